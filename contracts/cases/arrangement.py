@@ -333,7 +333,7 @@ class Arrangement:
         Raises:
             Untested: it takes more such records than the plan of the run leaves over.
         """
-        if self._takes_files(actor):
+        if self.refusal_of_files(actor) is None:
             return self.draft(actor, uid).uid
         most = min(_MOST_SUBMITTED, self._session.permanent_records.unplanned(self._realm))
         if self.take("submitted for files", most) is None:
@@ -343,19 +343,21 @@ class Arrangement:
             )
         return self.new_submission(actor, uid)
 
-    def _takes_files(self, actor: Actor) -> bool:
-        return self._once(f"drafts of {actor.role} take files", lambda: self._draft_takes_files(actor))
+    def refusal_of_files(self, actor: Actor) -> int | None:
+        """The status with which a draft refuses an attachment that a submitted record takes; None where none does."""
+        return self._once(f"drafts of {actor.role} refuse files", lambda: self._draft_refuses_files(actor))
 
-    def _draft_takes_files(self, actor: Actor) -> bool:
-        """Whether a draft takes an attachment; also when nothing else does, which is a finding then."""
-        tried = self.kept_draft(actor).uid
-        if not usable(upload(actor, tried, "first.txt", b"first\n")).refusal:
-            return True
+    def _draft_refuses_files(self, actor: Actor) -> int | None:
+        """What a draft refuses and nothing else takes either is a finding of the cases that need it."""
+        tried = usable(upload(actor, self.kept_draft(actor).uid, "first.txt", b"first\n"))
+        if not tried.refusal:
+            return None
         try:
             submitted = self.new_submission(actor)
         except (Blocked, Untested):
-            return True
-        return not usable(upload(actor, submitted, "first.txt", b"first\n")).success
+            return None
+        taken_there = usable(upload(actor, submitted, "first.txt", b"first\n")).success
+        return tried.status if taken_there else None
 
     def keep(self, uid: str) -> None:
         """Keep a draft that cases share until the end of the run."""
@@ -406,7 +408,7 @@ class Arrangement:
 
     def shared_document(self, actor: Actor) -> str:
         """The uid of the shared draft, or of another document where drafts take no attachments."""
-        if self._takes_files(actor):
+        if self.refusal_of_files(actor) is None:
             return self.shared_draft(actor).uid
         return self.shared(f"document of {actor.role}", lambda: self.document(actor))
 

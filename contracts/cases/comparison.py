@@ -401,6 +401,10 @@ def lifetime(seconds: float, first: Exchange, second: Exchange) -> dict[str, int
     return {"seconds": min(LIFETIMES, key=lambda usual: abs(log(usual / seconds)))}
 
 
+#: Behind a number of items that a list holds at least.
+_OR_MORE: Final = " or more"
+
+
 def order_name(seen: Sequence[str], orders: Mapping[str, Sequence[str]]) -> str | None:
     """The name of the order in which known items stand, `other` for none of them.
 
@@ -416,6 +420,19 @@ def order_name(seen: Sequence[str], orders: Mapping[str, Sequence[str]]) -> str 
     return fitting[0] if fitting else "other"
 
 
+def order_among_others(
+    length: str | None, seen: Sequence[str], orders: Mapping[str, Sequence[str]]
+) -> str | None:
+    """The name of the order of a list that holds other items, too; None where these decide what its page holds.
+
+    Args:
+        length: See `page_length`.
+        seen, orders: As for `order_name`.
+    """
+    whole = length is not None and length.endswith(_OR_MORE)
+    return order_name(seen, orders) if whole else None
+
+
 def page_length(lister: Lister, page: Page, known: int) -> str | None:
     """How many items a list gives without being told: `10`, or `6 or more` where it does not end early.
 
@@ -428,4 +445,4 @@ def page_length(lister: Lister, page: Page, known: int) -> str | None:
     following = lister.page(skip=page.size)
     if following.size > 0 and following.records != page.records:
         return str(page.size)
-    return f"{known} or more" if page.size >= known else None
+    return f"{known}{_OR_MORE}" if page.size >= known else None

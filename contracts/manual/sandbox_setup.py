@@ -91,7 +91,7 @@ def _member(path: str) -> str:
 
 
 _CREATE: Final = "createWorkflowRecord"
-_LIST: Final = ("list-fields", "listDrafts")
+_LIST: Final = ("list-fields|attachment-fields", "listDrafts|listAttachments")
 _REFUSAL: Final = ("token-missing-answer", "getDraft|listDrafts|listAttachments|deleteDraft|saveDraft")
 _FAULTY: Final = ("errors-status", "createContact|updateContact")
 _MESSAGES: Final = r"\d{3} body\.messages(\[\]\S*)?"
@@ -134,6 +134,9 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
         "thumbnails-of-pictures", "attachment-thumbnail-form", "getAttachmentThumbnail", "of a text", _REFUSED
     ),
     _Sign("attachments-of-anything", "attachment-document-unknown", "createAttachment", "seen", _TAKEN),
+    _Sign(
+        "attachments-beyond-drafts", "attachment-failure-status", "createAttachment", "on a draft", _REFUSED
+    ),
     _Sign("attachments-by-anybody", "attachment-of-another", "createAttachment", "seen", _TAKEN),
     # A file that lasted is refused only for its name, which the document has by then.
     _Sign(
@@ -142,16 +145,16 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("file-names-unique", "attachment-persist-twice", "persistTemporaryFile", "seen", "409"),
     _Sign("attachment-options-dollar", "attachment-list-options-with-dollar", ".*", "bounded", "true"),
     _Sign("list-numbers-lenient", "attachment-list-option-empty", ".*", "negative", _TAKEN),
-    _Sign("attachment-number-alone", "attachment-create-answer", ".*", _member(""), "integer"),
+    _Sign("attachment-number-alone", "attachment-create-answer", ".*", _member(""), "integer|string"),
     # Beside attributes, as in JSON:API, an identifier is a text anyway.
-    _Sign("attachment-id-text", "attachment-fields", ".*", _member(r"\S*\.attributes\.id"), "string"),
+    _Sign("attachment-id-text", "attachment-fields", ".*", _member(r"\S*\.attributes\._?id"), "string"),
     _Sign(
         "attachment-id-text",
         "attachment-fields",
         ".*",
-        _member(r"\S*\.id"),
+        _member(r"\S*\._?id"),
         "string",
-        _member(r"\S*\.attributes\.id"),
+        _member(r"\S*\.attributes"),
     ),
     _Sign("attachment-id-in-link", "attachment-fields", ".*", _member(r"\S*\.(url|length)")),
     _Sign("attachment-realms-known", "realm-on-attachments", "getAttachment", "unknown realm", _REFUSED),
@@ -205,7 +208,13 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("draft-wrapped", "draft-get-answer", "getDraft", "seen", "workingDocument"),
     _Sign("draft-extended", "draft-get-answer", "getDraft", _member(r"\._(revision|owner)")),
     _Sign("metadata-terse", "draft-info-answer", ".*", _member(r"\.schema"), _SOME, _member(r"\S*createdOn")),
-    _Sign("ids-renamed", "draft-info-answer", ".*", _member(r"\.documentUid")),
+    _Sign("half-pairs-kept", "draft-(save|info)-answer", ".*", _member(r"\S*\.oddTexts\S*")),
+    _Sign(
+        "ids-renamed",
+        "draft-info-answer|contact-(create|update)-answer|workflow-answer",
+        ".*",
+        _member(r"\S*\.documentUid"),
+    ),
     # Errors and messages
     _Sign(
         "errors-nested",
@@ -215,14 +224,22 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     ),
     _Sign(
         "errors-only",
-        "errors-status|contact-(create|update)-answer",
-        "createContact|updateContact",
+        "errors-status|contact-(create|update)-answer|workflow-(answer|message-place)",
+        ".*",
         r"\d{3} body\.\S*errors\[\]\.severity",
     ),
-    _Sign("errors-always", "attachment-persist-answer", ".*", _member(r"\.errors")),
+    _Sign("errors-always", "attachment-(create|persist)-answer", ".*", _member(r"\.errors")),
+    _Sign("errors-always", *_REFUSAL, r"4\d\d body\.errors"),
     _Sign("problem-json", *_REFUSAL, r"4\d\d type", "application/problem.json"),
-    # What is told of a fault that was planted is that of another one alone.
-    _Sign("faults-one-at-a-time", "errors-code-invalid-value", "(create|update)Contact", "seen", ""),
+    # What is told of a fault that was planted is that of another one alone; a reference to nothing may be none.
+    _Sign(
+        "faults-one-at-a-time",
+        "errors-code-invalid-value",
+        "(create|update)Contact",
+        "seen",
+        "",
+        unless="references-open",
+    ),
     _Sign("refusals-without-body", *_REFUSAL, r"4\d\d body", "empty"),
     _Sign("message-plain-text", *_REFUSAL, r"4\d\d body", "text|not JSON"),
     _Sign("message-under-error", *_REFUSAL, r"4\d\d body\.error(\.\S*)?"),
@@ -232,13 +249,20 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     # Where refusals are plain text, those with an errors array are JSON all the same.
     _Sign("message-in-array", "errors-status|contact-create-answer|workflow-answer", ".*", _MESSAGES),
     # HTTP
-    _Sign("content-type-optional", "content-type-missing", "createToken", "seen", _TAKEN),
     _Sign("content-type-any", "content-type-other", "saveDraft", "fault .*", _TAKEN),
-    _Sign("accept-needed", "accept-missing", "listAttachments", "seen", _REFUSED),
+    _Sign(
+        "content-type-optional",
+        "content-type-missing",
+        "createToken",
+        "seen",
+        _TAKEN,
+        unless="content-type-any",
+    ),
+    _Sign("accept-needed", "accept-missing", "listDrafts|listAttachments", "seen", _REFUSED),
     _Sign("accept-strict", "accept-other", "listDrafts|listAttachments", "seen", _REFUSED),
-    _Sign("queries-known", "query-unknown", "listAttachments", "seen", _REFUSED),
+    _Sign("queries-known", "query-unknown", "listDrafts|listAttachments", "seen", _REFUSED),
     _Sign("methods-hidden", "method-other", ".*", ".*", "404"),
-    _Sign("versions-alike", "version-other", "listDrafts", "seen", _TAKEN),
+    _Sign("versions-alike", "version-other", "listDrafts|listAttachments", "seen", _TAKEN),
     # Lists
     _Sign("list-docs", *_LIST, _member(r"\.response\.docs")),
     _Sign("list-linked", *_LIST, _member(r"\.results")),
@@ -251,21 +275,16 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("list-beside-links", *_LIST, _member(r"\.facets")),
     _Sign("list-items", *_LIST, _member(r"\.items"), _SOME, _member(r"\.facets")),
     _Sign("list-items-volatile", "list-fields|attachment-fields", ".*", _member(r"\S*\.receipt")),
-    _Sign("list-partial", "list-success-status", "listDrafts", "seen|status", r".*206.*"),
+    _Sign("list-partial", "(list|attachment)-success-status", "list.*", "seen|status", r".*206.*"),
     _Sign("list-empty-204", *_LIST, "204 body", "empty"),
+    _Sign("list-empty-204", "attachment-success-status", "listAttachments", "nothing left", "204"),
     _Sign("list-empty-404", "attachment-success-status", "listAttachments", "nothing left", "4.."),
     _Sign("pages-of-five", "list-default-page", "listDrafts", "items", "5"),
-    _Sign("list-scrambled", "list-default-order", "listDrafts", "order", "other"),
     _Sign("list-options-plain-too", "list-options-without-dollar", "listDrafts", "bounded", "true"),
     _Sign("collections-open", "list-failure-status", "listDrafts", "unknown collection", _TAKEN),
     # Realms
-    _Sign("realm-unknown-read", "realm-unknown-draft-read", "getDraft", "seen", _TAKEN),
-    _Sign("realm-unknown-written", "realm-unknown-draft-save", "saveDraft", "seen", _TAKEN),
-    _Sign("reporting-drafts", "realm-ort-on-draft", "getDraft", "seen", _TAKEN),
-    _Sign("reporting-drafts", "realm-ort-on-contact", "createContact", "seen", _TAKEN),
     # An unknown realm is 400 by the table, so that another status is about what comes after the realm.
     _Sign("realm-any-case", "realm-letter-case", "createWorkflowRecord", "value", "(?!400).*"),
-    _Sign("realm-in-any-query", "realm-query-elsewhere", "getDraft", "seen", _TAKEN),
     # Signing in
     _Sign("token-same-again", "token-second-sign-in", "createToken", "same token", "true"),
     _Sign("bearer-exact", "token-bearer-spelling", "listDrafts", "small letters", _REFUSED),
@@ -273,14 +292,11 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("credentials-exact", "token-unknown-member", "createToken", "seen", _REFUSED),
     _Sign(
         "sign-in-refused-200",
-        "token-failure-answer",
+        "token-success-status",
         "createToken",
-        r"4(00|15|22) body",
-        _SOME,
-        r"status|40[134] .*",
+        r"2\d\d body\.authenticationToken",
+        ".*null.*",
     ),
-    # The credentials of that request are wrong.
-    _Sign("sign-in-refused-200", "content-type-missing", "createToken", "seen", _TAKEN),
     # Submissions
     _Sign("info-for-nau-only", "workflow-info-from-others", ".*", "text", r"\d+ errors for .*"),
     _Sign("empty-texts-refused", "workflow-batch-empty", ".*", "empty", r"\d+ errors for .*"),
@@ -297,12 +313,23 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
 
 #: What becomes of a draft that is saved with another schema than before.
 _SCHEMA: Final = ("draft-save-schema-unknown", "saveDraft", "another")
+_NO_SCHEMA: Final = ("draft-save-schema-missing", "saveDraft", "seen")
 
 #: What becomes of a temporary file that is kept a second time, where the name is the document's by then.
 _TAKEN_NAME: Final = ("attachment-persist-twice", "persistTemporaryFile", "seen")
+_READ_ELSEWHERE: Final = ("realm-missing-draft", "getDraft", "missing")
+_IN_QUERY: Final = ("realm-query-elsewhere", "getDraft", "seen")
 _DRAFT_ELSEWHERE: Final = ("realm-missing-draft", "saveDraft", "missing")
 #: The name of one that was kept, seen only where it is found again.
 _PERSISTED_NAME: Final = ("attachment-persist-name", "persistTemporaryFile", "seen")
+
+
+def _each(clause: str, operations: str, name: str = "status") -> tuple[tuple[str, str, str], ...]:
+    """The same fact of several operations."""
+    return tuple((clause, operation, name) for operation in operations.split())
+
+
+_SUBMITTING: Final = "createWorkflowRecord createWorkflowRecordWithIdentifier updateWorkflowRecord"
 #: Habit that is a status → where observations tell it, the first that does counts.
 _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "token_status": (("token-success-status", "createToken", "seen"),),
@@ -318,32 +345,44 @@ _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
         ("workflow-success-status", "createWorkflowRecord", "status"),
     ),
     "workflow_updated_status": (("workflow-success-status", "updateWorkflowRecord", "status"),),
-    "unauthenticated_status": (("token-missing-answer", "getDraft", "status"),),
-    "wrong_credentials_status": (("token-failure-answer", "createToken", "status"),),
+    "unauthenticated_status": _each(
+        "token-missing-answer", "getDraft listDrafts saveDraft listAttachments createAttachment createContact"
+    ),
+    "wrong_credentials_status": (
+        ("token-failure-answer", "createToken", "status"),
+        ("token-email-letter-case", "createToken", "seen"),
+    ),
     "forbidden_status": (
         ("draft-by-restricted", "saveDraft", "seen"),
-        ("contact-by-restricted", "updateContact", "seen"),
+        *_each("contact-by-restricted", "updateContact createContact", "seen"),
+        ("contact-update-by-another", "updateContact", "seen"),
     ),
     "not_found_status": (
         ("attachment-failure-status", "getAttachment", "status"),
-        ("draft-failure-status", "getDraftInfo", "status"),
+        *_each("draft-failure-status", "getDraftInfo getDraft"),
+        *_each("attachment-document-unknown", "listAttachments createAttachment", "seen"),
+        ("contact-read-back", "updateContact", "seen"),
     ),
-    "delete_missing_status": (("draft-delete-absent", "deleteDraft", "never"),),
-    "bad_request_status": (("uid-refusal-answer", "getDraft", "status"),),
+    "delete_missing_status": _each("draft-delete-absent", "deleteDraft", "never"),
+    "bad_request_status": _each(
+        "uid-refusal-answer", "getDraft saveDraft deleteDraft getDraftInfo listAttachments createAttachment"
+    ),
     "validation_status": (
-        ("errors-status", "createWorkflowRecord", "seen"),
-        ("contact-mandatory-empty", "updateContact", "emails"),
+        *_each("errors-status", _SUBMITTING, "seen"),
+        *((*_FAULTS_OPEN, field) for field in ("emails", "organization", "country")),
+        ("contact-number-for-string", "updateContact", "phones"),
+        *_each("workflow-document-content", _SUBMITTING, "nothing"),
     ),
     "too_large_status": (("attachment-size-answer", "createAttachment", "seen"),),
     "conflict_status": (
         ("contact-identifier-taken", "createContact", "seen"),
         _SCHEMA,
+        ("attachment-failure-status", "createAttachment", "on a draft"),
     ),
     "media_type_status": (
         ("attachment-sent-type", "createAttachment", "application/json"),
         ("content-type-other", "createToken", "nonsense"),
-        ("accept-other", "listDrafts", "seen"),
-        ("accept-other", "listAttachments", "seen"),
+        *_each("accept-other", "listDrafts listAttachments", "seen"),
     ),
 }
 #: Parts of the names of habits that are statuses of refusals.
@@ -359,8 +398,10 @@ _REFUSING: Final = (
 )
 #: What accounts without rights are answered where nothing shows it.
 _FORBIDDEN: Final = "403"
-#: Statuses that may be those of a success, or of a refusal.
-_EITHER: Final = ("delete_missing_status", "validation_status")
+#: Its status may be that of a success, or of a refusal.
+_DELETED: Final = "delete_missing_status"
+#: From how many on statuses say something of those that were not seen.
+_FEW: Final = 8
 _OTHER_TYPE: Final = "fault header.Content-Type:unknown-value"
 _CREATING: Final = {
     "contact-create-answer": "createContact",
@@ -386,6 +427,15 @@ _READ_BESIDE: Final = frozenset(
     | {"token-lifetime", "draft-of-another", "list-by-restricted", "token-email-letter-case"}
     | {"uid-on-contact-create", "draft-save-schema-unknown", "realm-header-against-query"}
 )
+#: Silent points about a realm of no use, and the variant that passes it over.
+_REALMS: Final = (
+    ("realm-unknown-draft-read", "realm-unknown-read"),
+    ("realm-unknown-draft-save", "realm-unknown-written"),
+    ("realm-unknown-contact", "realm-unknown-written"),
+    ("realm-ort-on-draft", "reporting-drafts"),
+    ("realm-ort-on-contact", "reporting-drafts"),
+)
+_OF_REALM: Final = re.compile(r"seen|missing|fault header\.Realm:.+")
 _STATUS: Final = re.compile(r"(?:refused with )?([1-5]\d\d)( errors.*)?")
 
 
@@ -483,24 +533,53 @@ class _Reading:
                     return f"{operation} {name}: {value}"
         return None
 
+    def _names(self, clause: str, operation: str) -> Iterator[str]:
+        """The names of the facts of every clause and operation that the patterns fit."""
+        for place, facts in self._facts.items():
+            if re.fullmatch(clause, place[0]) and re.fullmatch(operation, place[1]):
+                yield from facts
+
     def _fact(self, clause: str, operation: str, name: str) -> str:
         return self._facts.get((clause, operation), {}).get(name, "")
 
     def _habits(self) -> Iterator[tuple[str, str, str]]:
         """Clause, habit and value of each fact that is a figure or a name."""
+        yield from self._statuses()
+        yield from self._members()
+        yield from self._defaults()
+
+    def _statuses(self) -> Iterator[tuple[str, str, str]]:
+        """Clause, habit and value of each fact that is a status."""
+        found: dict[str, str] = {}
         any_type = re.fullmatch(_TAKEN, self._fact("content-type-other", "saveDraft", _OTHER_TYPE))
         for habit, places in _STATUSES.items():
             for place in places:
                 if any_type and place[0] == "content-type-other":
                     continue  # it was read, and refused for something else
-                if place == _SCHEMA and self._fact(*_TAKEN_NAME) == "409" != self._fact(*place):
-                    continue  # refused as a request that makes no sense: a conflict is told otherwise
                 match = _STATUS.fullmatch(self._without_faults(*place))
-                if match and (habit in _EITHER or _fits(habit, match[1])):
-                    yield place[0], habit, match[1]
-                    break
-        yield from self._members()
-        yield from self._defaults()
+                if not match or not _fits(habit, match[1], faulty=match[2] is not None):
+                    continue
+                others = found.get("bad_request_status"), found.get("validation_status")
+                if place == _SCHEMA and match[1] in others:
+                    continue  # refused as what makes no sense or is faulty: a conflict is told otherwise
+                bare = (
+                    place[:2] == ("draft-success-status", "saveDraft")
+                    and match[1] == "200"
+                    and self._tells_of_nothing()
+                )
+                found[habit] = "204" if bare else match[1]
+                yield place[0], habit, found[habit]
+                break
+        alike = {status for habit, status in found.items() if habit.startswith(_REFUSING)}
+        if len(alike) == 1 and len(found) > _FEW:
+            # Where every refusal that was seen has one status, so have those that were not.
+            for habit in _STATUSES.keys() - found.keys():
+                if habit.startswith(_REFUSING):
+                    yield _STATUSES[habit][0][0], habit, next(iter(alike))
+
+    def _tells_of_nothing(self) -> bool:
+        """Whether faults of a draft are told beside an answer that is empty."""
+        return self._fact("draft-save-answer", "saveDraft", "200 body.draft") == "null"
 
     def _without_faults(self, clause: str, operation: str, name: str) -> str:
         """A status, without that of faulty content where several were seen."""
@@ -515,7 +594,7 @@ class _Reading:
         if re.fullmatch(r"4\d\d", seen):
             hidden = seen == missing != forbidden
             yield "draft-of-another", "others-drafts-hidden" if hidden else "others-drafts-refused"
-        yield from self._beside_facts()
+        yield from self._beside_facts(habits)
         yield from self._lists_late()
         # What is no object is refused for its content, so that only its kind was of no account.
         array, invalid = self._fact("draft-save-body", "saveDraft", "array"), habits.get("validation_status")
@@ -524,21 +603,32 @@ class _Reading:
         asked = self._fact("realm-header-against-query", "createWorkflowRecord", "unknown in the query")
         if asked and asked != habits.get("validation_status"):
             yield "realm-header-against-query", "realm-query-first"
+        if self._order() == "other":
+            yield "list-default-order", "list-scrambled"
         listed = self._fact("list-by-restricted", "listDrafts", "seen")
-        if listed == forbidden:
+        nothing = self._fact("attachment-success-status", "listAttachments", "nothing left")
+        if listed == forbidden != nothing:
             yield "list-by-restricted", "restricted-shut-out"
-        elif listed == missing:
+        elif listed in {missing, "404"}:
             # An account that may not create has no drafts.
             yield "list-by-restricted", "list-empty-404"
         if self._fact("attachment-of-another", "listAttachments", "seen") == forbidden != missing:
             yield "attachment-of-another", "attachments-private"
         yield from self._by_sign_in(habits)
-        if missing == habits.get("bad_request_status"):
-            return
-        if self._fact("realm-unknown-draft-read", "getDraft", "seen") == missing:
-            yield "realm-unknown-draft-read", "realm-unknown-read"
-        if self._fact("realm-ort-on-draft", "getDraft", "seen") == missing:
-            yield "realm-ort-on-draft", "reporting-drafts"
+        yield from self._realms(habits.get("bad_request_status", ""))
+
+    def _realms(self, refused: str) -> Iterator[tuple[str, str]]:
+        """Clause and variant where a realm of no use was passed over: what came of it is not how it is refused.
+
+        Args:
+            refused: The status with which a request that makes no sense is refused.
+        """
+        for clause, variant in _REALMS:
+            if self._passes_over(clause, refused):
+                yield clause, variant
+        missing, elsewhere = self._fact(*_READ_ELSEWHERE), self._fact(*_IN_QUERY)
+        if elsewhere != missing and re.fullmatch(_TAKEN, elsewhere):
+            yield _IN_QUERY[0], "realm-in-any-query"
 
     def _lists_late(self) -> Iterator[tuple[str, str]]:
         """Clause and variant where what was just attached was not listed."""
@@ -565,6 +655,14 @@ class _Reading:
         labelled_otherwise = self._fact("content-type-other", "createToken", "nonsense")
         if unlabelled and unlabelled == habits.get("wrong_credentials_status") != labelled_otherwise:
             yield "content-type-missing", "content-type-optional"
+        wrong = habits.get("wrong_credentials_status")
+        saved = self._fact("content-type-other", "saveDraft", _OTHER_TYPE)
+        if (
+            labelled_otherwise
+            and not saved
+            and labelled_otherwise == wrong != habits.get("bad_request_status")
+        ):
+            yield "content-type-other", "content-type-any"
         # Where a refusal to sign in is a 200, it is no sign of a sign-in.
         if self._fact("token-email-letter-case", "createToken", "seen") == habits.get("token_status"):
             yield "token-email-letter-case", "email-any-case"
@@ -574,7 +672,7 @@ class _Reading:
         paths = (name for (of, _), values in self._facts.items() if of == clause for name in values)
         return {path.partition(" body.")[2] for path in paths}
 
-    def _beside_facts(self) -> Iterator[tuple[str, str]]:
+    def _beside_facts(self, habits: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Clause and variant where two observations together tell."""
         info = self._members_of("draft-info-answer")
         if info and not info & _FURNISHING and self._members_of("token-success-status") & _FURNISHING:
@@ -591,21 +689,25 @@ class _Reading:
             yield "contact-update-answer", _TERMS_200
             if self._fact("errors-code-invalid-value", "createContact", "seen") == "Error.InvalidValue":
                 yield "errors-code-invalid-value", "codes-coarse"
-        yield from self._drafts_refused()
-        persisted = self._facts.get(("attachment-persist-answer", "persistTemporaryFile"), {})
-        if persisted.get("204 body") and not self._fact(*_PERSISTED_NAME):
+        yield from self._drafts_refused(habits)
+        if self._is_unlisted():
             yield _PERSISTED_NAME[0], "attachment-id-not-listed"
         uids = self._facts.get(("uid-on-contact-create", "createContact"), {})
         if uids and uids.get("valid") == uids.get("without") != uids.get("invalid"):
             yield "uid-on-contact-create", "contact-uid-from-query"
 
-    def _drafts_refused(self) -> Iterator[tuple[str, str]]:
+    def _drafts_refused(self, habits: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Clause and variant where drafts are refused for their content, or for another schema than before."""
         body = self._facts.get(("draft-save-body", "saveDraft"), {})
         faults_told = "draft" in self._members_of("draft-save-answer")
         # Without a realm a draft is one of the default realm, where the terms of its own one may be others.
         elsewhere = self._realm_is_optional() and re.fullmatch(_REFUSED, self._fact(*_DRAFT_ELSEWHERE))
         refused = body.get("taken.draft-get-content") == "false" or bool(elsewhere)
+        # What is refused for its content may be answered as a success, but not as what is saved anew.
+        invalid = habits.get("validation_status", "")
+        if invalid not in (habits.get("bad_request_status"), habits.get("draft_created_status"), ""):
+            saved = (_DRAFT_ELSEWHERE, ("realm-unknown-draft-save", "saveDraft", "seen"))
+            refused |= invalid in (body.get("array"), *(self._fact(*place) for place in saved))
         if refused and not faults_told:
             yield "draft-save-body", "draft-valid-only"
             if body.get("taken.draft-values-kept") == "true":
@@ -616,11 +718,17 @@ class _Reading:
             # Values were saved in fields that no schema has.
             yield "draft-save-body", "draft-known-fields-only"
             return
-        if not re.fullmatch(_REFUSED, self._fact(*_SCHEMA)):
+        another = self._fact(*_SCHEMA)
+        if not re.fullmatch(_REFUSED, another):
             return
         failures = self._facts.get(("draft-failure-status", "saveDraft"), {})
         faulty = any(re.fullmatch(r"4\d\d body\.\S*errors\[\]", name) for name in failures)
-        yield "draft-save-schema-unknown", "draft-valid-only" if faulty else "draft-schema-stays"
+        # A draft without a schema would not agree with its header, either.
+        agrees = another == habits.get("bad_request_status") and not re.fullmatch(
+            _TAKEN, self._fact(*_NO_SCHEMA)
+        )
+        stays = "draft-schema-agrees" if agrees else "draft-schema-stays"
+        yield "draft-save-schema-unknown", "draft-valid-only" if faulty else stays
         if faulty and body.get("taken.draft-values-kept") == "true":
             yield "draft-save-body", "unknown-fields-kept"
 
@@ -657,7 +765,14 @@ class _Reading:
 
     def _is_in_location(self) -> bool:
         """Whether an answer without a body told an identifier; no other place than the header is left for it."""
-        return self._fact("contact-identifier-origin", "createContact", "seen") in {"header", "given"}
+        read = self._fact("attachment-success-status", "getAttachment", "seen")
+        told = self._fact("contact-identifier-origin", "createContact", "seen") in {"header", "given"}
+        return told or bool(read and self._is_unlisted())
+
+    def _is_unlisted(self) -> bool:
+        """Whether a file that was kept without a word of its number was not found in the list."""
+        kept = self._facts.get(("attachment-persist-answer", "persistTemporaryFile"), {})
+        return "204 body" in kept and not self._fact(*_PERSISTED_NAME)
 
     def _members(self) -> Iterator[tuple[str, str, str]]:
         """Names of members, and whether there are any."""
@@ -668,10 +783,10 @@ class _Reading:
         holder = self._fact("draft-get-answer", "getDraft", "seen")
         if re.fullmatch(r"\w+", holder) and holder not in ("nowhere", _WRAPPING):
             yield "draft-get-answer", "draft_member", holder
-        listed = self._facts.get(_LIST, {})
-        held = [match[1] for name in listed if (match := re.fullmatch(r"200 body\.(\w+)\[\]", name))]
+        arrays = (re.fullmatch(r"20[06] body\.(\w+)\[\]", name) for name in self._names(*_LIST))
+        held = {match[1] for match in arrays if match}
         if len(held) == 1 and not any(self._seen(sign) for sign in _SIGNS if sign.clause == _LIST[0]):
-            yield "list-envelope", "list_member", held[0]
+            yield "list-envelope", "list_member", held.pop()
 
     def _defaults(self) -> Iterator[tuple[str, str, str]]:
         """What counts where a request does not say."""
@@ -685,17 +800,34 @@ class _Reading:
         )
         if "false" in disagreeing:
             yield "workflow-header-disagrees", "header_schema_must_agree", "false"
-        if "latest" in self._fact("list-default-order", "listDrafts", "order"):
+        order = self._order()
+        if "latest" in order:
             yield "list-default-order", "newest_first", "true"
         items = self._fact("list-default-page", "listDrafts", "items")
         if items.isdigit() and items != _FEWEST_PAGE:
             yield "list-default-page", "list_default_top", items
 
+    def _order(self) -> str:
+        """The order of a list without an ordering expression; pages of few drafts do not tell it."""
+        return self._fact("list-default-order", "listDrafts", "order") or self._fact(
+            "attachment-list-default", "listAttachments", "order"
+        )
+
     def _realm_is_optional(self) -> bool:
-        """Whether a request without a realm was served; of another realm than the default one, a list alone tells."""
-        places = (("getDraft", "missing"), ("listDrafts", "fault header.Realm:missing"))
-        seen = (self._fact("realm-missing-draft", *place) for place in places)
-        return any(re.fullmatch(_TAKEN, status) for status in seen)
+        """Whether a request without a realm was not refused for that."""
+        refused = next((status for _, habit, status in self._statuses() if habit == "bad_request_status"), "")
+        return any(
+            self._passes_over(clause, refused) for clause in ("realm-missing-draft", "realm-missing-contact")
+        )
+
+    def _passes_over(self, clause: str, refused: str) -> bool:
+        """Whether some request of a clause about realms was not refused as one that makes no sense."""
+        return any(
+            _passed(status, refused)
+            for (of, _), facts in self._facts.items()
+            for name, status in facts.items()
+            if of == clause and _OF_REALM.fullmatch(name)
+        )
 
     def _unread(self) -> Iterator[str]:
         """Clauses that were observed and that nothing here reads."""
@@ -705,9 +837,22 @@ class _Reading:
                 yield clause
 
 
-def _fits(habit: str, status: str) -> bool:
-    """Whether a status can be that of a habit: of a refusal, or of a success."""
-    return status >= "400" if habit.startswith(_REFUSING) else status < "300"
+def _fits(habit: str, status: str, *, faulty: bool) -> bool:
+    """Whether a status can be that of a habit: of a refusal, of faulty content, or of a success."""
+    if habit.startswith(_REFUSING):
+        return status >= "400" and not faulty
+    return (
+        (faulty or status >= "400") if habit == "validation_status" else status < "300" or habit == _DELETED
+    )
+
+
+def _passed(seen: str, refused: str) -> bool:
+    """Whether a request was not refused as one that makes no sense.
+
+    Args:
+        refused: The status of those that are; empty where none was seen.
+    """
+    return bool(re.fullmatch(_TAKEN, seen)) or bool(seen and refused and seen.partition(" ")[0] != refused)
 
 
 def _text(value: Value) -> str:

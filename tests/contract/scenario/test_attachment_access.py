@@ -23,6 +23,8 @@ def test_creating_an_attachment_needs_a_token(
 ) -> None:
     """Without a token a file is not attached."""
     uid = arrange.document(author)
+    on_draft = arrange.refusal_of_files(author) or "kept"
+    observe("attachment-failure-status", "createAttachment", {"on a draft": on_draft})
     refused = upload(anonymous, uid, "nobody.txt", b"from nobody\n")
     claim("attachment-create-needs-token").refused(refused)
     attachments.nothing_attached(claim("attachment-create-needs-token"), arrange, author, uid, refused)

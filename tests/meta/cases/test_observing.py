@@ -49,6 +49,11 @@ def test_too_few_items_show_no_order(seen: str) -> None:
     assert comparison.order_name(list(seen), ORDERS) is None
 
 
+@pytest.mark.parametrize(("length", "name"), [("10", None), (None, None), ("6 or more", "as saved")])
+def test_a_page_that_other_items_fill_shows_no_order(length: str | None, name: str | None) -> None:
+    assert comparison.order_among_others(length, list("dbface"), ORDERS) == name
+
+
 def listed(length: int, following: int) -> tuple[Any, Any]:
     """A page of so many items, and a lister that gives so many more behind it."""
     page = SimpleNamespace(size=length, records=[{"n": n} for n in range(length)])

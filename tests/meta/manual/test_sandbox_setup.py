@@ -97,6 +97,29 @@ NOWHERE = (
     ("contact-identifier-origin", "createContact", "none"),
     ("contact-success-status", "createContact", 204),
 )
+FAULTY_200 = ("errors-status", "createWorkflowRecord", ["200 errors"])
+SAVED = ("draft-success-status", "saveDraft", {"create": 201})
+ANOTHER = ("draft-save-schema-unknown", "saveDraft", {"another": 400})
+UNKNOWN_REALM_LISTED = (
+    "realm-unknown-draft-read",
+    "listDrafts",
+    {"fault": "header.Realm:unknown-value", "status": 206},
+)
+FOUND_WITHOUT_REALM = ("realm-missing-draft", "getDraft", {"missing": 200})
+NOTHING_LEFT = ("attachment-success-status", "listAttachments", {"nothing left": 404})
+NO_RIGHTS = ("contact-by-restricted", "createContact", 404)
+OPEN_REFERENCE = ("contact-organization-unknown", "createContact", {"none": 201})
+#: What else some of the points show.
+BESIDE = {
+    f"--variant={name}"
+    for name in (
+        "attachments-of-anything",
+        "draft-any-json",
+        "draft-any-schema",
+        "draft-valid-only",
+        "list-empty-204",
+    )
+}
 UNLABELLED = ("content-type-missing", "createToken", 401)
 
 
@@ -113,7 +136,7 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
             (WRONG, UNLABELLED, ("content-type-other", "createToken", {"nonsense": 415})),
             "content-type-optional",
         ),
-        ((WRONG, UNLABELLED, ("content-type-other", "createToken", {"nonsense": 401})), None),
+        ((WRONG, UNLABELLED, ("content-type-other", "createToken", {"nonsense": 401})), "content-type-any"),
         (
             (("draft-save-body", "saveDraft", {"taken": {"draft-text-kept": True}}),),
             "draft-known-fields-only",
@@ -140,6 +163,19 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
         ),
         ((FAULTY, NO_PLACE, ("draft-save-body", "saveDraft", {"array": 422})), "draft-any-json"),
         ((FAULTY, NO_PLACE, ("draft-save-body", "saveDraft", {"array": 400})), None),
+        ((FAULTY_200, SAVED, ("draft-save-body", "saveDraft", {"array": 200})), "draft-valid-only"),
+        ((FAULTY_200, SAVED, ("draft-save-body", "saveDraft", {"array": 201})), None),
+        ((NO_PLACE, ANOTHER), "draft-schema-agrees"),
+        ((NO_PLACE, ANOTHER, ("draft-save-schema-missing", "saveDraft", 200)), "draft-schema-stays"),
+        ((NO_PLACE, ("realm-ort-on-contact", "createContact", "422 errors")), "reporting-drafts"),
+        ((NO_PLACE, ("realm-ort-on-contact", "createContact", "400 errors")), None),
+        ((NO_PLACE, ("realm-ort-on-draft", "getDraft", 404)), "reporting-drafts"),
+        ((NO_PLACE, UNKNOWN_REALM_LISTED), "realm-unknown-read"),
+        ((NO_PLACE, ("realm-unknown-contact", "updateContact", 410)), "realm-unknown-written"),
+        ((("realm-query-elsewhere", "getDraft", 200), FOUND_WITHOUT_REALM), None),
+        ((NOTHING_LEFT, MISSING, NO_RIGHTS, ("list-by-restricted", "listDrafts", 404)), "list-empty-404"),
+        ((("attachment-list-default", "listAttachments", {"order": "other"}),), "list-scrambled"),
+        ((("errors-code-invalid-value", "createContact", []), OPEN_REFERENCE), "references-open"),
         (NOWHERE, "contacts-minted"),
         ((*NOWHERE, ("contact-success-status", "updateContact", 204)), None),
     ],
@@ -148,7 +184,8 @@ def test_what_one_observation_leaves_open_is_told_by_those_beside_it(
     tmp_path: Path, points: tuple[tuple[str, str, Any], ...], variant: str | None
 ) -> None:
     turned = {option for option in imitate(observed(tmp_path, *points)).options if "--variant" in option}
-    assert turned - {"--variant=attachments-of-anything"} == ({f"--variant={variant}"} if variant else set())
+    expected = {f"--variant={variant}"} if variant else set()
+    assert turned - (BESIDE - expected) == expected
 
 
 @pytest.mark.parametrize(
@@ -162,6 +199,43 @@ def test_the_status_of_a_refusal_is_read_where_a_variant_refuses(
     tmp_path: Path, point: tuple[str, str, Any]
 ) -> None:
     assert "--habit=media_type_status=422" in imitate(observed(tmp_path, point)).options
+
+
+def test_a_conflict_is_read_where_drafts_take_no_files(tmp_path: Path) -> None:
+    point = ("attachment-failure-status", "createAttachment", {"on a draft": 423})
+    assert imitate(observed(tmp_path, point)).options == (
+        "--variant=attachments-beyond-drafts",
+        "--habit=conflict_status=423",
+    )
+
+
+def test_where_all_refusals_that_were_seen_are_alike_so_are_the_others(tmp_path: Path) -> None:
+    refused = (
+        ("token-missing-answer", "listDrafts", {"status": 404}),
+        ("token-failure-answer", "createToken", {"status": 404}),
+        NO_RIGHTS,
+        MISSING,
+        ("uid-refusal-answer", "deleteDraft", {"status": 404}),
+        ("attachment-size-answer", "createAttachment", "404"),
+    )
+    others = (FAULTY, SAVED, ("token-success-status", "createToken", 200))
+    options = imitate(observed(tmp_path, *refused, *others)).options
+    assert {"--habit=conflict_status=404", "--habit=media_type_status=404"} <= set(options)
+    fewer = imitate(observed(tmp_path, *refused[:2], *others)).options
+    assert "--habit=conflict_status=404" not in fewer
+
+
+def test_the_order_of_attachments_tells_that_of_lists_whose_pages_hold_few_drafts(tmp_path: Path) -> None:
+    point = ("attachment-list-default", "listAttachments", {"order": "latest first"})
+    assert imitate(observed(tmp_path, point)).options == ("--habit=newest_first=true",)
+
+
+def test_a_draft_whose_faults_are_told_beside_nothing_is_saved_with_204(tmp_path: Path) -> None:
+    told = answered("draft-save-answer", "saveDraft", "200", "draft", "errors")
+    told["answers"]["200"]["schema"]["properties"]["draft"] = {"type": "null"}
+    saved = ("draft-success-status", "saveDraft", {"create": 200, "update": 200})
+    options = imitate(observed(tmp_path, saved, answers=[told])).options
+    assert {"--habit=draft_created_status=204", "--habit=draft_updated_status=204"} <= set(options)
 
 
 def test_a_status_of_faults_is_not_that_of_a_success(tmp_path: Path) -> None:
@@ -228,6 +302,36 @@ def test_what_is_furnished_is_told_by_where_it_stands(
 def test_a_receipt_on_listed_items_is_a_knob(tmp_path: Path) -> None:
     listed = answered("list-fields", "listDrafts", "200", "data.receipt")
     assert "--variant=list-items-volatile" in imitate(observed(tmp_path, answers=[listed])).options
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "variant"),
+    [
+        ("_id", "string", "attachment-id-text"),
+        ("id", "integer", None),
+        ("attributes.id", "string", "attachment-id-text"),
+        ("attributes.url", "string", "attachment-id-in-link"),
+    ],
+)
+def test_a_number_as_text_is_told_by_any_name(
+    tmp_path: Path, path: str, kind: str, variant: str | None
+) -> None:
+    listed = answered("attachment-fields", "listAttachments", "200", path)
+    holder = listed["answers"]["200"]["schema"]
+    for name in path.split("."):
+        last, holder = (holder, name), holder["properties"][name]
+    last[0]["properties"][last[1]] = {"type": kind}
+    if "." in path:
+        listed["answers"]["200"]["schema"]["properties"]["id"] = {"type": "string"}
+    assert imitate(observed(tmp_path, answers=[listed])).options == (
+        (f"--variant={variant}",) if variant else ()
+    )
+
+
+def test_a_refused_sign_in_that_is_a_success_gives_null_for_a_token(tmp_path: Path) -> None:
+    given = answered("token-success-status", "createToken", "200", "authenticationToken")
+    given["answers"]["200"]["schema"]["properties"]["authenticationToken"] = {"type": ["null", "string"]}
+    assert "--variant=sign-in-refused-200" in imitate(observed(tmp_path, answers=[given])).options
 
 
 def test_messages_beside_faults_are_told_where_refusals_are_plain_text(tmp_path: Path) -> None:
