@@ -245,8 +245,8 @@ def _claim_no_stranger(claim: Claim, refused: Exchange, stranger: Callable[[], E
     plain = stranger()
     claim.holds(
         usable(plain).status != _UNAUTHENTICATED,
-        refused,
         plain,
+        refused,
         expected="a fresh token is taken for credentials",
         seen=refused.answer.quote(),
     )

@@ -25,6 +25,7 @@ from contracts.exchanges.transcript import body_text, heading, request_text, res
 from contracts.file_formats import json_value
 from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import Catalogue
+from contracts.interface.description import where_in_words
 from contracts.manual.call import CallResult, SilentPoints
 from contracts.manual.manual_session import Leftovers, SessionOptions
 from contracts.plugin.run_options import REALM
@@ -115,7 +116,8 @@ _BODY: Final = 4000
 def exchange_lines(exchange: Exchange) -> Iterator[str]:
     """Yield an exchange as it went over the wire, secrets blanked."""
     if exchange.fault == UNSENT:
-        yield click.style(f"{exchange.operation} as {exchange.role} in {exchange.realm}: {UNSENT}", bold=True)
+        where = where_in_words(exchange.operation, [exchange.realm])
+        yield click.style(f"{exchange.operation} as {exchange.role} {where}: {UNSENT}", bold=True)
     else:
         yield click.style(heading(exchange), bold=True)
     yield ""

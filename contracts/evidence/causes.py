@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -27,8 +27,8 @@ from contracts.evidence.wording import (
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.request_facts import RequestFault, read_request
 from contracts.interface.catalogue import Clause
-from contracts.interface.description import load_description
-from contracts.interface.operations import Operation, in_realms
+from contracts.interface.description import load_description, where_in_words
+from contracts.interface.operations import Operation
 from contracts.safe_text import many
 
 #: What an operation needs → what has to be stored for that.
@@ -49,6 +49,9 @@ _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
 }
 _NUMBER: Final = re.compile(r"\d+")
 _NAME: Final = re.compile(r"\w+")
+#: The options of lists, and those that take a page out of what the others select.
+_OPTION: Final = re.compile(r"\$?\b(filter|orderby|top|skip)\b")
+_PAGING: Final = frozenset({"top", "skip"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ class Cause:
     @property
     def place(self) -> str:
         """The operation and the realms."""
-        return f"{self.lead.operation or 'the service'} {in_realms(self.realms)}"
+        return f"{self.lead.operation or 'the service'} {where_in_words(self.lead.operation, self.realms)}"
 
     @property
     def details(self) -> dict[str, str]:
@@ -163,7 +166,7 @@ def causes_of(
     made = []
     for group in groups.values():
         group.sort(key=lambda finding: realms.get(finding.realm, len(realms)))
-        shown = [_Shown(record, finding) for finding in group]
+        shown = [_Shown(record, finding, clauses.get(finding.clause)) for finding in group]
         made.append((_worded(record, group, shown[0], clauses.get(group[0].clause)), shown))
     return _folded(made)
 
@@ -230,13 +233,23 @@ def _operation(name: str | None) -> Operation | None:
 class _Shown:
     """What the exchanges of a finding say of it."""
 
-    def __init__(self, record: RunRecord, finding: Finding) -> None:
+    def __init__(self, record: RunRecord, finding: Finding, clause: Clause | None) -> None:
         self.finding = finding
+        #: Options of a list that the clause speaks of.
+        self.about = frozenset(_OPTION.findall(clause.wording if clause else ""))
         exchanges = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
         mine = [exchange for exchange in exchanges if exchange.operation == finding.operation]
         self.exchanges: Sequence[Exchange] = mine or exchanges
         self._keys = {id(record.exchanges[key]): key for key in finding.exchanges if key in record.exchanges}
         self.last = exchanges[-1] if exchanges else None
+
+    def before(self, record: RunRecord) -> Iterator[Exchange]:
+        """What the same try of the case sent before the last exchange."""
+        for exchange in record.exchanges.values():
+            if exchange is self.last:
+                return
+            if self.last and (exchange.case, exchange.attempt) == (self.last.case, self.last.attempt):
+                yield exchange
 
     @cached_property
     def faults(self) -> tuple[RequestFault, ...]:
@@ -291,7 +304,11 @@ class _Shown:
     def options(self) -> list[frozenset[str]]:
         """Names of the query's parameters, for each exchange."""
         facts = [read_request(exchange, load_description()) for exchange in self.exchanges]
-        return [frozenset(name for name, _ in request.query) for request in facts if request is not None]
+        return [
+            frozenset(name.removeprefix("$") for name, _ in request.query)
+            for request in facts
+            if request is not None
+        ]
 
 
 _Group = tuple[Cause, Sequence[_Shown]]
@@ -386,11 +403,15 @@ def _misses(shown: _Shown, above: _Shown) -> bool:
 
 
 def _needs_fewer_options(above: _Shown, shown: _Shown) -> bool:
-    """Whether the first shows with some of the query's parameters what the second shows with more of them."""
+    """Whether the first shows with some of the query's parameters what the second shows with more of them.
+
+    With as many, it is the page that is wrong where one is about pages: what is selected was asked for whole first.
+    """
     if not (above.taken and shown.taken) or not above.options or not shown.options:
         return False
     few = frozenset[str]().union(*above.options)
-    return bool(few) and any(few < names for names in shown.options)
+    paged = bool(above.about) and above.about <= _PAGING and bool(shown.about - _PAGING)
+    return bool(few) and any(few < names or (paged and above.about <= names) for names in shown.options)
 
 
 def _worded(record: RunRecord, group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> Cause:
@@ -398,12 +419,15 @@ def _worded(record: RunRecord, group: Sequence[Finding], shown: _Shown, clause: 
     faults = faults_of_clause(shown.faults, clause)
     marks = tuple(marks_of(finding, faults, shown.last))
     culprit = shown.culprit(marks)
+    # Of a case's own words the request tells that shows what they say.
+    in_words = culprit is not None and not STATUS.fullmatch(finding.seen.strip())
+    told = culprit[1] if in_words and culprit is not None else shown.last
     cause = Cause(
         findings=tuple(group),
         should=(clause.title or clause.wording)
         if clause
         else f"{finding.operation or 'The service'}: {finding.expected}.",
-        was=was(finding, shown.last, faults),
+        was=was(finding, told, faults, shown.before(record)),
         quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",
         faults=tuple(map(fault_in_words, faults)),
         marks=marks,

@@ -409,7 +409,7 @@ def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell
         first = f"{cases[0].name}: {cases[0].reason or 'no reason given'}"
         yield f"the suite broke in {many(len(cases), 'case')}: {first}"
     if cells and not (problems or cases):
-        yield f"the suite contradicts itself on {cells[0].clause.id} in {cells[0].realm}: {cells[0].reason}"
+        yield f"the suite contradicts itself on {cells[0].clause.id} {in_realms([cells[0].realm])}: {cells[0].reason}"
 
 
 def inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
@@ -671,7 +671,7 @@ def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterato
     explained = {finding.case for finding in record.findings if finding.confirmed}
     for case in record.cases:
         if case.outcome is Verdict.FAIL and case.id not in explained:
-            yield f"'{case.name}' in {case.realm} failed, but wrote no confirmed finding"
+            yield f"'{case.name}' failed {in_realms([case.realm])}, but wrote no confirmed finding"
 
 
 def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[tuple[ExitCode, str]]:

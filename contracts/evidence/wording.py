@@ -12,11 +12,12 @@ from urllib.parse import unquote, urlsplit
 from contracts.evidence.findings import Finding
 from contracts.evidence.record import RunRecord
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import Exchange, read_timestamp
 from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN
 from contracts.exchanges.request_facts import RequestFault, read_request
 from contracts.interface.catalogue import Clause, matches
 from contracts.interface.description import load_description, operations_with
+from contracts.interface.operations import in_realms
 from contracts.safe_text import plain_line
 
 _FAULTS_TOLD: Final = 2
@@ -61,6 +62,9 @@ _STORED: Final = 4
 #: Right requests that a wrong one is compared with, at most.
 _CONTROLS: Final = 200
 _SERVER_ERROR: Final = 500
+_SUCCESSES: Final = range(200, 300)
+#: How the ids of clauses about tokens begin.
+_OF_TOKENS: Final = "token-"
 
 
 def faults_of_clause(faults: Sequence[RequestFault], clause: Clause | None) -> tuple[RequestFault, ...]:
@@ -70,8 +74,14 @@ def faults_of_clause(faults: Sequence[RequestFault], clause: Clause | None) -> t
     return tuple(of_clause or faults)[:_FAULTS_TOLD]
 
 
-def was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault]) -> str:
-    """Word what was: the answer, what is wrong with the request, and what was expected where that says more."""
+def was(
+    finding: Finding, last: Exchange | None, faults: Sequence[RequestFault], before: Iterable[Exchange] = ()
+) -> str:
+    """Word what was: the answer, what is wrong with the request, and what was expected where that says more.
+
+    Args:
+        before: What the finding's case sent before the last one, looked at where a token is what it is about.
+    """
     who = finding.operation or "the service"
     answer = STATUS.fullmatch(finding.seen.strip())
     if answer is None:
@@ -107,9 +117,8 @@ def was(finding: Finding, last: Exchange | None, faults: Sequence[RequestFault])
     elif last is not None and (_REFUSAL if taken else _ACCEPTANCE).fullmatch(finding.expected):
         # Nothing but the address says what it was that should not have been taken, or refused.
         words += f" to {last.method} {plain_line(_address(last), _ADDRESS)}"
-    if not PLAIN.fullmatch(finding.expected):
-        words += f"; expected: {finding.expected}"
-    return _sentence(words)
+    words += _valid_token(finding, last, before)
+    return _sentence(words if PLAIN.fullmatch(finding.expected) else f"{words}; expected: {finding.expected}")
 
 
 def _place_of_secret(last: Exchange | None) -> str:
@@ -244,6 +253,30 @@ def _forged(token: str) -> str:
     if token.startswith(TOKEN):
         return f"a valid one with another end ({plain_line(token.removeprefix(TOKEN), _OPTION)!r})"
     return f"made up ({plain_line(token, _OPTION)!r}) and was never issued"
+
+
+def _valid_token(finding: Finding, refused: Exchange | None, before: Iterable[Exchange]) -> str:
+    """Which token a request was refused with, where that is what it is about: whose, and where it was taken before."""
+    if refused is None or not refused.role or refused.authorization != _RIGHT:
+        return ""
+    if not finding.clause.startswith(_OF_TOKENS) or not 400 <= (refused.status or 0) < _SERVER_ERROR:
+        return ""
+    done = [other for other in before if other.role == refused.role and other.status in _SUCCESSES]
+    sign_ins = [place for place, other in enumerate(done) if other.operation == _SIGN_IN]
+    uses = [other for other in done[sign_ins[-1] + 1 if sign_ins else 0 :] if other.authorization == _RIGHT]
+    realms = [
+        facts.realm or other.realm for other in uses if (facts := read_request(other, load_description()))
+    ]
+    kind = "an expired one" if sign_ins and _over(done[sign_ins[-1]], refused) else "a valid one"
+    where = f", taken {in_realms(realms)} before" if realms else ""
+    return f", where the token sent is {kind} of {refused.role}'s{where}"
+
+
+def _over(signed_in: Exchange, later: Exchange) -> bool:
+    """Whether the token of a sign-in had expired when a later request was sent."""
+    value = signed_in.response.body.json if signed_in.response is not None else None
+    expires = read_timestamp(str(value.get(_GIVEN_BY_SIGN_IN[1]))) if isinstance(value, dict) else None
+    return expires is not None and later.started is not None and expires < later.started
 
 
 def request_line(exchange: Exchange) -> str:

@@ -29,6 +29,7 @@ from contracts.exchanges.exchange import (
     read_timestamp,
 )
 from contracts.file_formats import is_file, json_value, read_bytes
+from contracts.interface.description import where_in_words
 
 #: Name of the file of all exchanges in a run folder.
 FILE_NAME: Final = "traffic.har"
@@ -370,7 +371,7 @@ def _comment(exchange: Exchange) -> str:
     parts = [
         exchange.id,
         exchange.operation or "no operation of the description",
-        f"{exchange.role or 'nobody'} in {exchange.realm}",
+        f"{exchange.role or 'nobody'} {where_in_words(exchange.operation, [exchange.realm])}",
         f"attempt {exchange.attempt} of {exchange.case}",
     ]
     if exchange.retries:

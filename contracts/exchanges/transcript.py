@@ -13,7 +13,7 @@ from typing import Any
 from contracts.exchanges.exchange import Body, Exchange, Headers
 from contracts.exchanges.redaction import REDACTED, Redactor
 from contracts.file_formats import json_value
-from contracts.interface.operations import in_realms
+from contracts.interface.description import where_in_words
 from contracts.safe_text import encodable, printable
 
 
@@ -33,9 +33,8 @@ _LINE_CHARACTERS = 2_000
 def heading(exchange: Exchange) -> str:
     """Return one line that tells exchanges apart: operation, role, realm, status and duration."""
     what = f"{exchange.operation or exchange.method} as {exchange.role or 'nobody'}"
-    return (
-        f"{what} {in_realms([exchange.realm])}: {exchange.status or 'no response'}, {milliseconds(exchange)}"
-    )
+    where = where_in_words(exchange.operation, [exchange.realm])
+    return f"{what} {where}: {exchange.status or 'no response'}, {milliseconds(exchange)}"
 
 
 def milliseconds(exchange: Exchange) -> str:

@@ -6,7 +6,7 @@ after file paths, or stop at OpenAPI 3.0. A reference to ``components/<kind>/<fi
 """
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from contracts.interface.operations import (
     WORKFLOW_REALMS,
     Operation,
     follow,
+    in_realms,
     read_operations,
     segments,
 )
@@ -428,6 +429,18 @@ def as_yaml(document: Mapping[str, Any]) -> str:
 
 #: Fields of a contact whose allowed values the document does not show.
 CONTACT_VALUES_NOT_SHOWN: Final = ("gender", "organizationType", "addressType", "type", "government")
+
+
+def where_in_words(operation: str | None, realms: Iterable[str | None]) -> str:
+    """Say in which realms an operation was asked for: `in abs-dev`, `whatever the realm`, `without a known realm`.
+
+    Args:
+        realms: `any` or None for no realm, or none that is known.
+    """
+    named = [realm or ANY_REALM for realm in realms]
+    described = load_description().operations.get(operation or "")
+    unknown = described is not None and described.takes_realm and set(named) == {ANY_REALM}
+    return "without a known realm" if unknown else in_realms(named)
 
 
 @cache

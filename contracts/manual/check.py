@@ -31,6 +31,7 @@ from contracts.file_formats import (
     write_file,
 )
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import where_in_words
 from contracts.manual.traffic_findings import (
     Group,
     Side,
@@ -337,8 +338,9 @@ def _cards(
 
 def _exchange(number: int, exchange: Exchange) -> _Exchange:
     what = exchange.operation or exchange.method
+    where = where_in_words(exchange.operation, [exchange.realm])
     return _Exchange(
-        f"{number}. {what} in {exchange.realm}: {exchange.status or 'no answer'}, {milliseconds(exchange)}",
+        f"{number}. {what} {where}: {exchange.status or 'no answer'}, {milliseconds(exchange)}",
         request_text(exchange, _BODY_CHARACTERS),
         response_text(exchange, _BODY_CHARACTERS),
     )
@@ -414,7 +416,8 @@ def one_line(finding: TrafficFinding) -> str:
         finding.seen if finding.side is Side.REQUEST else f"expected {finding.expected}; {finding.seen}"
     )
     name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
-    place = f"{finding.operation} in {finding.realm}" if finding.operation else "no operation"
+    where = where_in_words(finding.operation, [finding.realm])
+    place = f"{finding.operation} {where}" if finding.operation else "no operation"
     return plain_line(f"#{finding.entry} {whose}{weight}: {place}: {name}: {sentence}", 240)
 
 

@@ -32,8 +32,8 @@ from contracts.file_formats import (
     mismatch,
     read_bytes,
 )
-from contracts.interface.description import load_description
-from contracts.interface.operations import ANY_REALM, in_realms
+from contracts.interface.description import load_description, where_in_words
+from contracts.interface.operations import ANY_REALM
 from contracts.reports.finding_files import FOLDER_NAME
 from contracts.reports.verdict_json import TargetEntry
 from contracts.settings.target import ANONYMOUS, AUTHOR
@@ -96,7 +96,7 @@ class RecordedSequence:
         """The sequence in a few words."""
         if self.found is None:
             return f"{len(self.shown)} requests of {self.source}"
-        return f"{self.found.clause} ({self.found.operation}) {in_realms([self.realm])}"
+        return f"{self.found.clause} ({self.found.operation}) {where_in_words(self.found.operation, [self.realm])}"
 
 
 class SavedFile(Format, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from contracts.errors import UsageError
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import RequestFault, all_faults, clauses_of
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
+from contracts.interface.description import where_in_words
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest
 from contracts.page.hurl import steps_of, taken_values
@@ -547,8 +548,10 @@ class _Step:
         """What was sent as whom, and the answer."""
         response = self.judged.exchange.response
         answered = f"answered {response.status}" if response else "without an answer"
-        where = "" if self.form_request.realm == "any" else f" in {self.form_request.realm}"
-        return f"{self.form_request.operation} as {self.form_request.role}{where}, {answered}"
+        asked = self.form_request
+        return (
+            f"{asked.operation} as {asked.role} {where_in_words(asked.operation, [asked.realm])}, {answered}"
+        )
 
 
 def _file(session: ManualSession, steps: Sequence[_Step], notes: list[str]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from contracts.exchanges.redaction import REDACTED, TrafficRedactor
 from contracts.exchanges.request_facts import ROOT
 from contracts.file_formats import json_value
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import Operation
+from contracts.interface.description import Operation, where_in_words
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
 from contracts.manual import traffic_findings
 from contracts.manual.manual_session import ManualSession
@@ -423,7 +423,8 @@ class Recordings:
         if chosen is not None:
             # What the case did before belongs to it: a finding that takes several requests starts there.
             shown = [record.exchanges[key] for key in chosen.exchanges if key in record.exchanges]
-            return self._opened(f"{chosen.clause} in {chosen.realm}, {name}", _seen(shown, findings))
+            where = where_in_words(chosen.operation, [chosen.realm])
+            return self._opened(f"{chosen.clause} {where}, {name}", _seen(shown, findings))
         shown = list(record.exchanges_of(str(query.get("case") or "")))
         if not shown:
             raise UsageError(f"{name} holds no exchange of this case or finding; open the run again")

@@ -20,6 +20,7 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.history.drift import DriftReport, Mode
 from contracts.history.observed_facts import Severity
 from contracts.interface.catalogue import Clause
+from contracts.interface.description import where_in_words
 from contracts.safe_text import plain_line, printable, tell_runner
 from contracts.settings.target import target_in_words
 
@@ -108,8 +109,9 @@ def _cause(cause: Cause) -> str:
 
 
 def _finding(finding: Finding) -> str:
+    where = where_in_words(finding.operation, [finding.realm])
     lines = [
-        f"finding {finding.id}: {finding.clause} in {finding.realm} ({finding.operation}), {finding.rate}",
+        f"finding {finding.id}: {finding.clause} {where} ({finding.operation}), {finding.rate}",
         f"expected: {finding.expected}",
         f"seen: {finding.seen}",
         *finding.curl,
@@ -268,7 +270,7 @@ def _rule(name: str, clause: Clause | None) -> dict[str, Any]:
 
 def _sarif_result(finding: Finding, clause: Clause | None, rule: int) -> dict[str, Any]:
     file, line = _place(clause)
-    where = f"{finding.operation or 'the service'} in {finding.realm}"
+    where = f"{finding.operation or 'the service'} {where_in_words(finding.operation, [finding.realm])}"
     physical = {"artifactLocation": {"uri": file}, "region": {"startLine": line}}
     result: dict[str, Any] = {
         "ruleId": finding.clause,
@@ -310,7 +312,7 @@ def write_code_quality(record: RunRecord, verdict: RunVerdict, folder: Path) -> 
 
 
 def _message(finding: Finding) -> str:
-    where = f"{finding.operation or 'the service'} in {finding.realm}"
+    where = f"{finding.operation or 'the service'} {where_in_words(finding.operation, [finding.realm])}"
     text = f"{finding.clause}: {where}: expected {finding.expected}; seen {finding.seen}; {finding.rate}"
     return plain_line(text, _LONGEST)
 

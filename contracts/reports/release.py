@@ -24,6 +24,7 @@ from contracts.evidence.verdicts import DeviationState
 from contracts.file_formats import Count, Format, Moment, Name, Names, Seconds, one_of
 from contracts.history.observed_facts import Severity
 from contracts.interface.catalogue import Catalogue, Clause, Level
+from contracts.interface.description import where_in_words
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.kept_runs import CLOCKS_DIFFER, KeptRun, Unreadable, on_this_machine, selection_of
 from contracts.reports.verdict_json import FORMAT, CellEntry, DeviationEntry, FindingEntry
@@ -473,7 +474,7 @@ class _Answer:
                 decides = self.runs.deciding.get(finding.realm)
                 if decides is None or run.started >= decides.started or _has(decides, finding):
                     continue
-                where = f"{finding.clause} ({finding.operation}) in {finding.realm}"
+                where = f"{finding.clause} ({finding.operation}) {where_in_words(finding.operation, [finding.realm])}"
                 earlier = f"{where}: {run.name} ({run.verdict.profile}) saw it contradicted"
                 if finding.intermittent:
                     yield f"{earlier} in {finding.rate[0]} of {finding.rate[1]} replays, {decides.name} did not"

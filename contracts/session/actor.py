@@ -41,6 +41,9 @@ DEFAULT: Final = _Default()
 _UNAUTHENTICATED: Final = 401
 #: Mark that a token was refused before its time.
 _ENDED_EARLY: Final = "a token ended early"
+#: Under which it is kept which token that was, and so many signs of a timestamp tell it to the second.
+_WHICH: Final = "which token ended early"
+_SECONDS: Final = len("2026-01-31T08:15:00")
 #: Fresh tokens for one request where tokens are known to end early: others may have used one up meanwhile.
 _RENEWALS: Final = 3
 
@@ -85,6 +88,7 @@ class Actor:
         self._context = RequestContext(case, attempt, realm, role, advisory)
         self._session = session
         self._exchanges = [] if exchanges is None else exchanges
+        self._dropped: Token | None = None
 
     @property
     def settle_seconds(self) -> float:
@@ -203,6 +207,11 @@ class Actor:
         """Whether some worker's token was refused before its expiration, where a fresh one was taken for the same."""
         return self._session.shared.marked(_ENDED_EARLY)
 
+    @property
+    def token_that_ended_early(self) -> str:
+        """Which token that was, in words; empty where none did."""
+        return str(self._session.shared.offered(_WHICH) or "")
+
     def _ends_early(self, request: HttpRequest, exchange: Exchange) -> bool:
         """Whether a refusal for credentials may be cured by a fresh token, though none has to be; it is dropped then.
 
@@ -218,6 +227,7 @@ class Actor:
         if sent is None or (refuses_all and not self.token_ended_early):
             return False
         if sent == _bearer(token.value):
+            self._dropped = token
             self._session.tokens.forget(self.role, token.value)
         return True  # or a call beside this one has had it replaced meanwhile
 
@@ -228,6 +238,11 @@ class Actor:
                 self._session.tokens.beyond_cure.add((self.role, again.operation))
         elif early and again.response is not None and not again.fault:
             self._session.shared.mark(_ENDED_EARLY)
+            if self._dropped is not None:
+                until = f" and valid until {self._dropped.expires}" if self._dropped.expires else ""
+                which = f"a token of {self.role}'s, issued at {self._dropped.issued[:_SECONDS]}Z{until}"
+                said = f"{which}, was refused in {self.realm}, and a fresh one taken"
+                self._session.shared.offer(_WHICH, said)
 
     def _sent(self, request: HttpRequest) -> Exchange:
         exchange = self._session.send(request, self._context)

@@ -533,26 +533,27 @@ async def _(_service: Service, faithful: Handler, request: Request) -> Response:
 
 @replaces("listing.drafts", "list-mydrafts-with-published")
 def _(_: Service, faithful: Drafts, records: Records, realm: str, owner: str | None, page: Page) -> Rows:
-    rows = faithful(records, realm, owner, page)
-    if (
-        owner is None
-        or page.filter is not None
-        or page.orderby is not None
-        or page.skip
-        or page.top is not None
-    ):
-        return rows
-    return [*rows, *({"identifier": name} for name in _published_only(records, realm, owner))]
+    if owner is None or page.filter is not None or page.orderby is not None:
+        return faithful(records, realm, owner, page)
+    rows = faithful(records, realm, owner, replace(page, top=None, skip=0))
+    more = _published_only(records, realm, owner)
+    return [*rows, *more][page.skip :][: page.top]
 
 
-def _published_only(records: Records, realm: str, owner: str | None) -> list[str]:
-    """Return the identifiers of an account's published records that have no draft."""
+def _published_only(records: Records, realm: str, owner: str | None) -> Rows:
+    """Return the rows of an account's published records that have no draft."""
     version = VERSIONS.c
-    published = select(version.identifier).where(
-        version.realm == realm, version.owner == owner, version.state != DRAFT
-    )
-    names = records.connection.execute(published).scalars().all()
-    return [name for name in names if records.version(realm, name, DRAFT) is None]
+    published = select(
+        version.identifier,
+        version.schema,
+        version.realm,
+        version.owner,
+        version.created_on.label("createdOn"),
+        version.updated_on.label("updatedOn"),
+        version.size,
+    ).where(version.realm == realm, version.owner == owner, version.state != DRAFT)
+    rows = [dict(row) for row in records.connection.execute(published).mappings()]
+    return [row for row in rows if records.version(realm, row["identifier"], DRAFT) is None]
 
 
 @replaces("listing.drafts", "list-with-published")

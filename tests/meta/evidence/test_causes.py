@@ -1,6 +1,8 @@
 """Findings by cause: one for all realms, what only follows beneath it, and what it stood in the way of."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -46,8 +48,10 @@ def seen(clause: str, shown: Exchange, says: str, realm: str = "abs-dev", **more
     return SeenFinding(**usual | {"exchanges": (shown.id,)} | more)
 
 
-def judged(*pairs: tuple[SeenFinding, Exchange], story: Story | None = None) -> RunVerdict:
-    """Judge findings, each with the exchange that shows it."""
+def judged(
+    *pairs: tuple[SeenFinding, Exchange], story: Story | None = None, before: Sequence[Exchange] = ()
+) -> RunVerdict:
+    """Judge findings, each with the exchange that shows it, after others of the same case."""
     record: RunRecord = (story or Story()).record()
     named = [
         (replace(found, exchanges=(f"{n}",)), replace(shown, id=f"{n}"))
@@ -56,7 +60,8 @@ def judged(*pairs: tuple[SeenFinding, Exchange], story: Story | None = None) -> 
     record = replace(
         record,
         findings=tuple(found for found, _ in named),
-        exchanges={shown.id: shown for _, shown in named},
+        exchanges={f"before {n}": each for n, each in enumerate(before)}
+        | {shown.id: shown for _, shown in named},
     )
     catalogue = load_catalogue()
     return judge(record, [catalogue.clause(name) for name in sorted({found.clause for found, _ in named})])
@@ -65,6 +70,13 @@ def judged(*pairs: tuple[SeenFinding, Exchange], story: Story | None = None) -> 
 LOST = (seen("draft-save-creates", SAVED, "no draft"), SAVED)
 UNREAD = (seen("draft-get-content", READ, "404 {}"), READ)
 TOP = (seen("list-top", LISTED, "2 items"), LISTED)
+ODD = sent("listDrafts", "GET", f"{BASE}document-drafts?$filter=a%20eq%201", 200, answer=b"[1,2]")
+ODD_PAGE = sent(
+    "listDrafts", "GET", f"{BASE}document-drafts?$filter=a%20eq%201&$skip=1", 200, answer=b"[1,2]"
+)
+FILTERED = (seen("list-filter-meaning", ODD, "2 items"), ODD)
+FILTERED_PAGE = (seen("list-filter-meaning", ODD_PAGE, "2 items"), ODD_PAGE)
+SKIPPED = (seen("list-skip", ODD_PAGE, "2 items"), ODD_PAGE)
 PAGES = (seen("list-pages-cover", PAGED, "twice: x"), PAGED)
 
 
@@ -74,6 +86,9 @@ PAGES = (seen("list-pages-cover", PAGED, "twice: x"), PAGED)
         ([LOST, UNREAD], {"draft-save-creates": ["draft-get-content"]}),
         ([TOP, PAGES], {"list-top": ["list-pages-cover"]}),
         ([LOST, TOP], {"draft-save-creates": [], "list-top": []}),
+        # A filter that was wrong with a page alone is none; one that was wrong without it explains the page.
+        ([FILTERED_PAGE, SKIPPED], {"list-skip": ["list-filter-meaning"]}),
+        ([FILTERED, SKIPPED], {"list-filter-meaning": ["list-skip"]}),
         # Read with other content, in another realm, or where saving is wrong in another way: no consequence.
         (
             [LOST, (seen("draft-get-content", READ_OTHERWISE, "200 {}"), READ_OTHERWISE)],
@@ -94,6 +109,39 @@ def test_what_only_follows_stands_beneath_its_cause(
 ) -> None:
     causes = judged(*pairs).causes
     assert {each.lead.clause: [one.lead.clause for one in each.follows] for each in causes} == tree
+
+
+SIGN_IN = sent(
+    "createToken",
+    "POST",
+    f"{BASE}authentication/token",
+    200,
+    answer=b'{"expiration":"2026-01-01T08:01:00.0Z"}',
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "minute", "says"),
+    [
+        ([], 0, "where the token sent is a valid one of author's"),
+        ([SIGN_IN], 0, "where the token sent is a valid one of author's"),
+        ([SIGN_IN], 2, "where the token sent is an expired one of author's"),
+        ([SIGN_IN, LISTED], 0, "where the token sent is a valid one of author's, taken in abs-dev before"),
+    ],
+)
+def test_a_token_that_was_refused_is_told_with_its_kind_and_whose_it_is(
+    before: list[Exchange], minute: int, says: str
+) -> None:
+    """Where it was taken before is told, too: in another realm, or in the same."""
+    refused = replace(
+        sent("listDrafts", "GET", f"{BASE}document-drafts", 401, answer=b"{}"),
+        started=datetime(2026, 1, 1, 8, minute, tzinfo=UTC),
+    )
+    *earlier, last = (
+        replace(each, authorization="Bearer $TOKEN", role="author") for each in [*before, refused]
+    )
+    (cause,) = judged((seen("token-opens-protected", refused, "401 {}"), last), before=earlier).causes
+    assert f"{says}." in cause.was
 
 
 def test_realms_of_one_contradiction_are_one_finding_that_the_reason_counts_once() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.interface.description import load_description, operations_with
+from contracts.interface.description import load_description, operations_with, where_in_words
 
 CONTRACTS = Path(__file__).parents[3] / "contracts"
 #: Modules that may name several operations together, and why.
@@ -76,6 +76,22 @@ def test_no_module_keeps_a_list_of_operations_of_its_own() -> None:
 )
 def test_operations_are_told_apart_by_their_facts(facts: dict[str, object], expected: str) -> None:
     assert set(operations_with(**facts)) == set(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("operation", "realms", "says"),
+    [
+        ("saveDraft", ["abs-dev", "bch-dev"], "in abs-dev, bch-dev"),
+        ("saveDraft", ["any"], "without a known realm"),
+        ("saveDraft", [None], "without a known realm"),
+        ("createToken", ["any"], "whatever the realm"),
+        (None, ["any"], "whatever the realm"),
+    ],
+)
+def test_where_something_was_asked_for_is_told_alike_everywhere(
+    operation: str | None, realms: list[str | None], says: str
+) -> None:
+    assert where_in_words(operation, realms) == says
 
 
 def test_what_an_operation_stores_or_removes_is_no_read() -> None:

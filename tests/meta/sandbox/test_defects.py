@@ -48,6 +48,17 @@ def test_a_defect_shows_in_a_sandbox_that_is_started_with_it(
     assert [caller(url=url).get(TEN_CHARACTERS).status_code for url in (broken, "")] == [404, 400]
 
 
+def test_a_list_that_holds_published_records_can_lack_its_newest_draft_at_once(
+    start_sandbox: Callable[..., Any], caller: Any
+) -> None:
+    """Each defect of a list gives rows as whole as it was given, so that another finds in them what it needs."""
+    names = ("list-mydrafts-with-published", "list-mydrafts-lacks-newest")
+    for order in (names, names[::-1]):
+        client = caller(url=start_sandbox(*(f"--defect={name}" for name in order)).url)
+        client.saved()
+        assert client.get("/api/v2013/document-drafts", params={"collection": "mydrafts"}).status_code == 200
+
+
 def test_every_must_clause_has_a_defect_or_a_reason() -> None:
     broken = {defect.clause for defect in ALL}
     must = {clause.id for clause in CATALOGUE if clause.level is Level.MUST}
