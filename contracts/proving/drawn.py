@@ -241,6 +241,8 @@ FALSE_PASS: Final = "false pass"  # noqa: S105 - as above
 NOT_JUDGED: Final = "not judged"
 #: The run left more permanent records than the settings allow.
 TOO_MANY_LEFT: Final = "too many left"
+#: Drafts are left that the run's verdict does not list.
+UNLISTED: Final = "unlisted drafts"
 TROUBLE: Final = "trouble"
 #: Many times what a gate in one realm takes alone, as other work may want the cores too.
 _LONGEST_SECONDS: Final = 900.0
@@ -283,6 +285,7 @@ class DrawnResult:
         reasons: Of a fault's clauses, or a service's must clauses, those that were not judged, and why.
         false_passes: Must clauses that passed without the service showing what they are about, and why.
         left: Permanent records that the run made; None when the sandbox did not say.
+        unlisted: Drafts that are left and that the verdict does not list.
         altered: How often the fault made a difference in the run; None when the sandbox did not say.
         observable: Whether a plain client sees the fault; None when the run had found it.
         smoke: Whether a run of the profile `smoke` finds the fault too; None when it was not asked for.
@@ -303,6 +306,7 @@ class DrawnResult:
     reasons: dict[str, str] = field(default_factory=dict)
     false_passes: dict[str, str] = field(default_factory=dict)
     left: int | None = None
+    unlisted: list[str] = field(default_factory=list)
     altered: int | None = None
     observable: bool | None = None
     smoke: bool | None = None
@@ -313,8 +317,8 @@ class DrawnResult:
     def shown(self) -> str:
         """What there is to say of a trial that did not end well."""
         what = self.musts or self.false_passes or self.reasons
-        left = f"{self.left} permanent records" if self.outcome == TOO_MANY_LEFT else self.trouble
-        return "; ".join(f"{clause}: {text}" for clause, text in what.items()) or left
+        left = f"{self.left} permanent records" if self.outcome == TOO_MANY_LEFT else ", ".join(self.unlisted)
+        return "; ".join(f"{clause}: {text}" for clause, text in what.items()) or left or self.trouble
 
     @property
     def outcome(self) -> str:
@@ -330,6 +334,8 @@ class DrawnResult:
             return FALSE_PASS
         if (self.left or 0) > Pace().permanent_records:
             return TOO_MANY_LEFT
+        if self.unlisted:
+            return UNLISTED
         return PASS if self.exit_code == ExitCode.PASS else NOT_JUDGED
 
     def _of_fault(self) -> str:
@@ -344,23 +350,30 @@ class DrawnResult:
         return NOT_SEEN if self.exit_code == ExitCode.PASS and not self.reasons else INCONCLUSIVE
 
 
+class _CountedSandbox(ForkedSandbox):
+    """A sandbox that tells what it counted when it is stopped, after the run has cleaned up."""
+
+    def __init__(self, arguments: Sequence[str], counts_path: str) -> None:
+        super().__init__(arguments)
+        self._counts_path = counts_path
+        self.counts: dict[str, Any] = {}
+
+    def stop(self) -> None:
+        """Note the counts, and end it; a second call does nothing."""
+        if self._process is not None:
+            self.counts = _counts(self.base_url, self._counts_path)
+        super().stop()
+
+
 @dataclass
 class _GateWatch(Watch):
     """Watches a whole gate run; ends it at the first finding that decides the trial."""
 
     clauses: frozenset[str] = frozenset()
     whole: bool = False
-    counts_path: str = ""
-    counts: dict[str, Any] = field(default_factory=dict)
     advisory: bool = False
     musts: dict[str, str] = field(default_factory=dict)
     cases: dict[str, None] = field(default_factory=dict)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Note what the run sent, and what its sandbox counted before it is stopped."""
-        super().pytest_sessionfinish(session)
-        self.counts = _counts(self.sandbox.base_url, self.counts_path)
 
     def pytest_contract_finding(self, item: pytest.Item, finding: Confirmed) -> None:
         """Note a confirmed finding."""
@@ -507,14 +520,14 @@ def run_drawn(
         words += [f"--clause={clause}" for clause in trial.clauses]
     started, cpu = time.monotonic(), _cpu_seconds()
     with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
-        sandbox = ForkedSandbox(_sandbox_words(trial))
+        counts_path = COUNT_PATH if trial.kind == FAULT else SHOWN_PATH
+        sandbox = _CountedSandbox(_sandbox_words(trial), counts_path)
         watch = _GateWatch(
             sandbox,
             stop=False,
             clauses=frozenset(trial.clauses),
             whole=whole,
             contact=contact_taken(trial.name) if trial.kind == SERVICE else {},
-            counts_path=COUNT_PATH if trial.kind == FAULT else SHOWN_PATH,
         )
         try:
             code = run_suite(words, files, [watch])
@@ -532,13 +545,13 @@ def run_drawn(
         musts=watch.musts,
         requests=int(watch.first["requests"]) if watch.first else watch.requests,
         exit_code=code,
-        left=watch.counts.get("permanent", {}).get(trial.realm),
-        altered=watch.counts.get("altered"),
+        left=sandbox.counts.get("permanent", {}).get(trial.realm),
+        altered=sandbox.counts.get("altered"),
         cases=list(watch.cases),
         trouble=trouble,
     )
     if not watch.ended and not trouble:
-        _read_verdict(result, trial, folder, watch.counts)
+        _read_verdict(result, trial, folder, sandbox.counts)
     if look and trial.kind == FAULT and not result.found and not trouble:
         result.observable = observable(population.load(trial.name), trial.realm)
     result.seconds = round(time.monotonic() - started, 2)
@@ -585,3 +598,5 @@ def _read_verdict(result: DrawnResult, trial: DrawnTrial, folder: Path, counts: 
             result.reasons[entry["id"]] = str(cell.get("reason", ""))[:_SHOWN]
     if trial.kind == SERVICE and counts:
         result.false_passes = false_passes(verdict, counts)
+        listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
+        result.unlisted = [draft for draft in counts["drafts"] if draft not in listed]

@@ -40,6 +40,7 @@ from contracts.proving.drawn import (
     SERVICE,
     TOO_MANY_LEFT,
     TROUBLE,
+    UNLISTED,
     UNOBSERVABLE,
     DrawnProof,
     DrawnResult,
@@ -290,9 +291,11 @@ def _figures(faults: Sequence[DrawnResult], services: Sequence[DrawnResult]) -> 
             yield f"| found in `smoke` too | {sum(r.smoke is True for r in smoke)} of {len(smoke)} |"
     if services:
         yield f"| conformant services that pass | {ends[PASS]} of {len(services)} |"
+        told = (FALSE_ALARM, FALSE_PASS, TOO_MANY_LEFT, UNLISTED)
+        numbers = ", ".join(str(ends[outcome]) for outcome in told)
         yield (
-            f"| … false alarms, false passes, too many permanent records left, not judged | {ends[FALSE_ALARM]},"
-            f" {ends[FALSE_PASS]}, {ends[TOO_MANY_LEFT]}, {ends[NOT_JUDGED] + ends[TROUBLE]} |"
+            "| … false alarms, false passes, too many permanent records left, unlisted drafts, not judged |"
+            f" {numbers}, {ends[NOT_JUDGED] + ends[TROUBLE]} |"
         )
     spent = [result.cpu_seconds for result in (*faults, *services)]
     mean = sum(spent) / max(1, len(spent))
@@ -503,7 +506,9 @@ def _closing(results: Sequence[DrawnResult], options: DrawnOptions, page: Path) 
         click.echo(f"drawn: {passed} of {len(services)} services pass")
     click.echo(f"drawn: report: {page}")
     landed = read_landed(options.floor) if options.floor is not None else None
-    loud = [result for result in services if result.outcome in (FALSE_ALARM, FALSE_PASS, TOO_MANY_LEFT)]
+    loud = [
+        result for result in services if result.outcome in (FALSE_ALARM, FALSE_PASS, TOO_MANY_LEFT, UNLISTED)
+    ]
     code = ExitCode.PASS
     if any(result.outcome == TROUBLE for result in results):
         code = ExitCode.ERROR

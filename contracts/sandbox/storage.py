@@ -310,7 +310,16 @@ class Records:
     def published(self) -> Counter[str]:
         """How many records beyond drafts each realm has."""
         question = select(VERSIONS.c.realm, func.count()).where(VERSIONS.c.state != DRAFT)
-        return Counter(dict(self.connection.execute(question.group_by(VERSIONS.c.realm)).tuples().all()))
+        rows = self.connection.execute(question.group_by(VERSIONS.c.realm))
+        return Counter({str(realm): int(number) for realm, number in rows})
+
+    def drafts_alone(self) -> set[tuple[str, str]]:
+        """Realm and identifier of each draft whose record is neither published nor locked."""
+        places = select(VERSIONS.c.realm, VERSIONS.c.identifier)
+        records = {*self.connection.execute(places.where(VERSIONS.c.state != DRAFT))}
+        records |= {*self.connection.execute(select(LOCKS.c.realm, LOCKS.c.identifier))}
+        drafts = {*self.connection.execute(places.where(VERSIONS.c.state == DRAFT))}
+        return {(str(realm), str(identifier)) for realm, identifier in drafts - records}
 
     def marked(self, name: str) -> bool:
         """Tell whether a mark was set in this database."""

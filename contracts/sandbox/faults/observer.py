@@ -37,8 +37,8 @@ class Observer:
     """ASGI middleware that passes everything on and counts answers by operation; a GET of `SHOWN_PATH` gives them.
 
     The answer to it holds `operations`, for each operation how often it showed a success, a refusal and an errors
-    array, `messages`, the clauses whose message was shown, and `permanent`, by realm how many records were made that
-    the interface cannot remove.
+    array, `messages`, the clauses whose message was shown, `permanent`, by realm how many records were made that
+    the interface cannot remove, and `drafts`, the identifiers of drafts that were made and are there.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -48,6 +48,7 @@ class Observer:
         self._waited = {c.id: beginning(c.message) for c in load_catalogue() if c.message is not None}
         self._messages: dict[str, None] = {}
         self._begun: Counter[str] | None = None
+        self._drafts: set[tuple[str, str]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
@@ -56,7 +57,7 @@ class Observer:
             return
         storage = scope["app"].state.service.storage
         if self._begun is None:
-            self._begun = _published(storage)
+            self._begun, self._drafts = _stored(storage)
         if scope["path"] == SHOWN_PATH:
             await self._tell(storage, send)
             return
@@ -86,16 +87,20 @@ class Observer:
         self._shown[operation][REFUSAL] += not succeeded and status < 500
 
     async def _tell(self, storage: Storage, send: Send) -> None:
-        made = _published(storage) - (self._begun or Counter())
-        shown = {"operations": self._shown, "messages": list(self._messages), "permanent": made}
+        published, drafts = _stored(storage)
+        made = {
+            "permanent": published - (self._begun or Counter()),
+            "drafts": sorted(identifier for _, identifier in drafts - self._drafts),
+        }
+        shown = {"operations": self._shown, "messages": list(self._messages), **made}
         headers = [(b"content-type", b"application/json")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": json.dumps(shown).encode()})
 
 
-def _published(storage: Storage) -> Counter[str]:
+def _stored(storage: Storage) -> tuple[Counter[str], set[tuple[str, str]]]:
     with storage.transaction() as records:
-        return records.published()
+        return records.published(), records.drafts_alone()
 
 
 def beginning(message: str) -> str:

@@ -25,7 +25,9 @@ from contracts.proving.drawn import (
     NOT_JUDGED,
     NOT_SEEN,
     PASS,
+    TOO_MANY_LEFT,
     TROUBLE,
+    UNLISTED,
     UNOBSERVABLE,
     DrawnResult,
     cover,
@@ -45,6 +47,9 @@ from contracts.proving.drawn_proof import (
     report,
     write_landed,
 )
+from contracts.sandbox.faults.observer import SHOWN_PATH
+from contracts.sandbox.habits import Settings
+from contracts.sandbox.serve import altered
 from contracts.sandbox.variants import ALL
 from contracts.sandbox.variants.model import (
     CONTRADICTORY,
@@ -53,6 +58,7 @@ from contracts.sandbox.variants.model import (
     SILENT_POINTS,
     WITHOUT_KNOB,
 )
+from tests.meta.sandbox_client import SandboxClient, new_uid, serving
 
 CHECKOUT = Path(__file__).parents[3]
 NAME = "state/saveDraft/not-done/always"
@@ -76,11 +82,26 @@ def result(kind: str = "fault", **parts: Any) -> DrawnResult:
         ({"kind": "service"}, PASS),
         ({"kind": "service", "musts": {"uid-hyphen": "seen"}}, FALSE_ALARM),
         ({"kind": "service", "false_passes": {"uid-hyphen": "why"}}, FALSE_PASS),
+        ({"kind": "service", "left": 13}, TOO_MANY_LEFT),
+        ({"kind": "service", "unlisted": ["rc-somewhere-else"]}, UNLISTED),
         ({"kind": "service", "exit_code": 6}, NOT_JUDGED),
     ],
 )
 def test_a_trial_ends_in_one_outcome(parts: dict[str, Any], outcome: str) -> None:
     assert result(**parts).outcome == outcome
+
+
+def test_an_observed_sandbox_tells_drafts_that_are_left_but_none_of_a_locked_record() -> None:
+    with (
+        serving(altered(Settings(observed=True, variants=("realm-optional",)))) as url,
+        SandboxClient(url) as client,
+    ):
+        gone, kept = client.saved(), client.saved()
+        elsewhere = client.saved(realm=None)
+        client.delete(f"/api/v2013/documents/{gone}/versions/draft")
+        assert client.submit("POST", new_uid()).ok
+        shown = client.get(SHOWN_PATH).json()
+    assert shown["drafts"] == sorted([kept, elsewhere])
 
 
 def test_the_kill_rate_leaves_out_what_no_plain_client_sees() -> None:
