@@ -335,7 +335,8 @@ class Arrangement:
         """
         if self.refusal_of_files(actor) is None:
             return self.draft(actor, uid).uid
-        most = min(_MOST_SUBMITTED, self._session.permanent_records.unplanned(self._realm))
+        # The other half is room for what the document leaves open, and a service may take.
+        most = min(_MOST_SUBMITTED, self._session.permanent_records.unplanned(self._realm) // 2)
         if self.take("submitted for files", most) is None:
             raise Untested(
                 "attachments are taken by submitted records only, and no more than "

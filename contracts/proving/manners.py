@@ -33,7 +33,7 @@ from contracts.interface.location import python_command
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.session.ledger import Entry, read_entries, residue
 from contracts.settings import embedded_sandbox
-from contracts.settings.target import DOCUMENT_REALMS
+from contracts.settings.target import DOCUMENT_REALMS, Pace
 
 _PATIENCE_SECONDS: Final = 20.0
 _TABLES: Final = {
@@ -289,7 +289,7 @@ def _settings(folder: Path, url: str, pace: str) -> Path:
     return path
 
 
-_BUDGET: Final = 12
+_BUDGET: Final = Pace().permanent_records
 _DRAFT, _PUBLISHED = "draft", "published"
 
 

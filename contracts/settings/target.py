@@ -120,7 +120,7 @@ class Pace:
         ),
     )
     permanent_records: int = field(
-        default=12,
+        default=16,
         metadata=about(
             Kind.WHOLE,
             "contacts and submissions, which cannot be removed, that a run may create in each realm",
