@@ -205,6 +205,21 @@ def test_advice_takes_no_place_of_a_planned_record(planned: ResidueBudget) -> No
         let_through(planned, f"rc-test-planned-{number}", "test_a_contact_is_created")
 
 
+def test_where_every_place_is_planned_advice_is_looked_for_until_one_record_is_made(
+    planned: ResidueBudget,
+) -> None:
+    planned.plan({f"case {number}": ("abs-dev", 1) for number in range(12)})
+    for number in range(3):
+        refused = PermanentWrite(
+            "abs-dev", f"rc-test-refused-{number}", "createContact", "other", advisory=True
+        )
+        planned.reserve(refused)
+        planned.settle(refused, kept=False)
+    let_through(planned, "rc-test-advice-0", "other", advisory=True)
+    with pytest.raises(ResidueSpent, match="that no plan foresaw"):
+        let_through(planned, "rc-test-advice-1", "other", advisory=True)
+
+
 def test_requests_that_are_refused_are_sent_as_long_as_a_place_is_free(planned: ResidueBudget) -> None:
     for number in range(2):
         let_through(planned, f"rc-test-first-{number}", "case", "no credentials")
