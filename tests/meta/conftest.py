@@ -1,7 +1,6 @@
-"""Fixtures of several rooms: sandboxes and their clients, the program, webhooks, exchanges and claims."""
+"""Fixtures of several rooms: sandboxes and their clients, the program, webhooks, sample runs and claims."""
 
 import gc
-import json
 import os
 import signal
 import sys
@@ -14,10 +13,9 @@ import pytest
 
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Attempt
-from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from tests.meta import browser as chromium
-from tests.meta import messages, samples
+from tests.meta import samples
 from tests.meta.evidence.sample_records import BY_NAME, Story
 from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process
 from tests.meta.sandbox_client import RunningSandbox, SandboxClient, new_uid, running, serving
@@ -157,29 +155,6 @@ def whole() -> Story:
     told = Story()
     told.holds(*BY_NAME)
     return told
-
-
-def make_answer(
-    body: Any = None, status: int = 200, media: str = "application/json", **headers: str
-) -> Response:
-    content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-    return messages.response(status, content, {"content-type": media, **headers})
-
-
-def make_exchange(answer: Response | None, operation: str = "getDraft", **more: Any) -> Exchange:
-    return messages.exchange(answer, operation=operation, **more)
-
-
-@pytest.fixture
-def answer() -> Any:
-    """Makes an answer: `answer(body, status, media, **headers)`; bytes stay as they are, None is an empty body."""
-    return make_answer
-
-
-@pytest.fixture
-def exchange() -> Any:
-    """Makes an exchange: `exchange(answer, operation)`."""
-    return make_exchange
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Responses and exchanges made without a service."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,14 +16,21 @@ def response(
     return Response(status, reason, Headers(headers or {}), Body.of(content), URL)
 
 
+def answer(body: Any = None, status: int = 200, media: str = "application/json", **headers: str) -> Response:
+    """A response with a body of JSON; bytes stay as they are, and None is an empty body."""
+    content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+    return response(status, content, {"content-type": media, **headers})
+
+
 def exchange(
     answer: Response | None = None,
+    operation: str | None = "getDraft",
     request_headers: Mapping[str, str] | None = None,
     request_body: bytes | None = None,
     **parts: Any,
 ) -> Exchange:
     """An exchange of the author in one realm; `parts` take the place of what is usual."""
     usual: dict[str, Any] = {"id": "main-1", "case": "c", "realm": "abs-dev", "role": "author"}
-    usual |= {"operation": "getDraft", "method": "GET", "url": URL, "response": answer}
+    usual |= {"operation": operation, "method": "GET", "url": URL, "response": answer}
     headers, body = Headers(request_headers or {}), Body.of(request_body or b"")
     return Exchange(request_headers=headers, request_body=body, **(usual | parts))

@@ -10,6 +10,7 @@ from contracts.cases.generated_faults import ABSENT, Fault, one_of_each
 from contracts.checks.outcomes import Attempt, Contradiction, confirm
 from contracts.errors import EnvironmentFault
 from contracts.interface.catalogue import load_catalogue
+from tests.meta.messages import answer, exchange
 
 MISSING = Fault("body", "firstName", "missing", ABSENT)
 
@@ -17,8 +18,8 @@ MISSING = Fault("body", "firstName", "missing", ABSENT)
 class Exercise:
     """Answers in turn, with a status for each request."""
 
-    def __init__(self, exchange: Any, answer: Any, attempt: Attempt, turns: list[int | str]) -> None:
-        self._exchange, self._answer, self._attempt = exchange, answer, attempt
+    def __init__(self, attempt: Attempt, turns: list[int | str]) -> None:
+        self._attempt = attempt
         self._turns: Iterator[int | str] = iter(turns)
         self.sent = 0
 
@@ -28,10 +29,10 @@ class Exercise:
         turn = next(self._turns)
         if turn == "weather":
             raise EnvironmentFault("no answer")
-        exchange = self._exchange(self._answer({}, 200 if turn == "spoilt" else turn), "createContact")
-        exchange.unsettled = int(turn == "spoilt")
-        self._attempt.exchanges.append(exchange)
-        return exchange
+        status = turn if isinstance(turn, int) else 200
+        sent = exchange(answer({}, status), "createContact", unsettled=int(turn == "spoilt"))
+        self._attempt.exchanges.append(sent)
+        return sent
 
     def usual(self, _fault: Fault) -> Any:
         """A text stands everywhere."""
@@ -39,11 +40,11 @@ class Exercise:
 
 
 @pytest.fixture
-def probe(attempt: Attempt, catalogue: Any, answer: Any, exchange: Any) -> Any:
+def probe(attempt: Attempt, catalogue: Any) -> Any:
     """Makes a probe and its exercise: `probe(*turns)`."""
 
     def make(*turns: int | str) -> tuple[Probe, Exercise]:
-        exercise = Exercise(exchange, answer, attempt, list(turns))
+        exercise = Exercise(attempt, list(turns))
         scripted: Any = exercise
         return Probe("createContact", attempt, catalogue, scripted, ()), exercise
 

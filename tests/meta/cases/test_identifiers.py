@@ -1,6 +1,7 @@
-"""Identifiers at the edges of the rule: what is meant to break it breaks it, and nothing else does."""
+"""Identifiers at the edges of the rule break it or keep it as meant; each misuse is blamed on its own clause."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import pytest
 
@@ -10,29 +11,29 @@ from contracts.interface.operations import is_valid_uid
 from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings
 
-FRESH = Namespace("ab12")
+PLAIN = Namespace("ab12")
 TABLES = (identifiers.FORBIDDEN, identifiers.MISREAD, identifiers.NON_ASCII, identifiers.ALL_FORBIDDEN)
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_one_character_of_a_table_is_enough_to_break_the_rule(table: Mapping[str, str]) -> None:
-    uid = identifiers.base(FRESH)
+    uid = identifiers.base(PLAIN)
     for bad in identifiers.spoilt(uid, table):
         assert not is_valid_uid(bad)
         assert uid in identifiers.foldings([bad])
-        assert FRESH.owns(bad)
+        assert PLAIN.owns(bad)
 
 
 def test_both_halves_around_a_bad_character_are_valid_uids() -> None:
-    bad = identifiers.spoilt(identifiers.base(FRESH), {"space": " "})[0]
+    bad = identifiers.spoilt(identifiers.base(PLAIN), {"space": " "})[0]
     assert all(is_valid_uid(half) for half in bad.split(" "))
 
 
 def test_lengths_lie_just_outside_the_range() -> None:
-    assert len(identifiers.too_short(FRESH)[0]) == 10
-    assert len(identifiers.too_long(FRESH)[0]) == 129
-    assert identifiers.foldings(identifiers.too_long(FRESH)[:1])
-    assert is_valid_uid(identifiers.longest(FRESH))
+    assert len(identifiers.too_short(PLAIN)[0]) == 10
+    assert len(identifiers.too_long(PLAIN)[0]) == 129
+    assert identifiers.foldings(identifiers.too_long(PLAIN)[:1])
+    assert is_valid_uid(identifiers.longest(PLAIN))
 
 
 def test_every_ascii_character_is_either_allowed_or_forbidden() -> None:
@@ -48,3 +49,54 @@ def test_a_control_does_not_take_the_spare_identifier_of_a_case() -> None:
 def test_the_document_realms_share_a_table_without_gap() -> None:
     dealt = [share(identifiers.FORBIDDEN, realm) for realm in ("abs-dev", "bch-dev", "chm-dev")]
     assert dealt[0] | dealt[1] | dealt[2] == identifiers.FORBIDDEN
+
+
+FRESH = Namespace("test", seed="1")
+
+
+@pytest.mark.parametrize("length", [11, 24, 40, 128])
+def test_every_near_miss_breaks_the_rule(length: int) -> None:
+    uid = FRESH.uid(length)
+    for miss in identifiers.MISSES:
+        assert not is_valid_uid(miss.of(uid)), miss
+
+
+def test_a_length_keeps_what_it_can_of_the_identifier() -> None:
+    shortest, longest = FRESH.uid(11), FRESH.uid(128)
+    of_10 = identifiers.NearMiss("uid-too-short", length=10)
+    of_129 = identifiers.NearMiss("uid-too-long", length=129)
+    assert of_10.of(shortest) == shortest[:10]
+    assert of_129.of(longest) == longest + "x"
+
+
+def test_an_insertion_goes_behind_the_prefix_of_the_run() -> None:
+    uid = FRESH.uid(24)
+    for miss in identifiers.MISSES:
+        assert miss.of(uid).startswith(FRESH.prefix)
+    assert identifiers.NearMiss("uid-trailing-newline", "\n", 1.0).of(uid) == uid + "\n"
+
+
+def test_neighbours_keep_the_rule_and_differ() -> None:
+    uid = FRESH.uid()
+    made = [uid, *(neighbour.make(uid) for neighbour in identifiers.NEIGHBOURS.values())]
+    assert len(set(made)) == len(made)
+    assert all(map(is_valid_uid, made))
+    assert all(other.startswith(FRESH.prefix) for other in made)
+
+
+def test_some_neighbours_differ_in_case_hyphens_and_underscores_only() -> None:
+    uid = FRESH.uid()
+    made = {name: neighbour.make(uid) for name, neighbour in identifiers.NEIGHBOURS.items()}
+    assert made["capitals"].lower() == made["letters"]
+    assert made["underscore"].replace("_", "-") == made["hyphen"]
+    assert made["hyphens"].replace("--", "-") == made["hyphen"]
+    assert made["hyphen behind"].rstrip("-") == made["underscore behind"].rstrip("_") == made["letters"]
+
+
+def test_the_longest_ones_share_ever_longer_beginnings() -> None:
+    uid = FRESH.uid()
+    longest = [neighbour.make(uid) for name, neighbour in identifiers.NEIGHBOURS.items() if "same" in name]
+    filled = identifiers.NEIGHBOURS["filled"].make(uid)
+    shared = [next(at for at in range(128) if one[at] != filled[at]) for one in longest]
+    assert shared == [32, 64, 100, 127]
+    assert all(one < two for one, two in pairwise(shared))

@@ -12,6 +12,7 @@ from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
 from contracts.errors import EnvironmentFault
 from contracts.interface.catalogue import load_catalogue
+from tests.meta.messages import answer, exchange
 
 CLAUSE = "draft-get-content"
 NUMBERS = st.integers(0, 10_000)
@@ -20,15 +21,14 @@ NUMBERS = st.integers(0, 10_000)
 class Trial:
     """A property of numbers that costs two requests for each."""
 
-    def __init__(self, exchange: Any, breaks: Callable[[int], bool]) -> None:
+    def __init__(self, breaks: Callable[[int], bool]) -> None:
         self.attempt, self.breaks = Attempt(1), breaks
         self.claims = Claims(self.attempt, load_catalogue(), [CLAUSE])
-        self._exchange = exchange
         self.judged: list[int] = []
 
     def judge(self, number: int) -> None:
         self.judged.append(number)
-        self.attempt.exchanges += [self._exchange, self._exchange]
+        self.attempt.exchanges += [exchange(answer({}))] * 2
         self.claims(CLAUSE).holds(not self.breaks(number), expected="small", seen=str(number))
 
     def hold(self, *, seed: int = 1, database: ExampleDatabase | None = None, **options: Any) -> None:
@@ -39,9 +39,9 @@ class Trial:
 
 
 @pytest.fixture
-def trial(exchange: Any, answer: Any) -> Callable[..., Trial]:
+def trial() -> Callable[..., Trial]:
     def make(breaks: Callable[[int], bool] = lambda _: False) -> Trial:
-        return Trial(exchange(answer({})), breaks)
+        return Trial(breaks)
 
     return make
 

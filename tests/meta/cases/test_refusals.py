@@ -1,20 +1,21 @@
-"""Requests that must be refused, one by one, and drafts that must not be listed."""
+"""Requests that must be refused, one by one, and what one field does among all that an operation reports."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from contracts.cases.contact_requests import claim_accepted
+from contracts.cases.contact_requests import Reporting, claim_accepted
 from contracts.cases.drafts import claim_each_refused, not_listed
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 from contracts.settings.target import RealmSettings
+from tests.meta.messages import answer, exchange
 
 
 @pytest.fixture
-def actor(answer: Any, exchange: Any) -> Any:
+def actor() -> Any:
     """Makes somebody whose list of drafts is this: `actor(body, status)`."""
 
     def make(body: Any, status: int = 200) -> Any:
@@ -40,16 +41,14 @@ def test_a_list_that_cannot_be_had_says_nothing(must: Claim, actor: Any) -> None
 
 @pytest.mark.parametrize("statuses", [(503, 400), (400, 503), (503, 502, 404)])
 def test_a_request_that_cannot_be_judged_is_not_passed_over(
-    must: Claim, attempt: Attempt, answer: Any, exchange: Any, statuses: tuple[int, ...]
+    must: Claim, attempt: Attempt, statuses: tuple[int, ...]
 ) -> None:
     with pytest.raises(Blocked, match=str(next(status for status in statuses if status >= 500))):
         claim_each_refused(must, [exchange(answer({}, status)) for status in statuses])
     assert attempt.held.total() == 1
 
 
-def test_what_refuses_nothing_absent_is_another_clauses_finding(
-    must: Claim, answer: Any, exchange: Any
-) -> None:
+def test_what_refuses_nothing_absent_is_another_clauses_finding(must: Claim) -> None:
     taken, absent = exchange(answer({})), exchange(answer({}, 404))
     with pytest.raises(Blocked, match="refuse what is absent"):
         claim_each_refused(must, [taken], control=lambda: taken)
@@ -78,8 +77,6 @@ def test_what_refuses_nothing_absent_is_another_clauses_finding(
 )
 def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
     claims: Claims,
-    answer: Any,
-    exchange: Any,
     errors: list[tuple[str, str]],
     ends: type[Exception],
     told: str,
@@ -91,3 +88,54 @@ def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
     sent, samples = exchange(answer(body, 400), "createContact"), Samples(settings, "abs-dev")
     with pytest.raises(ends, match=told):
         claim_accepted(claims("contact-create-accepted"), sent, samples)
+
+
+MANDATORY = [{"code": "Error.Mandatory", "property": "firstName"}]
+OTHER = [{"code": "Error.Invalid", "property": "firstName"}]
+
+
+def refused(errors: Any) -> Any:
+    """A contact that was refused with these errors; None for no errors array."""
+    return exchange(answer({"message": "no"} if errors is None else {"errors": errors}, 400), "createContact")
+
+
+def reporting(*, arrays: bool = True, names: bool = True, takes: bool = True) -> Reporting:
+    return Reporting(refuses=True, arrays=arrays, names=names, takes=takes)
+
+
+def test_the_code_among_the_errors_holds(must: Claim) -> None:
+    for each in (reporting(), reporting(arrays=False, names=False)):
+        each.claim_some_mandatory(must, refused(OTHER + MANDATORY))
+
+
+@pytest.mark.parametrize(
+    ("errors", "arrays", "names"), [(None, True, True), (OTHER, True, True), (OTHER, False, True)]
+)
+def test_an_operation_that_can_do_better_is_contradicted(
+    must: Claim, errors: Any, arrays: bool, names: bool
+) -> None:
+    with pytest.raises(Contradiction):
+        reporting(arrays=arrays, names=names).claim_some_mandatory(must, refused(errors))
+
+
+@pytest.mark.parametrize(
+    ("errors", "arrays", "names", "why"),
+    [
+        (None, False, True, "without an errors array"),
+        (OTHER, True, False, "names no missing field"),
+        (None, True, False, "names no missing field"),
+    ],
+)
+def test_what_it_never_does_is_another_clauses_finding(
+    must: Claim, errors: Any, arrays: bool, names: bool, why: str
+) -> None:
+    with pytest.raises(Blocked, match=why):
+        reporting(arrays=arrays, names=names).claim_some_mandatory(must, refused(errors))
+
+
+def test_a_refusal_of_every_record_says_nothing_of_a_field_it_does_not_name(must: Claim) -> None:
+    sent = refused(OTHER)
+    with pytest.raises(Blocked, match="refuses records that lack nothing too, and names no lastName"):
+        reporting(takes=False).claim_refused(must, sent, "lastName")
+    reporting(takes=False).claim_refused(must, sent, "firstName")
+    reporting().claim_refused(must, sent, "lastName")

@@ -7,6 +7,7 @@ import pytest
 from contracts.cases.sign_in import gives_token, needs_no_more
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction
+from tests.meta.messages import answer, exchange
 
 
 @pytest.fixture
@@ -15,7 +16,7 @@ def issued(claims: Claims) -> Claim:
     return claims("token-issued", "createToken")
 
 
-def test_a_token_holds(issued: Claim, answer: Any, exchange: Any) -> None:
+def test_a_token_holds(issued: Claim) -> None:
     gives_token(issued, exchange(answer({"authenticationToken": "abc-123"}), "createToken"))
 
 
@@ -30,7 +31,7 @@ def test_a_token_holds(issued: Claim, answer: Any, exchange: Any) -> None:
     ],
 )
 def test_an_answer_without_a_token_is_told_without_secrets(
-    issued: Claim, attempt: Attempt, answer: Any, exchange: Any, body: Any, told: str
+    issued: Claim, attempt: Attempt, body: Any, told: str
 ) -> None:
     with pytest.raises(Contradiction):
         gives_token(issued, exchange(answer(body), "createToken"))
@@ -38,16 +39,14 @@ def test_an_answer_without_a_token_is_told_without_secrets(
     assert "hidden-word" not in attempt.evidence[0].seen
 
 
-def test_more_headers_are_tried_only_when_the_plain_request_gave_nothing(
-    issued: Claim, answer: Any, exchange: Any
-) -> None:
+def test_more_headers_are_tried_only_when_the_plain_request_gave_nothing(issued: Claim) -> None:
     def never() -> Any:
         raise AssertionError("asked for although there is a token")
 
     needs_no_more(issued, exchange(answer({"authenticationToken": "abc-123"}), "createToken"), never)
 
 
-def test_a_token_with_more_headers_only_is_a_contradiction(issued: Claim, answer: Any, exchange: Any) -> None:
+def test_a_token_with_more_headers_only_is_a_contradiction(issued: Claim) -> None:
     nothing = exchange(answer({"message": "no"}, 401), "createToken")
     token = exchange(answer({"authenticationToken": "abc-123"}), "createToken")
     with pytest.raises(Contradiction):

@@ -6,8 +6,10 @@ import pytest
 
 from contracts.checks.claims import Claim, Claims, Observer
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
+from contracts.checks.workflow_errors import accepted_for
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
 from contracts.exchanges.readers import Ambiguous
+from tests.meta.messages import answer, exchange
 
 KEY = ("draft-get-content", "getDraft")
 ID = "rc-abcd-12345"
@@ -44,8 +46,6 @@ MISSING = "realm param is missing, please provide valid realm in querystring or 
 def test_each_claim_holds_and_fails(
     attempt: Attempt,
     must: Claim,
-    answer: Any,
-    exchange: Any,
     name: str,
     arguments: Any,
     right: Any,
@@ -67,9 +67,7 @@ def test_each_claim_holds_and_fails(
         (None, 400, False),
     ],
 )
-def test_a_stated_status_and_message_are_both_due(
-    claims: Claims, answer: Any, exchange: Any, body: Any, status: int, held: bool
-) -> None:
+def test_a_stated_status_and_message_are_both_due(claims: Claims, body: Any, status: int, held: bool) -> None:
     claim = claims("workflow-realm-missing", "createWorkflowRecord")
     if held:
         claim.has_message(exchange(answer(body, status), "createWorkflowRecord"))
@@ -78,7 +76,7 @@ def test_a_stated_status_and_message_are_both_due(
         claim.has_message(exchange(answer(body, status), "createWorkflowRecord"))
 
 
-def test_the_realm_stands_in_the_message(claims: Claims, catalogue: Any, answer: Any, exchange: Any) -> None:
+def test_the_realm_stands_in_the_message(claims: Claims, catalogue: Any) -> None:
     (clause,) = [each for each in catalogue if "${realm}" in (each.message or "")][:1]
     claim = claims(clause.id, clause.operations[0])
     told = {"message": clause.message.replace("${realm}", "abs-dev")}
@@ -87,14 +85,12 @@ def test_the_realm_stands_in_the_message(claims: Claims, catalogue: Any, answer:
         claim.has_message(exchange(answer(told, clause.status)), "bch-dev")
 
 
-def test_a_claim_without_a_message_has_nothing_to_compare(must: Claim, answer: Any, exchange: Any) -> None:
+def test_a_claim_without_a_message_has_nothing_to_compare(must: Claim) -> None:
     with pytest.raises(SuiteError, match="no message"):
         must.has_message(exchange(answer({}, 400)))
 
 
-def test_a_should_is_noted_and_the_case_goes_on(
-    attempt: Attempt, should: Claim, answer: Any, exchange: Any
-) -> None:
+def test_a_should_is_noted_and_the_case_goes_on(attempt: Attempt, should: Claim) -> None:
     should.refused(exchange(answer({})))
     should.refused(exchange(answer(None, 404)))
     assert len(attempt.evidence) == 1
@@ -102,16 +98,14 @@ def test_a_should_is_noted_and_the_case_goes_on(
 
 
 @pytest.mark.parametrize("name", ["accepted", "refused", "turned_down"])
-def test_a_redirect_of_a_write_neither_accepts_nor_refuses(
-    must: Claim, answer: Any, exchange: Any, name: str
-) -> None:
+def test_a_redirect_of_a_write_neither_accepts_nor_refuses(must: Claim, name: str) -> None:
     with pytest.raises(Ambiguous, match="neither accepts nor refuses"):
         getattr(must, name)(exchange(answer(None, 302, location="/sign-in")))
 
 
 @pytest.mark.parametrize("name", ["accepted", "refused", "turned_down", "content_refused"])
 def test_a_server_error_blocks_and_an_absent_answer_is_environment(
-    attempt: Attempt, must: Claim, answer: Any, exchange: Any, name: str
+    attempt: Attempt, must: Claim, name: str
 ) -> None:
     with pytest.raises(Blocked, match="server error"):
         getattr(must, name)(exchange(answer({}, 500)))
@@ -120,9 +114,7 @@ def test_a_server_error_blocks_and_an_absent_answer_is_environment(
     assert not attempt.evidence
 
 
-def test_a_page_is_a_refusal_where_one_is_due_and_else_environment(
-    attempt: Attempt, must: Claim, answer: Any, exchange: Any
-) -> None:
+def test_a_page_is_a_refusal_where_one_is_due_and_else_environment(attempt: Attempt, must: Claim) -> None:
     page = exchange(answer(b"<html>no</html>", 403, "text/html"))
     must.refused(page)
     with pytest.raises(EnvironmentFault, match="an HTML page with status 403"):
@@ -150,9 +142,7 @@ def test_a_claim_that_cannot_be_made_is_a_mistake_of_the_case(
         Claims(attempt, catalogue, declared)(clause, operation)
 
 
-def test_evidence_says_who_acted_and_which_exchanges_show_it(
-    must: Claim, attempt: Attempt, answer: Any, exchange: Any
-) -> None:
+def test_evidence_says_who_acted_and_which_exchanges_show_it(must: Claim, attempt: Attempt) -> None:
     first, last = exchange(answer({})), exchange(answer({}), role="other", id="main-2")
     with pytest.raises(Contradiction):
         must.holds(False, first, last, expected="a", seen="b")
@@ -166,7 +156,7 @@ def test_a_claim_without_an_exchange_fails_too(must: Claim, attempt: Attempt) ->
     assert attempt.evidence[0].role == ""
 
 
-def test_a_server_error_blocks_what_depends_on_it(answer: Any, exchange: Any) -> None:
+def test_a_server_error_blocks_what_depends_on_it() -> None:
     with pytest.raises(Blocked, match="getDraft"):
         usable(exchange(answer({}, 503)))
     assert usable(exchange(answer({}, 499))).status == 499
@@ -178,3 +168,28 @@ def test_only_declared_clauses_are_observed(attempt: Attempt, catalogue: Any) ->
     assert attempt.observations[0].seen == {"status": 200}
     with pytest.raises(SuiteError, match="without declaring it"):
         observe("draft-info-answer", "getDraftInfo", 1)
+
+
+@pytest.fixture
+def submission() -> Any:
+    """Makes a submission with this status: `submission(status)`."""
+    return lambda status: exchange(answer({}, status), "createWorkflowRecord")
+
+
+def test_an_accepted_addition_needs_no_plain_submission(must: Claim, submission: Any) -> None:
+    def never() -> Any:
+        raise AssertionError("sent although the addition was taken")
+
+    accepted_for(must, submission(201), never)
+
+
+def test_a_refused_addition_to_what_is_taken_plain_is_a_contradiction(must: Claim, submission: Any) -> None:
+    with pytest.raises(Contradiction):
+        accepted_for(must, submission(400), lambda: submission(201))
+
+
+def test_where_the_plain_submission_is_refused_too_the_addition_is_not_to_blame(
+    must: Claim, submission: Any
+) -> None:
+    with pytest.raises(Blocked):
+        accepted_for(must, submission(400), lambda: submission(400))

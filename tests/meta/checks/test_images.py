@@ -1,13 +1,13 @@
 """A preview is known by its bytes, and by a label that does not deny them."""
 
 from io import BytesIO
-from typing import Any
 
 import pytest
 from PIL import Image
 
 from contracts.cases.contents import RED
 from contracts.checks.documents import image_kind, is_image
+from tests.meta.messages import answer
 
 FORMATS = ("png", "jpeg", "gif", "webp", "bmp", "avif")
 
@@ -22,7 +22,7 @@ FORMATS = ("png", "jpeg", "gif", "webp", "bmp", "avif")
         pytest.param(b"\x00\x01\x02\xff", "image/x-unknown", id="a-format-nobody-here-knows"),
     ],
 )
-def test_an_image_is_taken_for_one(answer: Any, body: bytes, media: str) -> None:
+def test_an_image_is_taken_for_one(body: bytes, media: str) -> None:
     assert is_image(answer(body, media=media))
 
 
@@ -38,7 +38,7 @@ def test_an_image_is_taken_for_one(answer: Any, body: bytes, media: str) -> None
         pytest.param(b"\x00\x01\x02\xff", "application/octet-stream", id="bytes-of-no-format"),
     ],
 )
-def test_what_is_no_image_is_not_taken_for_one(answer: Any, body: bytes, media: str) -> None:
+def test_what_is_no_image_is_not_taken_for_one(body: bytes, media: str) -> None:
     assert not is_image(answer(body, media=media))
 
 

@@ -1,4 +1,4 @@
-"""Every check of the table holds on an answer that keeps it, and is contradicted by its twin that does not."""
+"""The table of checks: each holds on an answer that keeps it, and not on its twin; single exchanges are judged."""
 
 import json
 from collections.abc import Mapping
@@ -9,13 +9,15 @@ import pytest
 
 from contracts.checks.definition import Check
 from contracts.checks.documents import digest_of
+from contracts.checks.http import ACCEPTED
 from contracts.checks.outcomes import CheckOutcome
-from contracts.checks.table import TABLE
-from contracts.exchanges.exchange import Response
+from contracts.checks.table import TABLE, Judge, Judgement
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
 from contracts.manual.recorded_sequence import ReplayedFinding
 from contracts.manual.replay import holds
-from tests.meta import messages
+from tests.meta import messages, samples
 
 UID = "rc-test-0001"
 PIXEL = bytes.fromhex(
@@ -114,7 +116,7 @@ def test_a_check_tells_its_twins_apart(check: Check) -> None:
     twins = TWINS[check.id]
     clause = load_catalogue().clause(check.clauses[0] if check.clauses else "workflow-anonymous")
     kept, broken = (
-        check.judge(clause, clause.operations[0], messages.exchange(each, {}, None), twins.arguments)
+        check.judge(clause, clause.operations[0], messages.exchange(each), twins.arguments)
         for each in (twins.keeps, twins.breaks)
     )
     assert (kept.outcome, broken.outcome) == (CheckOutcome.HELD, CheckOutcome.CONTRADICTED)
@@ -127,12 +129,166 @@ def test_a_check_tells_its_twins_apart(check: Check) -> None:
 def test_a_check_is_run_again_from_a_finding(check: Check) -> None:
     twins = TWINS[check.id]
     found = ReplayedFinding("f", "c", "o", "e", "s", (1, 1), check=check.id, arguments=twins.arguments)
-    kept, broken = (messages.exchange(each, {}, None) for each in (twins.keeps, twins.breaks))
+    kept, broken = (messages.exchange(each) for each in (twins.keeps, twins.breaks))
     assert (holds(found, kept, str), holds(found, broken, str)) == (True, False)
 
 
 def test_a_finding_without_a_check_or_with_another_ones_arguments_is_not_run_again() -> None:
-    exchange = messages.exchange(answer(200), {}, None)
+    exchange = messages.exchange(answer(200))
     for check, arguments in (("", {}), ("no-such-check", {}), ("items-at-most", {"most": 1})):
         found = ReplayedFinding("f", "c", "o", "e", "s", (1, 1), check=check, arguments=arguments)
         assert holds(found, exchange, str) is None
+
+
+BASE = "http://127.0.0.1:1"
+DRAFT = "/api/v2013/documents/rc-test-0001/versions/draft"
+TOKEN = "a-token-of-the-service"
+CONTACT = samples.contact()
+
+
+def exchange(method: str, path: str, response: Response, body: Any = None, **headers: str) -> Exchange:
+    sent = {"Realm": "abs-dev", "Authorization": f"Bearer {TOKEN}", "Accept": "application/json", **headers}
+    content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+    kept = {name: value for name, value in sent.items() if value}
+    return messages.exchange(response, None, kept, content, method=method, url=BASE + path)
+
+
+def judged(*parts: Any, right: bool = False, **headers: Any) -> Judgement:
+    return Judge(lambda text: text == TOKEN).judge(exchange(*parts, **headers), right=right)
+
+
+def found(judgement: Judgement) -> list[str]:
+    return [each.clause for each in judgement.findings]
+
+
+def contact(**changes: Any) -> dict[str, Any]:
+    record = {**CONTACT, **changes}
+    return {name: value for name, value in record.items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    ("body", "clause"),
+    [
+        (contact(firstName=None), "contact-mandatory-first-name"),
+        (contact(lastName=["x"]), "contact-kind-last-name"),
+        (contact(phones=[{}]), "contact-kind-phones"),
+        (contact(country={}), "contact-country-without-identifier"),
+        (contact(organization="Office"), "contact-kind-organization"),
+        ({}, "contact-empty-record"),
+        ([1], "contact-body-kind"),
+        (b"{", "malformed-json-refused"),
+    ],
+)
+def test_a_faulty_contact_that_is_taken_contradicts_the_clause_about_its_fault(
+    body: Any, clause: str
+) -> None:
+    path = "/api/v2013/documents?schema=contact"
+    taken = judged("POST", path, answer(201, {"identifier": "rc-test-0001"}), body)
+    assert found(taken) == [clause]
+    named = {"errors": [{"code": "Error.Mandatory", "property": "firstName"}]}
+    refused = judged("POST", path, answer(400, named), body)
+    assert (found(refused), clause in refused.held) == ([], True)
+
+
+def test_numbers_and_null_are_not_held_against_a_service() -> None:
+    path = "/api/v2013/documents?schema=contact"
+    for body in (contact(lastName=7), contact() | {"middleName": None}):
+        assert found(judged("POST", path, answer(201, {}), body)) == []
+
+
+def test_a_refusal_of_two_faults_says_nothing_about_either() -> None:
+    body = contact(firstName=None, lastName=None)
+    refused = judged("POST", "/api/v2013/documents?schema=contact", answer(400, {"errors": []}), body)
+    assert not any(clause.startswith("contact-") for clause in refused.touched)
+
+
+def test_a_request_without_a_token_has_to_be_refused() -> None:
+    assert found(judged("GET", DRAFT, answer(200, {}), Authorization="")) == ["draft-get-needs-token"]
+    assert found(judged("GET", DRAFT, answer(200, {}), Authorization="Bearer x")) == ["token-invalid-refused"]
+    unknown = Judge().judge(exchange("GET", DRAFT, answer(200, {}), Authorization="Bearer x"))
+    assert (found(unknown), unknown.request_faults) == ([], ())
+
+
+def test_uids_are_held_to_the_rule() -> None:
+    for uid, clause in (
+        ("rc-test-01", "uid-too-short"),
+        ("a" * 129, "uid-too-long"),
+        ("rc-test.0001", "uid-forbidden-characters"),
+    ):
+        path = f"/api/v2013/documents/{uid}/versions/draft"
+        assert found(judged("GET", path, answer(200, {}))) == [clause]
+        assert clause in judged("GET", path, answer(400, {})).held
+
+
+def test_messages_of_the_workflow_are_exact() -> None:
+    path = "/api/v2023/documents/schemas/absPermit"
+    said = "realm param is missing, please provide valid realm in querystring or httpHeaders"
+    body: dict[str, Any] = {"document": {"header": {}}}
+    assert (
+        "workflow-realm-missing" in judged("POST", path, answer(400, {"message": said}), body, Realm="").held
+    )
+    assert found(judged("POST", path, answer(400, {"message": "no"}), body, Realm="")) == [
+        "workflow-realm-missing"
+    ]
+    by_query = judged(
+        "POST", f"{path}?Realm=abs-dev", answer(200, {"identifier": "rc-test-0001"}), body, Realm=""
+    )
+    assert (found(by_query), by_query.request_faults) == ([], ())
+
+
+@pytest.mark.parametrize(
+    ("parts", "clause"),
+    [
+        (("GET", DRAFT, answer(500, {})), "no-server-error"),
+        (("GET", DRAFT, answer(200, {"seen": TOKEN})), "no-secret-echoed"),
+        (("GET", DRAFT, answer(200, {}, "text/plain")), "json-labelled-json"),
+        (("GET", DRAFT, answer(404, b"nothing here", "text/plain")), "json-bodies"),
+        (("HEAD", DRAFT, answer(200, {})), "head-without-body"),
+        (("GET", "/api/v2013/document-drafts", answer(200, {"a": 1})), "list-answers"),
+        (("GET", "/api/v2013/document-drafts?%24top=1", answer(200, [{}, {}])), "list-top"),
+        (
+            ("GET", "/api/v2013/documents/rc-test-0001/attachments?top=1", answer(200, [{}, {}])),
+            "attachment-list-top",
+        ),
+        (("GET", f"{DRAFT}/info", answer(200, {})), "draft-info-present"),
+        (
+            ("PUT", "/api/v2023/documents/schemas/x/rc-test-0001", answer(200, {"a": "b"}), {"document": {}}),
+            "workflow-identifier-kept",
+        ),
+    ],
+)
+def test_an_answer_is_held_to_what_it_has_to_carry(parts: tuple[Any, ...], clause: str) -> None:
+    assert clause in found(judged(*parts))
+
+
+def test_signing_in_is_held_to_its_members() -> None:
+    path = "/api/v2013/authentication/token"
+    body = {"email": "a@b.test", "password": "correct-horse"}
+    right = {"authenticationToken": "abcdefghijkl", "expiration": "2030-01-01T00:00:00.0Z"}
+    assert found(judged("POST", path, answer(200, right), body)) == []
+    wrong = judged("POST", path, answer(200, {**right, "expiration": "tomorrow"}), body)
+    assert found(wrong) == ["token-expiration-format"]
+
+
+def test_a_right_request_that_is_refused_is_a_finding_only_where_it_is_known_to_be_right() -> None:
+    refused = ("GET", "/api/v2013/document-drafts", answer(403, {}))
+    assert found(judged(*refused)) == []
+    assert found(judged(*refused, right=True)) == ["list-answers"]
+
+
+def test_every_operation_has_a_clause_about_acceptance() -> None:
+    catalogue = load_catalogue()
+    assert ACCEPTED.keys() == load_description().operations.keys()
+    assert all(name in catalogue.clause(clause).operations for name, (clause, _) in ACCEPTED.items())
+
+
+def test_what_is_no_operation_is_not_judged() -> None:
+    nothing = judged("GET", "/app.js", answer(500, b"x"))
+    assert (nothing.facts, nothing.touched) == (None, ())
+
+
+def test_bad_weather_is_an_obstacle_and_no_finding() -> None:
+    spoilt = exchange("GET", DRAFT, answer(200))
+    spoilt.response, spoilt.fault = None, "the connection was refused"
+    seen = Judge().judge(spoilt)
+    assert (seen.findings, bool(seen.obstacles)) == ((), True)

@@ -1,7 +1,17 @@
-"""The program: its help, and one clear line for what it does not know."""
+"""The program: its help, its options, and one clear line for a name that it does not know."""
 
+from collections.abc import Iterator
+from importlib import import_module
+
+import click
 import pytest
+from click.shell_completion import ShellComplete
 
+from contracts.cli.gate import command as gate
+from contracts.cli.program import COMMANDS, program
+from contracts.cli.run import command as run
+from contracts.cli.run import pytest_words
+from contracts.errors import UsageError
 from tests.meta.program import RunCommand
 
 
@@ -32,3 +42,136 @@ def test_what_it_does_not_know_is_one_line(run_command: RunCommand, words: tuple
     assert (code, out) == (4, "")
     (line,) = err.splitlines()
     assert why in line
+
+
+#: Shared options whose help says what they are in that command.
+WORDED_APART = {"strict"}
+
+
+def options(command: click.Command) -> dict[str, click.Option]:
+    """The options of a command by name."""
+    return {str(each.name): each for each in command.params if isinstance(each, click.Option)}
+
+
+def completed(command: str, option: str, incomplete: str) -> list[str]:
+    """What a shell is offered for the value of an option."""
+    shell = ShellComplete(program, {}, "registry-contracts", "_REGISTRY_CONTRACTS_COMPLETE")
+    return [str(item.value) for item in shell.get_completions([command, option], incomplete)]
+
+
+def test_a_gate_takes_what_a_run_takes_but_for_what_would_make_it_partial() -> None:
+    partial = {"profile", "clause", "operation", "seed", "shard", "first"}
+    assert options(run).keys() - options(gate).keys() == partial
+    assert options(gate).keys() <= options(run).keys()
+
+
+def test_a_shared_option_is_the_same_in_both() -> None:
+    ours, theirs = options(run), options(gate)
+    for name in theirs:
+        one, other = (
+            (each.metavar, each.multiple, each.is_flag, repr(each.type))
+            for each in (ours[name], theirs[name])
+        )
+        assert one == other, name
+        assert (ours[name].help == theirs[name].help) == (name not in WORDED_APART), name
+
+
+@pytest.mark.parametrize("command", ["run", "gate"])
+def test_realms_and_targets_are_completed(command: str) -> None:
+    assert completed(command, "--realm", "ab") == ["abs-dev"]
+    assert completed(command, "--target", "sandb") == ["sandbox"]
+
+
+def test_an_address_stands_for_a_target_and_not_beside_one() -> None:
+    assert "--target=https://host.example" in pytest_words(
+        {"base_url": "https://Host.example/"}, None, strict=False
+    )
+    with pytest.raises(UsageError, match="both name a target"):
+        pytest_words({"base_url": "https://host.example", "target": "dev"}, None, strict=False)
+
+
+#: What stands before an option, so that nothing but its value is wrong; by default the command alone.
+FIRST = {
+    "init": ("dev", "--base-url", "https://h.example"),
+    "can-release": ("reports", "--target", "dev", "--base-url", "https://h.example"),
+    "explain": ("uid-too-short",),
+    "list": ("clauses",),
+    "call": ("listDrafts",),
+    "replay": ("abcdef0123",),
+    "check": ("traffic.har",),
+    "prove": ("--part", "drawn"),
+}
+#: Options that name what has to be there: all with these words in the help, and these files.
+NAMES = {"REALM", "ID", "FILE|NAME"}
+FILES = {"--consumer", "--deviations", "--baseline", "--from-har", "--family", "--fault", "--service"}
+#: `run` and `gate` are pytest's, in a process of their own: `test_run_options` has theirs. What is left needs a run
+#: or a recording before its name is looked at.
+ELSEWHERE = {
+    *(("drift " + each, "--baseline") for each in ("show", "accept")),
+    *(("can-release", each) for each in ("--target", "--consumer", "--deviations", "--realm")),
+    *(("replay", each) for each in ("--finding", "--target", "--realm")),
+    ("merge", "--baseline"),
+    ("consumer from-har", "-o"),
+}
+
+
+def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """A command, or those of a group, by their words."""
+    if not isinstance(command, click.Group):
+        yield name, command
+        return
+    for each, below in command.commands.items():
+        yield from commands(f"{name} {each}", below)
+
+
+def mistyped() -> Iterator[tuple[str, ...]]:
+    """Every command with each option that names something, and a name that is none."""
+    for name in COMMANDS:
+        if name in ("run", "gate"):
+            continue
+        command = import_module(f"contracts.cli.{name.replace('-', '_')}").command
+        for words, each in commands(name, command):
+            for option in each.params:
+                told = isinstance(option, click.Option) and (
+                    option.metavar in NAMES or option.opts[0] in FILES
+                )
+                if told and (words, option.opts[0]) not in ELSEWHERE:
+                    yield (*words.split(), *FIRST.get(words, ()), option.opts[0], "zz")
+
+
+ARGUMENTS = [
+    ("explain", "zz"),
+    ("call", "zz"),
+    ("replay", "zz"),
+    ("merge", "zz"),
+    ("history", "zz"),
+    ("history", "--history", "zz"),
+    ("history", "merge", "zz"),
+    ("drift", "zz"),
+    ("check", "zz"),
+    ("consumer", "from-har", "zz"),
+    ("can-release", "zz", "--target", "dev"),
+    ("site", "zz", "-o", "site"),
+    ("list", "zz"),
+    ("completion", "zz"),
+    ("drift", "--reports", "zz"),
+    ("call", "listDrafts", "--body", "@zz"),
+    ("sandbox", "--variant", "zz"),
+    ("sandbox", "--like", "zz"),
+]
+
+
+@pytest.mark.parametrize("words", [*mistyped(), *ARGUMENTS], ids=" ".join)
+def test_a_name_that_is_none_is_refused(run_command: RunCommand, words: tuple[str, ...]) -> None:
+    ended = run_command(*words)
+    assert (ended.code, ended.err.count("\n")) == (4, 1), ended
+    assert "zz" in ended.err
+
+
+@pytest.mark.parametrize("option", ["--family", "--fault", "--service", "--drawn-realm"])
+def test_what_is_drawn_is_named_only_where_something_is(run_command: RunCommand, option: str) -> None:
+    ended = run_command("prove", option, "abs-dev")
+    assert (ended.code, ended.err) == (
+        4,
+        f"registry-contracts: {option} is for what is drawn; give --part drawn, too\n",
+    )

@@ -24,9 +24,7 @@ MISSING = b'{"message":"there is no draft"}'
 def sent(
     operation: str, method: str, url: str, status: int, body: bytes = b"", answer: bytes = b""
 ) -> Exchange:
-    return exchange(
-        response(status, answer), HEADERS, body, id=operation, operation=operation, method=method, url=url
-    )
+    return exchange(response(status, answer), operation, HEADERS, body, id=operation, method=method, url=url)
 
 
 SAVED = sent("saveDraft", "PUT", f"{DRAFT}?schema=contact", 201, b'{"a":1}')

@@ -6,6 +6,7 @@ import pytest
 
 from contracts.exchanges import readers
 from contracts.exchanges.readers import Ambiguous
+from tests.meta.messages import answer
 
 ID = "rc-abcd-12345"
 
@@ -27,11 +28,11 @@ ID = "rc-abcd-12345"
         ({}, False),
     ],
 )
-def test_an_identifier_is_found_as_a_word(answer: Any, body: Any, there: bool) -> None:
+def test_an_identifier_is_found_as_a_word(body: Any, there: bool) -> None:
     assert readers.carries_identifier(answer(body), ID) is there
 
 
-def test_an_identifier_is_found_in_the_location(answer: Any) -> None:
+def test_an_identifier_is_found_in_the_location() -> None:
     assert readers.carries_identifier(answer(None, 201, location=f"/documents/{ID}"), ID)
 
 
@@ -56,7 +57,7 @@ MESSAGE = "A document with the identifier exists, please use a different 'identi
         (None, False),
     ],
 )
-def test_a_message_is_found_word_for_word(answer: Any, body: Any, told: bool) -> None:
+def test_a_message_is_found_word_for_word(body: Any, told: bool) -> None:
     assert readers.contains_message(answer(body, 400), MESSAGE) is told
 
 
@@ -74,11 +75,11 @@ def test_a_message_is_found_word_for_word(answer: Any, body: Any, told: bool) ->
         (b"errors", None),
     ],
 )
-def test_the_errors_array_is_found(answer: Any, body: Any, found: Any) -> None:
+def test_the_errors_array_is_found(body: Any, found: Any) -> None:
     assert readers.errors(answer(body)) == found
 
 
-def test_two_different_errors_arrays_are_ambiguous(answer: Any) -> None:
+def test_two_different_errors_arrays_are_ambiguous() -> None:
     with pytest.raises(Ambiguous):
         readers.errors(answer({"errors": [1], "inner": {"errors": [2]}}))
 
@@ -105,11 +106,11 @@ def test_two_different_errors_arrays_are_ambiguous(answer: Any) -> None:
         (b"none", None),
     ],
 )
-def test_the_records_of_a_list_are_found(answer: Any, body: Any, found: Any) -> None:
+def test_the_records_of_a_list_are_found(body: Any, found: Any) -> None:
     assert readers.records(answer(body)) == found
 
 
-def test_an_answer_without_content_is_an_empty_list(answer: Any) -> None:
+def test_an_answer_without_content_is_an_empty_list() -> None:
     assert readers.records(answer(b"", 204)) == []
     assert readers.records(answer(b"", 200)) is None
 
@@ -130,7 +131,7 @@ def test_a_record_names_an_identifier_as_a_word(record: dict[str, Any], named: b
     assert readers.names(record, ID) is named
 
 
-def test_two_lists_are_ambiguous(answer: Any) -> None:
+def test_two_lists_are_ambiguous() -> None:
     with pytest.raises(Ambiguous):
         readers.records(answer({"mine": [{"a": 1}], "theirs": [{"a": 2}]}))
 
@@ -154,17 +155,17 @@ DOCUMENT = {"title": {"en": "é"}, "list": [1, {"a": None}], "flag": True}
         (None, False),
     ],
 )
-def test_a_document_is_found_whole(answer: Any, body: Any, held: bool) -> None:
+def test_a_document_is_found_whole(body: Any, held: bool) -> None:
     assert readers.holds_document(answer(body), DOCUMENT) is held
 
 
-def test_the_difference_names_the_place(answer: Any) -> None:
+def test_the_difference_names_the_place() -> None:
     told = readers.difference(answer({**DOCUMENT, "title": {"en": "e"}}), DOCUMENT)
     assert "title" in str(told)
     assert "en" in str(told)
 
 
-def test_a_long_text_is_shown_where_it_parts_from_what_was_saved(answer: Any) -> None:
+def test_a_long_text_is_shown_where_it_parts_from_what_was_saved() -> None:
     text = " ".join(f"x{number:05d}" for number in range(50))
     told = [
         readers.difference(answer({"a": seen, "b": 1}), {"a": text, "b": 1})
@@ -179,7 +180,7 @@ def test_numbers_are_found_also_as_text() -> None:
     assert list(readers.integers({"id": "17", "n": [3, True, 2.5, "x1", "²"]})) == [17, 3]
 
 
-def test_hostile_nesting_costs_nothing(answer: Any) -> None:
+def test_hostile_nesting_costs_nothing() -> None:
     deep = b"[" * 100_000
     assert answer(deep).json is None
     nested: Any = "end"

@@ -95,7 +95,8 @@ def test_of_a_sign_in_that_is_not_understood_no_word_is_kept(body: str) -> None:
 def test_no_length_tells_that_of_a_password() -> None:
     body = json.dumps({"email": "a@b.test", "password": PASSWORD}).encode()
     length = {"Content-Length": str(len(body)), "Accept": "application/json"}
-    sent = messages.exchange(messages.response(200, b"{}"), length, body, url=SIGN_IN, method="POST")
+    parts: dict[str, Any] = {"request_headers": length, "url": SIGN_IN, "method": "POST"}
+    sent = messages.exchange(messages.response(200, b"{}"), request_body=body, **parts)
     redactor = TrafficRedactor()
     redactor.learn_from(sent)
     assert dict(redacted(sent, redactor).request_headers) == {"Accept": "application/json"}
@@ -134,7 +135,7 @@ def exchange(body: bytes | None, answer: bytes, **more: Any) -> Exchange:
     given = {"operation": "saveDraft", "method": "PUT", "url": f"http://127.0.0.1/?t={TOKEN}", **more}
     told = {"set-cookie": f"id={TOKEN}", "x-echo": TOKEN}
     response = messages.response(200, answer, told, f"OK {TOKEN}")
-    return messages.exchange(response, headers, body, **given)
+    return messages.exchange(response, request_headers=headers, request_body=body, **given)
 
 
 @pytest.fixture

@@ -1,17 +1,17 @@
 """Lines to paste: they send what was sent, hold no secret, and name the profile that takes the case in."""
 
 import subprocess
-from typing import Any
 
 import pytest
 
 from contracts.exchanges.redaction import Redactor
 from contracts.exchanges.transcript import command, curl
+from tests.meta.messages import exchange
 
 TOKEN = "abcdef.ghijkl-mnopqr_0123456789"
 
 
-def line(exchange: Any, value: str | None) -> str:
+def line(value: str | None) -> str:
     headers = {} if value is None else {"Authorization": value}
     return curl(exchange(None, request_headers=headers), Redactor([TOKEN]))
 
@@ -29,19 +29,19 @@ def line(exchange: Any, value: str | None) -> str:
         ("", "'Authorization;'"),
     ],
 )
-def test_a_line_sends_the_token_that_was_sent(exchange: Any, value: str, shown: str) -> None:
-    made = line(exchange, value)
+def test_a_line_sends_the_token_that_was_sent(value: str, shown: str) -> None:
+    made = line(value)
     assert f"-H {shown}" in made
     assert TOKEN[:12] not in made
 
 
-def test_a_line_without_a_token_sends_none(exchange: Any) -> None:
-    assert "uthorization" not in line(exchange, None)
+def test_a_line_without_a_token_sends_none() -> None:
+    assert "uthorization" not in line(None)
 
 
 @pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"Bearer {TOKEN[:12]}", 'odd "$(x)` \\ ' + TOKEN])
-def test_the_shell_makes_of_it_what_was_sent(exchange: Any, value: str) -> None:
-    words = line(exchange, value).replace("curl", "printf '%s\\n'", 1)
+def test_the_shell_makes_of_it_what_was_sent(value: str) -> None:
+    words = line(value).replace("curl", "printf '%s\\n'", 1)
     done = subprocess.run(
         ["/bin/bash", "-c", words], env={"TOKEN": TOKEN}, capture_output=True, text=True, check=True
     )

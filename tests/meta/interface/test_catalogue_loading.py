@@ -1,11 +1,13 @@
 """The catalogue answers the suite's questions, and a mistake in one of its files is told in one line."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from contracts.errors import SuiteError, UsageError
 from contracts.interface.catalogue import Catalogue, load_catalogue, matches, read_clauses
+from contracts.interface.clause_table import known_cases
 from contracts.interface.description import Description
 from contracts.interface.operations import DOCUMENT_REALMS
 
@@ -129,3 +131,30 @@ def test_a_file_that_is_not_text_is_told(tmp_path: Path) -> None:
     (tmp_path / "small.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SuiteError, match=r"small.yaml:1: cannot be read"):
         list(read_clauses(tmp_path / "small.yaml"))
+
+
+CASES = """\
+from contracts.cases.marks import contract
+@contract('uid-hyphen', 'uid-underscore', profile='full')
+def test_{name}(realm): ...
+def test_unmarked(): ...
+"""
+
+
+def test_cases_are_found_by_the_clauses_they_declare_and_kept_until_one_changes(tmp_path: Path) -> None:
+    cases, cache = tmp_path / "cases", tmp_path / "cache"
+    cases.mkdir()
+    for name in ("one", "another"):
+        (cases / "test_planted.py").write_text(CASES.format(name=name), encoding="utf-8")
+        found = (f"test_planted.py::test_{name}",)
+        assert known_cases(cases, cache) == {"uid-hyphen": found, "uid-underscore": found}
+        (kept,) = cache.glob("cases-*.json")
+        assert json.loads(kept.read_text()) == {"uid-hyphen": list(found), "uid-underscore": list(found)}
+    kept.write_text('{"uid-hyphen": ["what is kept"]}')
+    assert known_cases(cases, cache) == {"uid-hyphen": ("what is kept",)}
+
+
+def test_cases_that_cannot_be_collected_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "test_broken.py").write_text("import no_such_module\n", encoding="utf-8")
+    with pytest.raises(SuiteError, match="no_such_module"):
+        known_cases(tmp_path, tmp_path / "cache")

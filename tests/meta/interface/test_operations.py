@@ -1,14 +1,28 @@
-"""Facts about operations stand in the OpenAPI description, once."""
+"""Facts about operations stand in the OpenAPI description, once; the description that other tools get."""
 
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import jsonschema_rs
 import pytest
+import yaml
+from click.testing import CliRunner
+from openapi_spec_validator import validate
 
-from contracts.interface.description import load_description, operations_with, where_in_words
+from contracts.cli.openapi import command
+from contracts.interface.description import (
+    as_yaml,
+    exact_statuses,
+    load_description,
+    operations_with,
+    where_in_words,
+)
+from contracts.interface.operations import METHODS, follow
 
 CONTRACTS = Path(__file__).parents[3] / "contracts"
 #: Modules that may name several operations together, and why.
@@ -98,3 +112,83 @@ def test_what_an_operation_stores_or_removes_is_no_read() -> None:
     for operation in load_description().operations.values():
         assert not (operation.safe and (operation.stores or operation.removes)), operation.id
         assert operation.family == "workflow" or operation.stores in (None, "draft", operation.family)
+
+
+CONTACT = load_description().bundle["components"]["examples"]["AbsContact"]["value"]
+#: Schema and what the interface document does not rule out, though the suite reads it in one way or knows no such code.
+NOT_RULED_OUT: tuple[tuple[str, Any], ...] = (
+    ("LString", {"English": "text"}),
+    ("ValidationErrorCode", "Error.OfALaterVersion"),
+    ("Token", {"authenticationToken": "t", "expiration": "20260131T120000,5Z"}),
+    ("Contact", CONTACT | {"nickname": "W"}),
+    ("TemporaryFileId", "a+b"),
+    ("Refusal", "Realm is not configured, please provide valid realm."),
+    ("Refusal", None),
+    ("Refusal", ["text"]),
+)
+
+
+def takes(document: dict[str, Any], schema: str, value: Any) -> bool:
+    reference = {"$ref": f"#/components/schemas/{schema}", "components": document["components"]}
+    return jsonschema_rs.Draft202012Validator(reference, validate_formats=True).is_valid(value)
+
+
+@pytest.mark.parametrize(("schema", "value"), NOT_RULED_OUT)
+def test_it_takes_what_the_document_does_not_rule_out_and_the_suite_judges_exactly(
+    schema: str, value: Any
+) -> None:
+    assert takes(load_description().published, schema, value)
+    assert not takes(load_description().bundle, schema, value)
+
+
+def test_both_have_the_same_operations_and_every_difference_is_marked() -> None:
+    assert '"x-judged-as"' not in json.dumps(load_description().bundle)
+    schema = load_description().bundle["components"]["parameters"]["ContactSchema"]
+    assert schema["required"] is True
+    assert "required" not in load_description().published["components"]["parameters"]["ContactSchema"]
+    validate(load_description().published)
+
+
+@pytest.mark.parametrize("operation", load_description().operations.values(), ids=lambda each: each.id)
+def test_every_answer_with_a_body_has_an_example(operation: Any) -> None:
+    published = load_description().published
+    responses = published["paths"][operation.path][operation.method.lower()]["responses"]
+    for status, response in responses.items():
+        for media in follow(published, response).get("content", {}).values():
+            assert media["examples"], (operation.id, status)
+
+
+def test_exact_statuses_leave_no_range_and_rule_no_status_out() -> None:
+    exact = exact_statuses(load_description().published)
+    validate(exact)
+    for path, item in exact["paths"].items():
+        for method in set(METHODS) & item.keys():
+            responses = item[method]["responses"]
+            assert not any(status.endswith("XX") for status in responses), path
+            assert {"200", "201", "404", "default"} <= responses.keys(), path
+            assert "content" not in follow(exact, responses["204"]), path
+    workflow = exact["paths"]["/api/v2023/documents/schemas/{schema}"]["post"]["responses"]
+    assert workflow["403"] == {"$ref": "#/components/responses/CreateForbidden"}
+    assert "2XX" in load_description().published["paths"]["/api/v2013/documents"]["post"]["responses"]
+
+
+def test_links_go_with_one_status_of_a_range() -> None:
+    exact = exact_statuses(load_description().published)
+    saved = exact["paths"]["/api/v2013/documents/{uid}/versions/draft"]["put"]["responses"]
+    assert [status for status, response in saved.items() if "links" in response] == ["200"]
+
+
+@pytest.mark.parametrize(("name", "options"), [("r.yaml", []), ("r.JSON", []), ("r.txt", ["--format=json"])])
+def test_the_command_writes_one_file_in_the_form_that_is_asked_for(
+    tmp_path: Path, name: str, options: list[str]
+) -> None:
+    done = CliRunner().invoke(command, ["-o", str(tmp_path / name), *options], standalone_mode=False)
+    text = (tmp_path / name).read_text("utf-8")
+    assert (done.return_value, text.startswith("{")) == (0, name != "r.yaml")
+    assert yaml.safe_load(text) == load_description().published
+    assert not any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text))
+
+
+def test_the_command_prints_yaml_without_a_file() -> None:
+    done = CliRunner().invoke(command, ["--exact-statuses"], standalone_mode=False)
+    assert done.stdout == as_yaml(exact_statuses(load_description().published))

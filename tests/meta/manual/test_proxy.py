@@ -1,11 +1,19 @@
-"""The proxy passes requests and answers on as they are."""
+"""The proxy passes requests and answers on as they are; what one end fails at is one clear line of the proxy's own."""
 
 import gzip
+import json
+import signal
+import socket
+import subprocess
+import sys
 import threading
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.meta.manual.scripted_service import PATIENCE, Wire, answering, between, serving
+from tests.meta.program import RunCommand, clean_environment
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
@@ -183,3 +191,187 @@ def test_many_clients_at_once_get_their_own_answers() -> None:
         for thread in threads:
             thread.join()
     assert answers == {number: f"/{number}".encode() for number in range(24)}
+
+
+GET = b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def nobody() -> str:
+    """Return an address at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_a_target_that_is_down_gives_a_502_of_the_proxys_own() -> None:
+    with between(nobody()) as proxy:
+        answer = proxy.ask(GET)
+        handed = proxy.handed()
+    assert answer.first.startswith("HTTP/1.1 502")
+    assert answer.value("Proxy-Status").startswith("registry-contracts-proxy; error=")
+    assert answer.body.decode().count("\n") == 1
+    assert b"gave no answer: the connection was refused" in answer.body
+    assert (handed.status, handed.fault) == (None, "the connection was refused")
+
+
+def test_a_connection_closed_without_an_answer_gives_a_502() -> None:
+    with serving(lambda wire: wire.close()) as url, between(url) as proxy:
+        answer = proxy.ask(b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+        handed = proxy.handed()
+    assert answer.first.startswith("HTTP/1.1 502")
+    assert handed.fault is not None
+
+
+def test_an_answer_that_breaks_off_breaks_off_for_the_client_too() -> None:
+    def script(wire: Wire) -> None:
+        wire.head()
+        wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+
+    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
+        wire.send(GET)
+        answer = wire.head()
+        assert answer is not None
+        assert answer.value("Content-Length") == "10"
+        try:
+            rest = wire.stream.read(10)
+        except ConnectionResetError:
+            rest = b""
+        handed = proxy.handed()
+    assert len(rest) < 10
+    assert handed.fault is not None
+    assert "broke off" in handed.fault
+    assert handed.status is None
+
+
+def test_a_client_that_goes_away_frees_the_service() -> None:
+    left: list[bytes] = []
+
+    def script(wire: Wire) -> None:
+        wire.head()
+        left.append(wire.stream.read(1))
+
+    with serving(script) as url, between(url) as proxy:
+        with proxy.connected() as wire:
+            wire.send(GET)
+        handed = proxy.handed()
+    assert handed.fault == "the client went away before the answer ended"
+    assert handed.status is None
+
+
+def test_an_answer_before_the_end_of_an_upload_arrives() -> None:
+    """A service may refuse a body as too large before it has read it."""
+    refusal = b"HTTP/1.1 413 Too Large\r\nContent-Length: 4\r\nConnection: close\r\n\r\nmuch"
+
+    def script(wire: Wire) -> None:
+        wire.head()
+        wire.send(refusal)
+        wire.stream.read()
+
+    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
+        wire.send(
+            b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n" + b"x" * 200_000
+        )
+        answer = wire.message()
+        handed = proxy.handed()
+    assert answer is not None
+    assert answer.first == "HTTP/1.1 413 Too Large"
+    assert answer.body == b"much"
+    assert handed.status == 413
+    assert not handed.request_body.whole
+
+
+def test_production_is_refused_before_the_first_byte() -> None:
+    seen: list[bool] = []
+
+    def script(wire: Wire) -> None:
+        seen.append(wire.head() is not None)
+        wire.send(OK)
+
+    with serving(script) as url, between(url) as proxy:
+        answer = proxy.ask(
+            b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: localhost\r\nRealm: abs\r\n\r\n"
+        )
+        handed = proxy.handed()
+    assert answer.first.startswith("HTTP/1.1 403")
+    assert answer.value("Proxy-Status").endswith("error=http_request_denied")
+    assert b"production realm" in answer.body
+    assert seen == []
+    assert handed.status is None
+    assert "production realm" in (handed.fault or "")
+
+
+PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()"]
+EMPTY_LIST = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
+ASKED = (
+    b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: localhost\r\nRealm: abs-dev\r\n"
+    b"Authorization: Bearer a-token-of-forty-characters-0123456789ab\r\n\r\n"
+)
+
+
+def ask(address: str, request: bytes) -> bytes:
+    parts = urlsplit(address)
+    wire = Wire(socket.create_connection((str(parts.hostname), parts.port or 0), PATIENCE))
+    wire.send(request)
+    answer = wire.message()
+    wire.close()
+    assert answer is not None
+    return answer.body
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_with_a_verdict_when_it_is_told_to(tmp_path: Path, how: signal.Signals) -> None:
+    script, _ = answering(EMPTY_LIST)
+    with serving(script) as url:
+        words = [*PROGRAM, "proxy", "--base-url", url, "--port", "0", "--no-page", "--reports", str(tmp_path)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=clean_environment()) as process:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith("proxy ready at http://127.0.0.1:")
+            assert ask(line.split()[3].rstrip(","), ASKED) == b"[]"
+            process.send_signal(how)
+            said, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert said.splitlines()[-1].startswith("verdict: pass (0): 1 request of 1 operation")
+    folder = next(tmp_path.iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == ["check.json", "index.html", "traffic.har"]
+    assert json.loads((folder / "check.json").read_text("utf-8"))["operations"]["listDrafts"] == 1
+
+
+def test_silence_ends_it_and_nothing_was_tested(run_command: RunCommand) -> None:
+    script, _ = answering(EMPTY_LIST)
+    with serving(script) as url:
+        words = ("--base-url", url, "--port", "0", "--no-page", "--until-idle", "0.1")
+        ended = run_command("proxy", *words)
+    assert ended.code == 5
+    assert "verdict: nothing tested (5)" in ended.out
+
+
+def test_a_target_that_is_down_is_one_clear_line(run_command: RunCommand, tmp_path: Path) -> None:
+    ended = run_command("proxy", "--base-url", nobody(), "--port", "0", "--no-page")
+    assert (ended.code, ended.err.count("\n")) == (6, 1)
+    assert "cannot be reached: the connection was refused" in ended.err
+    assert list(tmp_path.iterdir()) == [], "nothing is left behind"
+
+
+def test_a_port_in_use_is_one_clear_line(run_command: RunCommand, tmp_path: Path) -> None:
+    script, _ = answering(EMPTY_LIST)
+    with serving(script) as url, socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run_command("proxy", "--base-url", url, "--port", port, "--no-page")
+    assert (ended.code, ended.err.count("\n")) == (4, 1)
+    assert f"--port {port} cannot be used: address already in use" in ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--target", "nowhere"), "no target 'nowhere'"),
+        (("--base-url", "registry"), "--base-url is not an http or https address"),
+        (("--base-url", "http://x.test", "--target", "y"), "give one of them"),
+        (("--base-url", "http://x.test", "--sandbox-arguments=--defect x"), "are for the embedded sandbox"),
+    ],
+)
+def test_a_wrong_word_is_one_clear_line(run_command: RunCommand, words: tuple[str, ...], says: str) -> None:
+    ended = run_command("proxy", *words)
+    assert (ended.code, ended.err.count("\n")) == (4, 1)
+    assert says in ended.err

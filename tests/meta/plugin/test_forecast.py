@@ -1,4 +1,4 @@
-"""What a run says that it will send: from the cases of the checkout as they are, and without sending anything."""
+"""What a run says that it will send and can judge: from the cases as they are, without sending anything."""
 
 from pathlib import Path
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from contracts.cases.marks import Profile
-from contracts.interface.catalogue import load_catalogue
+from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
-from contracts.plugin.forecast import Forecast, PlannedCase, measured, without_realm
-from contracts.settings.target import Pace, RealmSettings, Target
+from contracts.plugin.forecast import Coverage, Forecast, PlannedCase, measured, without_realm
+from contracts.settings.target import Account, Pace, RealmSettings, Secret, Target
 from tests.meta.program import RunCommand
 
 CASE = "scenario/test_attachment_size.py::test_a_file_within_the_limit_is_taken[abs-dev]"
@@ -87,3 +87,55 @@ def test_a_plan_sends_nothing_and_leaves_no_folder(
     assert "environment at http://127.0.0.1:9, profile gate" in ended.out
     assert "Nothing was sent." in ended.out
     assert not (tmp_path / "none").exists()
+
+
+REALMS = ("abs-dev", "bch-dev")
+AUTHOR = {"author": Account("author", "author@example.test", Secret("correct-horse"))}
+
+
+def a_clause(name: str, *needs: str, untested: str | None = None) -> Clause:
+    return Clause(
+        name, Level.MUST, ("op",), "Heading", "Words.", needs=needs, realms=REALMS, untested=untested
+    )
+
+
+def a_target(**realm: RealmSettings) -> Target:
+    settings = {name.replace("_", "-"): value for name, value in realm.items()}
+    return Target("t", "https://host.example", realms=REALMS, accounts=AUTHOR, realm=settings)
+
+
+def test_a_clause_is_judged_where_its_settings_are_known() -> None:
+    needy = a_clause("needy", "realm.locked_identifier")
+    coverage = Coverage([needy], a_target(abs_dev=RealmSettings(locked_identifier="locked-record")))
+    assert coverage.judged_cells == (("needy", "abs-dev"),)
+    assert coverage.judged == coverage.clauses == ("needy",)
+    assert coverage.cells == (("needy", "abs-dev"), ("needy", "bch-dev"))
+
+
+def test_what_nothing_can_test_and_realms_that_are_not_judged_do_not_count() -> None:
+    elsewhere = Clause("elsewhere", Level.MUST, ("op",), "Heading", "Words.", realms=("chm-dev",))
+    coverage = Coverage([a_clause("never", untested="a reason"), elsewhere], a_target())
+    assert coverage.clauses == ()
+
+
+def test_unlocks_name_the_most_useful_setting_first_and_count_each_clause_once() -> None:
+    clauses = [
+        a_clause("one", "realm.locked_identifier"),
+        a_clause("two", "realm.locked_identifier"),
+        a_clause("three", "realm.locked_identifier", "account.nau"),
+        a_clause("four", "attachments.size_limit_bytes"),
+    ]
+    first, *others = Coverage(clauses, a_target()).unlocks()
+    assert (first.setting, first.realms) == ("realm.<realm>.locked_identifier", REALMS)
+    assert (first.clauses, first.cells, first.helps) == (("one", "two"), 4, 1)
+    gains = [(other.setting, other.clauses, other.cells) for other in others]
+    assert gains == [("accounts.nau", ("three",), 2), ("attachments.size_limit_bytes", ("four",), 2)]
+
+
+@pytest.mark.parametrize("level", [Level.MUST, Level.SHOULD])
+def test_with_every_setting_of_the_list_nothing_is_lacking(level: Level) -> None:
+    clauses = [clause for clause in load_catalogue() if clause.level is level]
+    coverage = Coverage(clauses, Target("t", "https://host.example", accounts=AUTHOR))
+    unlocked = sum(unlock.cells for unlock in coverage.unlocks())
+    assert len(coverage.judged_cells) + unlocked == len(coverage.cells) > 100
+    assert all(unlock.meaning for unlock in coverage.unlocks())

@@ -1,8 +1,10 @@
-"""A run that is stopped reports what it saw, removes its drafts and leaves no process and no token behind."""
+"""A run that is stopped or killed reports what it saw, and leaves no draft, no process and no token behind."""
 
 import json
 import os
+import shutil
 import signal
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from contracts.reports.writers import write_all
+from tests.meta.program import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -112,3 +117,142 @@ def sandboxes(run: Any) -> list[str]:
             if mine and b"serve_as_child" in (entry / "cmdline").read_bytes():
                 found.append(entry.name)
     return found
+
+
+WAITING = ("-k", "test_waiting")
+BRIEF = ("-k", "test_save", "--realm=abs-dev")
+
+
+def until(ready: Callable[[], bool], process: Any) -> None:
+    deadline = time.monotonic() + 120
+    while not ready() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert process.poll() is None, process.communicate()
+    assert ready()
+
+
+def saved(service: Any) -> set[str]:
+    return {path for method, path in service.app.done if method == "PUT" and path.endswith("/draft")}
+
+
+def deleted(service: Any) -> set[str]:
+    return {path for method, path in service.app.requests if method == "DELETE"}
+
+
+def kill(run: Any, service: Any, *workers: str, group: bool = False) -> set[str]:
+    """Start a run, kill it while it has drafts on the service, and return these."""
+    before = saved(service)
+    process = run.start(*WAITING, f"--target={service.target}", *workers)
+    until(lambda: bool(saved(service) - before), process)
+    (os.killpg if group else os.kill)(process.pid, signal.SIGKILL)
+    run.enough()  # workers that outlive their controller need not wait out their case
+    process.communicate()
+    # What was under way when the run died is stored or not; then it is known.
+    still = time.monotonic() + 120
+    while len(service.app.done) < len(service.app.requests) and time.monotonic() < still:
+        time.sleep(0.02)
+    return saved(service) - before
+
+
+def folders(run: Any) -> list[Path]:
+    return sorted(path for path in run.reports.iterdir() if path.is_dir() and not path.is_symlink())
+
+
+@pytest.mark.parametrize(
+    ("workers", "group"),
+    [((), False), (("-n", "2"), True), (("-n", "2"), False)],
+    ids=["alone", "all", "controller"],
+)
+def test_the_next_run_removes_what_a_killed_run_left(
+    run: Any, faulty: Callable[..., Any], workers: tuple[str, ...], group: bool
+) -> None:
+    service = faulty()
+    kill(run, service, *workers, group=group)
+    ended = run(*BRIEF, f"--target={service.target}")
+    assert ended.code == 0, ended.said
+    assert "swept run" in ended.out
+    assert saved(service) <= deleted(service)
+    # Both runs may have begun in one second, so their folders' order says nothing.
+    (swept_file,) = {path.resolve() for path in run.reports.glob("*/swept.json")}
+    own = swept_file.parent.name.rpartition("-")[2]
+    left = {path.split("/")[4] for path in saved(service) if own in path}
+    swept = json.loads(swept_file.read_text(encoding="utf-8"))
+    removed = {draft["identifier"] for draft in swept["removed"]}
+    # A save that the ledger announced may not have reached the service before the run was killed.
+    announced = "".join(path.read_text("utf-8") for path in swept_file.parent.glob("ledger*.jsonl"))
+    assert all(identifier in announced for identifier in removed)
+    # Workers whose controller is gone notice it and clean up after themselves, where they have the time.
+    assert left <= removed or (not group and workers)
+    assert swept["left"] == []
+    assert "swept run" not in run(*BRIEF, f"--target={service.target}").out
+
+
+def test_sweep_removes_what_a_killed_run_left(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    left = kill(run, service)
+    verdict = write_all(folders(run)[0], ("verdict", "summary"))
+    assert (verdict.exit_code, "no closing record" in verdict.reason) == (3, True)
+    dry = run.sweep(f"--target={service.target}", "--dry-run")
+    assert (dry.code, deleted(service)) == (0, set()), dry.said
+    assert all(dry.out.count(path.split("/")[4]) == 1 for path in left), dry.said
+    done = run.sweep(f"--target={service.target}")
+    assert (done.code, left <= deleted(service)) == (0, True), done.said
+
+
+def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    process = run.start(*WAITING, "--realm=bch-dev", f"--target={service.target}")
+    until(lambda: bool(saved(service)), process)
+    theirs = saved(service)
+    ended = run(*BRIEF, f"--target={service.target}")
+    swept = run.sweep(f"--target={service.target}", "--older-than=0")
+    assert "swept run" not in ended.out
+    assert not theirs & deleted(service), swept.said
+    assert "its run is going on" in swept.out
+    process.send_signal(signal.SIGINT)
+    assert run.end(process).code == 2
+    assert theirs <= deleted(service)
+
+
+def test_drafts_without_a_ledger_are_found_by_listing_and_nobody_elses_are_touched(
+    run: Any, faulty: Callable[..., Any], caller: Callable[..., Any]
+) -> None:
+    service = faulty()
+    left = kill(run, service)
+    shutil.rmtree(run.reports)
+    person = caller("author", "abs-dev", url=service.url)
+    own = ["rc-report-2026-final", "rc-abcdmadebyaperson0001", "rc-keep-author-contact"]
+    for name in own:
+        person.put(f"/api/v2013/documents/{name}/versions/draft?schema=contact", json={}).raise_for_status()
+    young = run.sweep(f"--target={service.target}")
+    assert (young.code, deleted(service)) == (0, set()), young.said
+    assert "younger than 24 hours" in young.out
+    done = run.sweep(f"--target={service.target}", "--older-than=0")
+    assert (done.code, deleted(service)) == (0, left), done.said
+    everything = run.sweep(f"--target={service.target}", "--all-of-mine")
+    assert {path.split("/")[4] for path in deleted(service) - left} == set(own[:2]), everything.said
+
+
+def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Callable[..., Any]) -> None:
+    deleting, ended_at_once = threading.Event(), threading.Event()
+
+    def held_deletes(method: str, _path: str, _before: int) -> None:
+        if method == "DELETE":
+            deleting.set()
+            ended_at_once.wait(PATIENCE)
+
+    service = faulty(held_deletes)
+    process = run.start(*WAITING, "--realm=abs-dev", f"--target={service.target}")
+    # The look before the run saves one draft, the case that waits another.
+    until(lambda: len(saved(service)) == 2, process)
+    os.kill(process.pid, signal.SIGINT)
+    until(deleting.is_set, process)
+    time.sleep(0.4)  # two signals closer together than this are one wish
+    os.kill(process.pid, signal.SIGINT)
+    ended = run.end(process)
+    ended_at_once.set()
+    assert ended.code == 2, ended.said
+    assert "stopped at once: 2 drafts (" in ended.err
+    assert "registry-contracts sweep" in ended.err
+    assert json.loads((folders(run)[0] / "run.json").read_text(encoding="utf-8"))["finished"] is None
+    assert run.sweep(f"--target={service.target}").code == 0

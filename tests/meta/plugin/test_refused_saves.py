@@ -25,7 +25,7 @@ def exchange(
     url = f"http://127.0.0.1/api/v2013/documents/{uid}/versions/draft?schema=contact"
     headers = {"Authorization": f"Bearer token of {sender}", "Realm": "abs-dev"}
     parts: dict[str, Any] = {"operation": operation, "role": role, "method": "PUT", "url": url}
-    return messages.exchange(messages.response(status), headers, **parts)
+    return messages.exchange(messages.response(status), request_headers=headers, **parts)
 
 
 @pytest.fixture

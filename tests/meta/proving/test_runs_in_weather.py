@@ -1,14 +1,16 @@
-"""Narrow runs of the suite in bad weather: never a finding made by it, and a defect beneath it found all the same."""
+"""Narrow runs on other services and in bad weather: never a false finding, and a defect beneath found all the same."""
 
 import json
 import re
 import shlex
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contracts.proving.manners import LOOKALIKES, Change, canary, changes
 from contracts.proving.processes import RunOutcome, read_outcome
 from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 from tests.meta.program import Program
@@ -98,3 +100,77 @@ def test_an_operation_that_is_gone_leaves_the_rest_to_be_judged(run_against: Run
     assert "deleteDraft is given up" in str(cells["draft-delete-removes"]["reason"])
     assert cells["draft-get-content"]["held"] > 0
     assert done.faults["no answer within the time limit"] <= 10
+
+
+REPORTS = {
+    "verdict.json",
+    "index.html",
+    "findings",
+    "junit.xml",
+    "traffic.har",
+    "allure",
+    "observations.json",
+    "questions.md",
+    "summary.md",
+    "history-entry.json",
+}
+
+
+def test_a_variant_raises_no_alarm_and_every_report_is_written(program: Program) -> None:
+    words = [
+        "--profile=nightly",
+        "--seed=1",
+        "--realm=abs-dev",
+        "--sandbox-arguments=--variant half-pairs-kept",
+    ]
+    ended = program("run", *words, "-k", "odd_records", "--operation=saveDraft")
+    folder = (program.folder / "reports" / "latest").resolve()
+    done = read_outcome(folder / "verdict.json", ended.code, 0.0)
+    assert (done.verdict, done.exit_code, done.findings, done.inconclusive) == ("pass", 0, (), ()), ended.out
+    assert done.requests > 10
+    assert {path.name for path in folder.iterdir()} >= REPORTS
+    assert "oddTexts" in (folder / "observations.json").read_text("utf-8")
+
+
+def test_an_order_that_is_passed_over_shows_among_items_that_are_others_in_each_answer(
+    program: Program,
+) -> None:
+    altered = "--variant list-items-volatile --defect list-order-ignored"
+    words = ["--seed=1", "--realm=abs-dev", "--clause=list-orderby-heeded", f"--sandbox-arguments={altered}"]
+    ended = program("run", *words)
+    done = read_outcome(program.folder / "reports" / "latest" / "verdict.json", ended.code, 0.0)
+    assert (done.exit_code, [finding["clause"] for finding in done.findings]) == (
+        1,
+        ["list-orderby-heeded"],
+    ), ended.out
+
+
+@pytest.mark.usefixtures("forked_runs")
+@pytest.mark.parametrize(
+    ("words", "defect"),
+    [
+        (("--profile", "smoke"), None),
+        (("-k", "uid_lengths", "-n", "2"), "uid-accepts-ten"),
+    ],
+    ids=["smoke", "broken"],
+)
+def test_a_run_changes_nobody_elses_records(
+    tmp_path: Path, words: tuple[str, ...], defect: str | None
+) -> None:
+    sandbox = ("--defect", defect) if defect else ()
+    seen = canary(tmp_path / "canary", (*words, "--realm=abs-dev"), sandbox)
+    assert seen.changed == ()
+    assert seen.planted == 9 * len(LOOKALIKES)
+    assert seen.permanent <= 12
+    assert seen.code == (1 if defect else 0)
+
+
+def test_the_canary_would_notice() -> None:
+    before: dict[tuple[str, ...], str] = {
+        ("versions", "abs-dev", "theirs", "draft"): "1",
+        ("versions", "abs-dev", "named", "draft"): "1",
+    }
+    assert changes(before, before, frozenset()) == []
+    found = changes(before, {("versions", "abs-dev", "theirs", "draft"): "2"}, frozenset({"named"}))
+    assert found == [Change(("versions", "abs-dev", "theirs", "draft"), "changed")]
+    assert [change.how for change in changes(before, {}, frozenset({"named"}))] == ["gone"]

@@ -32,7 +32,7 @@ esac
 def sent(key: str, operation: str, method: str, url: str, role: str, body: bytes, answer: bytes) -> Exchange:
     headers = {"Authorization": f"Bearer {REDACTED if role == 'other' else TOKEN}"}
     shown = exchange(
-        response(200, answer), headers, body, id=key, operation=operation, method=method, url=url, role=role
+        response(200, answer), operation, headers, body, id=key, method=method, url=url, role=role
     )
     return replace(shown, request_body=Body.of(body))
 

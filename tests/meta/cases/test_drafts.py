@@ -1,0 +1,121 @@
+"""Drafts: what a save and a deletion did, told from what is read afterwards; the stand-in for a valid record."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from contracts.cases.arrangement import Draft
+from contracts.cases.drafts import claim_kept_if_accepted, nothing_of, prove, stored
+from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
+from contracts.checks.claims import Claims
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
+from contracts.settings.target import RealmSettings
+from tests.meta.messages import answer, exchange
+
+UID = "rc-abcd-12345"
+BEFORE = {"header": {}, "firstName": "Wangari"}
+
+
+class Reader:
+    """Answers every request with the same answer, and counts them."""
+
+    def __init__(self, made: Any) -> None:
+        self._made, self.asked = made, 0
+
+    def send(self, _operation: str, **_parts: Any) -> Any:
+        self.asked += 1
+        return self._made
+
+
+def test_a_draft_that_no_reading_finds_was_not_stored(claims: Claims) -> None:
+    nowhere = exchange(answer({}, 404))
+    with pytest.raises(Contradiction, match="draft-save-creates"):
+        stored(claims("draft-save-creates"), Reader(nowhere), UID, exchange(answer({})), nowhere)  # type: ignore[arg-type]
+
+
+def test_a_draft_that_was_read_is_not_looked_for_again(claims: Claims) -> None:
+    reader, seen = Reader(exchange(answer({}, 404))), exchange(answer(BEFORE))
+    stored(claims("draft-save-creates"), reader, UID, exchange(answer({})), seen)  # type: ignore[arg-type]
+    assert reader.asked == 0
+
+
+@pytest.mark.parametrize("told", [({}, 400), ({"errors": [{"code": "Error.InvalidProperty"}]}, 200)])
+def test_a_save_that_was_refused_or_told_of_faults_says_nothing(
+    told: Any, claims: Claims, attempt: Attempt
+) -> None:
+    refused = exchange(answer(*told), operation="saveDraft")
+    reader = Reader(exchange(answer({}, 404)))
+    assert claim_kept_if_accepted(claims("draft-get-content"), refused, refused, BEFORE) != "kept"
+    stored(claims("draft-save-creates"), reader, UID, refused)  # type: ignore[arg-type]
+    with pytest.raises(Contradiction if refused.answer.refusal else Blocked):
+        claims("draft-save-creates").accepted(refused)
+    assert not attempt.held
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(BEFORE, id="as-it-was"),
+        pytest.param({"message": "gone", "last": BEFORE}, id="within"),
+        pytest.param({"message": "gone", "last": '{"header": {}, "firstName": "Wangari"}'}, id="as-a-text"),
+    ],
+)
+def test_a_refusal_that_holds_the_draft_gives_it_away(body: Any, claims: Claims) -> None:
+    reader, draft = Reader(exchange(answer(body, 404))), Draft(UID, BEFORE, exchange(answer({})))
+    with pytest.raises(Contradiction, match="draft-delete-content-gone"):
+        nothing_of(claims("draft-delete-content-gone", "getDraft"), reader, draft)  # type: ignore[arg-type]
+
+
+def test_a_plain_refusal_gives_nothing_away(claims: Claims, attempt: Attempt) -> None:
+    reader, draft = (
+        Reader(exchange(answer({"message": "{gone}"}, 404))),
+        Draft(UID, BEFORE, exchange(answer({}))),
+    )
+    nothing_of(claims("draft-delete-content-gone", "getDraft"), reader, draft)  # type: ignore[arg-type]
+    assert attempt.held[("draft-delete-content-gone", "getDraft")] == 1
+
+
+TOLD = RealmSettings(contact_schema="person", contact_organization="org-0123456789", country_terms=("ke",))
+
+
+def samples(run: Any, actor: Any, settings: RealmSettings | None = None) -> Samples:
+    return Samples(settings or RealmSettings(), "abs-dev", partial(prove, run, actor))
+
+
+def test_a_stand_in_that_is_taken_serves_as_a_draft_and_is_tried_once(scripted: Any, run: Any) -> None:
+    actor = scripted(lambda *_: (201, None))
+    made = samples(run, actor)
+    assert made.draft_schema == STAND_IN_SCHEMA
+    assert made.draft(UID, firstName="Rachel")["firstName"] == "Rachel"
+    assert samples(run, actor).draft(UID)["header"]["identifier"] == UID
+    assert [operation for operation, _ in actor.sent] == ["saveDraft"]
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 422, 500])
+def test_a_stand_in_that_is_refused_leaves_everything_untested(scripted: Any, run: Any, status: int) -> None:
+    made = samples(run, scripted(lambda *_: (status, {"message": "no such schema"})))
+    with pytest.raises(Untested, match=r"setting realm\.abs-dev\.contact_schema is missing, and a stand-in"):
+        _ = made.draft_schema
+    with pytest.raises(Untested):
+        made.draft(UID)
+
+
+def test_a_stand_in_holds_nothing_that_only_settings_can_tell(scripted: Any, run: Any) -> None:
+    record = samples(run, scripted(lambda *_: (200, None))).draft(UID)
+    assert not record.keys() & {"country", "government", "contactOrganization", "type", "gender"}
+
+
+def test_settings_make_a_stand_in_unnecessary(scripted: Any, run: Any) -> None:
+    actor = scripted(lambda *_: (500, None))
+    made = samples(run, actor, TOLD)
+    assert made.draft_schema == "person"
+    assert made.draft(UID)["country"] == {"identifier": "ke"}
+    assert len(made.draft(UID)) == 26
+    assert actor.sent == []
+
+
+def test_a_short_draft_has_the_mandatory_fields_alone() -> None:
+    made = Samples(TOLD, "abs-dev")
+    assert len(made.short_draft(UID)) == 8
+    assert made.short_draft(UID, phones=["1"]).keys() - made.short_draft(UID).keys() == {"phones"}
