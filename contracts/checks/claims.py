@@ -65,7 +65,6 @@ class Claim:
         """The answer keeps a check of the table.
 
         Args:
-            check: Its id.
             because_of: Earlier exchanges for which it has to, in order; they are shown with a finding.
             arguments: What it compares with.
 

@@ -128,11 +128,8 @@ def taken(exchange: Exchange) -> bool:
         Ambiguous: the answer holds several different errors arrays.
     """
     answer = usable(exchange)
-    return answer.success and not (_may_report_content(exchange.operation) and readers.errors(answer))
-
-
-def _may_report_content(operation: str | None) -> bool:
-    return reports_content(operation) or operation == _SAVE
+    may_report = reports_content(exchange.operation) or exchange.operation == _SAVE
+    return answer.success and not (may_report and readers.errors(answer))
 
 
 def done(exchange: Exchange) -> Response:

@@ -35,7 +35,6 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     """Compare what a run observed with the baseline it was started with.
 
     Args:
-        record: the run.
         run_folder: where `contracts.history.baseline.keep` noted mode and baseline.
 
     Returns:
@@ -158,7 +157,6 @@ def why_not_comparable(command: str, exit_code: int) -> str | None:
     """Return why a run does not say how its target fares, in words; None when it does.
 
     Args:
-        command: The command that it was started with.
         exit_code: How it ended.
     """
     words = words_of(command)

@@ -80,7 +80,6 @@ def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str] = MappingP
     """Word cells that could not be judged, a line for each clause and reason, with its realms.
 
     Args:
-        cells: The cells.
         accepted: Cases that stand behind an accepted deviation, with the file and line of its entry.
     """
     groups: dict[tuple[str, str], list[str]] = {}
@@ -385,7 +384,9 @@ def failed(record: RunRecord, causes: Sequence[Cause], deviations: Sequence[Devi
     if failing:
         leads = [cause.lead for cause in causes if cause.fails]
         realms = in_realms(sorted({finding.realm for finding in failing}))
-        places = dict.fromkeys(f"{finding.clause} ({_where(finding)})" for finding in leads)
+        places = dict.fromkeys(
+            f"{finding.clause} ({finding.operation or 'the service'})" for finding in leads
+        )
         parts.append(f"{many(len(leads), 'finding')} {realms}: {listed(list(places))}")
     parts += [outcome.line for outcome in deviations if outcome.fails][:_SHOWN]
     more = sum(outcome.fails for outcome in deviations) - _SHOWN
@@ -393,13 +394,6 @@ def failed(record: RunRecord, causes: Sequence[Cause], deviations: Sequence[Devi
     methods = record.run.terms.methods_of(finding.operation for finding in failing)
     parts += [f"affects {listed(methods)}"] if methods else []
     return "; ".join([*parts, *_outside(record, findings)])
-
-
-def broken_reason(
-    problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell], unwritten: Sequence[str]
-) -> str:
-    """Why the suite itself is to blame, with the reports that are missing."""
-    return "; ".join([*_broken(problems, cases, cells), *unwritten])
 
 
 def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> Iterator[str]:
@@ -465,10 +459,6 @@ def passed(
     } - without
     parts += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
     return "; ".join([*parts, *_outside(record, findings)])
-
-
-def _where(finding: Finding) -> str:
-    return str(finding.operation or "the service")
 
 
 def _outside(record: RunRecord, findings: Iterable[Finding]) -> list[str]:
@@ -578,7 +568,6 @@ def judge(
     """Judge a record against the clauses it was run for.
 
     Args:
-        record: what the run saw.
         catalogue: the clauses; those the run did not select appear only where something was seen of them.
         drift: how its observations differ from the accepted baseline.
         unwritten: a line for each report that could not be written, which is an error of the suite.
@@ -688,7 +677,8 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
     broken = [case for case in record.cases if case.outcome is Verdict.ERROR]
     unexplained = [cell for cell in verdict.cells if cell.verdict is Verdict.ERROR]
     if verdict.problems or broken or unexplained or verdict.unwritten:
-        yield ExitCode.ERROR, broken_reason(verdict.problems, broken, unexplained, verdict.unwritten)
+        reasons = [*_broken(verdict.problems, broken, unexplained), *verdict.unwritten]
+        yield ExitCode.ERROR, "; ".join(reasons)
     if verdict.unjudged or record.run.breaker:
         yield ExitCode.INCONCLUSIVE, inconclusive(record, verdict.unjudged)
     reached = _reached(record)

@@ -292,10 +292,11 @@ def request_line(exchange: Exchange) -> str:
 
 def stored_before(record: RunRecord, finding: Finding, last: Exchange) -> str:
     """Which of the items that a list finding names had been stored, in words; empty for what is no list."""
-    operation = load_description().operations.get(finding.operation or "")
+    operations = load_description().operations
+    operation = operations.get(finding.operation or "")
     if operation is None or operation.answers != "list" or last.operation != operation.id:
         return ""
-    makers = {name for name in operations_with(family=operation.family) if _operation_stores(name)}
+    makers = {name for name in operations_with(family=operation.family) if operations[name].stores}
     text = f"{finding.expected} {finding.seen}"
     stored = dict[str, None]()
     for exchange in record.exchanges.values():
@@ -308,10 +309,6 @@ def stored_before(record: RunRecord, finding: Finding, last: Exchange) -> str:
     names = list(stored)
     more = f" and {len(names) - _STORED} more" if len(names) > _STORED else ""
     return f"after {', '.join(names[:_STORED])}{more} had been stored" if names else ""
-
-
-def _operation_stores(name: str) -> bool:
-    return bool(load_description().operations[name].stores)
 
 
 def contrast(record: RunRecord, finding: Finding, culprit: Exchange, faults: Sequence[RequestFault]) -> str:

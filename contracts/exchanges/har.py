@@ -102,7 +102,6 @@ def read_har(path: Path, shown: str) -> Archive:
     """Read a HAR file.
 
     Args:
-        path: Where it is.
         shown: The path as messages show it.
 
     Raises:

@@ -275,7 +275,8 @@ class Redactor:
 
     def _blanked(self, text: str) -> str:
         # Longest first, so that a secret inside another one does not leave the rest of it.
-        for form in _longest_first(self._forms.standing_in(text.lower())):
+        forms = set(self._forms.standing_in(text.lower()))
+        for form in sorted(forms, key=lambda form: (-len(form), form)):
             for written in self._written[form]:
                 text = re.sub(re.escape(written), REDACTED, text, flags=re.IGNORECASE)
         return WITHHELD if self._disguises.seen_in(text) else text
@@ -292,10 +293,6 @@ class Redactor:
             if at < len(self._sorted_forms) and self._sorted_forms[at].startswith(ending):
                 return piece[: len(piece) - length] + REDACTED
         return piece
-
-
-def _longest_first(forms: Iterable[str]) -> list[str]:
-    return sorted(set(forms), key=lambda form: (-len(form), form))
 
 
 def _as_bytes(secret: str) -> str:

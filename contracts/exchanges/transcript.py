@@ -52,7 +52,6 @@ def response_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS, marks: Ite
     """Return the status line, headers and body of the response, or the fault in its place.
 
     Args:
-        exchange: whose response it is.
         limit: characters of the body that are shown.
         marks: texts of which the rarest stays in view where the body is cut.
     """

@@ -281,7 +281,6 @@ def accept_facts(accepted: Facts, seen: Facts, changes: Collection[Change]) -> F
     """Put what a run saw into what was accepted.
 
     Args:
-        accepted: the facts of the baseline.
         seen: the facts of the run that are accepted now.
         changes: how they differ (`compare`).
 

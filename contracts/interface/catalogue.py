@@ -295,7 +295,6 @@ class Catalogue:
         Only a clause found here, and only at must or should, lets the fault be judged against the service.
 
         Args:
-            operation_id: the operation the fault is sent to.
             fault: the fault as ``<location>.<name>:<fault>``, such as ``path.uid:too-short``; inner members
                 after a dot, items by their number or a star.
 

@@ -169,7 +169,6 @@ def render(catalogue: Catalogue, cases: Mapping[str, tuple[str, ...]]) -> str:
     """Write the page.
 
     Args:
-        catalogue: the clauses.
         cases: names of the cases by clause id; clauses without a case may be left out.
 
     Returns:

@@ -82,7 +82,6 @@ class AllowedOrigins:
         """The headers that an answer needs.
 
         Args:
-            origin: Of the request.
             vary: The value of the answer's own `Vary`.
         """
         varies = {name.strip().lower() for name in vary.split(",")} & {"origin", ANY}

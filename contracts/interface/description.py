@@ -56,7 +56,6 @@ def read_yaml(path: Path, shown: str) -> Any:
     """Read one YAML file.
 
     Args:
-        path: the file.
         shown: how an error message names it.
 
     Returns:
@@ -103,7 +102,6 @@ def bundle(directory: Path, root_file: str) -> Bundle:
 
     Args:
         directory: the directory of the root file; references must stay inside it.
-        root_file: name of the root file.
 
     Returns:
         The joined document and where its paths came from.

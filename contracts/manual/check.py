@@ -247,15 +247,6 @@ def _finding(group: Group) -> dict[str, Any]:
     }
 
 
-def write_json(content: dict[str, Any], folder: Path) -> Path:
-    """Write `check.json`.
-
-    Raises:
-        SuiteError: it does not fit its own schema.
-    """
-    return write_file(folder / JSON_NAME, encodable(content), CheckFile)
-
-
 def leading(counts: Counter[str], most: int = 3) -> str:
     """The most frequent names of a count with their numbers, for a sentence."""
     shown = ", ".join(f"{name} ({times})" for name, times in counts.most_common(most))
@@ -358,7 +349,7 @@ def write(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts, folder: Path
     """
     content = build(tally, verdict, facts)
     try:
-        write_json(content, folder)
+        write_file(folder / JSON_NAME, encodable(content), CheckFile)
         write_page(content, [group.exchanges for group in tally.groups], folder)
     except OSError as error:
         raise UsageError(f"cannot write the report to '{folder}': {error.strerror}") from None

@@ -118,9 +118,6 @@ def _part(text: str) -> RequestPart | None:
 def read_body(text: str, *, as_json: bool) -> tuple[bytes, str | None]:
     """Read a `--body`: `@FILE`, or the body itself.
 
-    Args:
-        as_json: It has to be JSON.
-
     Returns:
         Its bytes, and the file's name where it came from a file.
 

@@ -110,7 +110,7 @@ class IdentifierMap:
         self._prefixes: dict[str, str] = {}
         self._whole: dict[str, str] = {}
         for step in steps:
-            for found in _OF_A_RUN.findall(_everything(step)):
+            for found in _OF_A_RUN.findall(f"{unquote(step.url)} {text_of(step.request_body) or ''}"):
                 if not KEPT_PREFIX.startswith(found):
                     self._prefixes.setdefault(found, "")
         for old in self._prefixes:
@@ -142,10 +142,6 @@ def _pattern(whole: Mapping[str, str], prefixes: Mapping[str, str]) -> re.Patter
     parts = [rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in sorted(whole, key=lambda name: -len(name))]
     parts += [re.escape(prefix) for prefix in prefixes]
     return re.compile("|".join(parts)) if parts else None
-
-
-def _everything(step: Exchange) -> str:
-    return f"{unquote(step.url)} {text_of(step.request_body) or ''}"
 
 
 def _written(steps: Iterable[Exchange], description: Description) -> list[str]:

@@ -306,9 +306,6 @@ def default_variables(role: str) -> tuple[str, str]:
 def settings_path(name: str, folder: Path) -> Path:
     """Where the settings file of a target stands.
 
-    Args:
-        folder: The folder of the settings files.
-
     Raises:
         UsageError: the name is no file name.
     """

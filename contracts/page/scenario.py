@@ -318,16 +318,14 @@ class ClaimLines:
             clause = self._catalogue.clause(name)
             if self._operation not in clause.operations or name in _EMPTY:
                 continue
-            line = self._universal(name) if name in UNIVERSAL else self._line(clause)
+            universal = f"# {name}: every exchange of every case is checked for it"
+            line = universal if name in UNIVERSAL else self._line(clause)
             if line is None:
                 self.further.append(name)
                 continue
             self.claimed.append(name)
             lines += [line] if line else []
         return lines
-
-    def _universal(self, name: str) -> str:
-        return f"# {name}: every exchange of every case is checked for it"
 
     def _line(self, clause: Clause) -> str | None:
         if clause.level is Level.SILENT:

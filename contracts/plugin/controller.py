@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,7 @@ def pytest_configure_node(node: Any) -> None:
     """Send the plan to an xdist worker; called in the controller."""
     if PLAN not in node.config.stash:
         return
-    node.workerinput["contract_plan"] = node.config.stash[PLAN].as_input()
+    node.workerinput["contract_plan"] = asdict(node.config.stash[PLAN])
     node.workerinput["contract_seed"] = node.config.stash[SELECTION].seed
     node.config.stash[NAMES].append(node.workerinput["workerid"])
     write_facts(node.config, node.config.stash[PLAN], finished=False)

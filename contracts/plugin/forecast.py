@@ -55,7 +55,6 @@ class Coverage:
 
     Args:
         clauses: Those to count; clauses that nothing can test are left out.
-        target: The target with its settings.
     """
 
     def __init__(self, clauses: Iterable[Clause], target: Target) -> None:

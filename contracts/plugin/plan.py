@@ -10,11 +10,11 @@ import secrets
 import shlex
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import pytest
 from _pytest.mark.expression import Expression
@@ -319,10 +319,6 @@ class Plan:
     started: str
     sandbox_url: str | None
     size_limit: int
-
-    def as_input(self) -> dict[str, Any]:
-        """The plan as xdist can send it."""
-        return asdict(self)
 
     def target(self, settings: Target | None) -> Target:
         """The target to aim at."""

@@ -389,7 +389,6 @@ class _Probe:
     """A request that shows whether a documented name is known.
 
     Attributes:
-        name: The documented name.
         parts: Of the request.
         unknown: Whether the answer to the documented name shows that it is not known, by that to the target's name.
     """

@@ -334,7 +334,7 @@ def remains(service: Served, before: Snapshot, after: Snapshot, killed: Snapshot
         drafts=tuple(sorted(" ".join(place) for place in drafts - permanent - records)),
         unlisted=tuple(_unlisted(permanent - records, listed)),
         most_permanent=max(Counter(place[0] for place in permanent).values(), default=0),
-        folders=tuple(str(path) for path in _private_folders(service.private_parent)),
+        folders=tuple(map(str, filter(Path.is_dir, service.private_parent.glob("registry-contracts-*")))),
     )
 
 
@@ -348,10 +348,6 @@ def _unlisted(records: set[tuple[str, ...]], listed: list[Entry]) -> list[str]:
         else:
             unlisted.append(" ".join(record))
     return unlisted
-
-
-def _private_folders(parent: Path) -> list[Path]:
-    return [path for path in parent.glob("registry-contracts-*") if path.is_dir()]
 
 
 #: Exit codes of a run that the suite itself has not broken in.

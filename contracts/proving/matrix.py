@@ -67,7 +67,6 @@ class Proof:
     Attributes:
         defects: Names; empty for all.
         clauses: Only defects of these clauses; empty for all.
-        parts: What to prove.
         whole: Judge every case of the profile against each defect, not just those of its clause.
         to_the_end: Do not stop a trial at its finding.
     """
@@ -108,7 +107,8 @@ def _first_trials(proof: Proof) -> Iterator[ProofTrial]:
     for seed in proof.seeds:
         if ProofPart.DEFECTS in proof.parts:
             for defect in chosen_defects(proof):
-                yield _trial(proof, defect, seed)
+                parts = TrialKind.DEFECT, defect.name, defect.clause, seed
+                yield ProofTrial(*parts, whole=proof.whole, stop=not proof.to_the_end)
         if ProofPart.CALM in proof.parts:
             yield ProofTrial(TrialKind.PLAIN, PLAIN, "", seed, whole=True)
             for name in COMBINATIONS:
@@ -135,12 +135,6 @@ def _pairs(proof: Proof, seed: int) -> Iterator[ProofTrial]:
 def waits(trial: ProofTrial) -> bool:
     """Whether a trial waits for answers most of its time, and leaves the cores to others."""
     return trial.name.startswith(_HANGS) or SLOW in COMBINATIONS.get(trial.name, trial.name.split(AND))
-
-
-def _trial(proof: Proof, defect: Defect, seed: int) -> ProofTrial:
-    return ProofTrial(
-        TrialKind.DEFECT, defect.name, defect.clause, seed, whole=proof.whole, stop=not proof.to_the_end
-    )
 
 
 def next_stage(result: TrialResult) -> ProofTrial | None:
@@ -312,7 +306,6 @@ def matrix(results: Sequence[TrialResult], cases: Mapping[str, CaseFacts]) -> Ma
     """Put the results of a proof together.
 
     Args:
-        results: Of all its trials.
         cases: Every case there is; empty when the proof was not about them.
     """
     broad = [result for result in results if result.trial.only is None]

@@ -178,7 +178,6 @@ class Ended(Generic[T]):
     """A piece of work that ended.
 
     Attributes:
-        process: Its process number.
         code: Exit code of its process; negative for a signal.
         late: It was ended for taking too long.
     """

@@ -113,7 +113,6 @@ class Prover:
     """Runs the trials of a proof.
 
     Args:
-        index: The cases there are.
         folder: For the state, and for what explains a trial in trouble.
         jobs: Trials side by side.
         tell: Called with each new result and the number of trials that are known to follow.
@@ -219,7 +218,6 @@ class ProofOptions:
 
     Attributes:
         jobs: Trials side by side.
-        reports: Folder of the proof.
         docs: Document that takes the tables, or None.
         drawn: What to draw; None for nothing.
     """

@@ -140,9 +140,6 @@ _WORDS: Final = frozenset({"authentication", "attachments", "persist-temporary",
 def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchange, ...]:
     """Return the earlier writes that exchanges rely on, in the order they were sent.
 
-    Args:
-        shown: the exchanges of a finding.
-
     Returns:
         Writes in the same realm that were accepted and name one of the records that the exchanges, or a write that is
         needed for them, speak of; of another case only what made the record. Before a list, what may stand in it. At

@@ -82,10 +82,7 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None, nam
     """Return the page: what came over the wire is escaped, and no script but the page's own may run.
 
     Args:
-        record: the run.
-        verdict: its verdict.
         past: the runs before it.
-        name: of its folder.
     """
     past, page = past or Past(), ""
     grid, silent = _grid(record, verdict), _silent(record, verdict)

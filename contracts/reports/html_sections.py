@@ -306,7 +306,6 @@ def observed_points(
     """Return what was seen, a sight for each clause and operation, in the catalogue's order.
 
     Args:
-        seen: see `Seen`.
         clauses: those of the run by id, in the catalogue's order.
         realms: in the order to show them in.
     """

@@ -215,7 +215,6 @@ def run_folder(reports: Path, run: str | None) -> Path:
     """Return the folder of a run.
 
     Args:
-        reports: Folder that holds the runs.
         run: Path of a run folder, or its name in `reports`; None for the latest run.
 
     Raises:

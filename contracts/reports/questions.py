@@ -269,8 +269,6 @@ def questions_of(record: RunRecord, verdict: RunVerdict, seen: Seen) -> Question
     """Make the questions of a run.
 
     Args:
-        record: the run.
-        verdict: its verdict.
         seen: the content of `observations.json`.
 
     Returns:

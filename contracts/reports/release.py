@@ -179,10 +179,9 @@ class _Runs:
     @cached_property
     def unfit(self) -> dict[str, str]:
         """Place of a run to why nothing can rest on it."""
-        return {run.place: reason for run in self.all if (reason := self._why_unfit(run))}
-
-    def _why_unfit(self, run: KeptRun) -> str | None:
-        return next(filter(None, self._flaws(run)), None)
+        return {
+            run.place: reason for run in self.all if (reason := next(filter(None, self._flaws(run)), None))
+        }
 
     def _flaws(self, run: KeptRun) -> Iterator[str | None]:
         verdict, chosen = run.verdict, selection_of(run.verdict)

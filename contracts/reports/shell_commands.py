@@ -73,7 +73,6 @@ def next_commands(
     Args:
         run_command: the command of the run, as `run.json` holds it.
         target: what was judged, in words.
-        cause: the finding.
         before: what was written earlier, on which its requests rely.
         shown: its exchanges, as far as they are known.
     """

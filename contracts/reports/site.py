@@ -156,7 +156,6 @@ def build(
     Args:
         sources: Where kept runs lie (`kept_runs`); also earlier sites, by their `runs.zip`.
         out: Folder of the site; nights that an earlier build left in it are carried on.
-        catalogue: The clauses.
         defects: Clause id to name and sentence of the defects that prove it; None where no sandbox is installed.
         cases: Clause id to the names of its cases.
         pairs: Names of runs, or of targets for their last night, to be put side by side.

@@ -85,7 +85,7 @@ def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
     cases = {case.id: case for case in record.cases}
     counts = Counter(_answers_for(record, verdict, cell, cases) for cell in verdict.cells)
     lit = (
-        ("contract", _contract(verdict)),
+        ("contract", _contradicted(verdict) or _judged(verdict)),
         ("blocked by findings", _blocked(verdict, counts["blocked by findings"])),
         ("environment", _environment(record, verdict, counts["environment"])),
         ("suite", _suite(record, verdict, counts["suite"])),
@@ -151,10 +151,6 @@ def _course(outcome: DeviationOutcome) -> str:
     if outcome.course is DeviationState.HAPPENS:
         return "expires soon" if outcome.days_left <= WARNING_DAYS else "accepted"
     return _COURSE_NAMES[outcome.course]
-
-
-def _contract(verdict: RunVerdict) -> tuple[Light, str]:
-    return _contradicted(verdict) or _judged(verdict)
 
 
 def _contradicted(verdict: RunVerdict) -> tuple[Light, str] | None:

@@ -255,7 +255,6 @@ def read_address(text: str, source: str) -> WebhookAddress:
     """Read the address of a webhook.
 
     Args:
-        text: The address.
         source: The option or variable that holds it, for messages.
 
     Raises:
@@ -277,7 +276,6 @@ class Delivery:
     """One notification on its way to a webhook, sent in the background while the run ends.
 
     Args:
-        address: The webhook.
         content: JSON to post.
         deadline: Seconds from the start until it is given up.
         pauses: Seconds between the attempts; there is one attempt more than pauses.

@@ -22,8 +22,6 @@ class Account:
 
     Attributes:
         name: what the sandbox calls it in metadata (owner).
-        email: what it signs in with.
-        password: its password.
         may_write: it may create records and update its own.
         holds_nau: it holds the NAU role (Workflow submission body, additionalInfo).
 
@@ -100,13 +98,7 @@ class TokenBook:
 
 
 class Identity:
-    """Knows who is calling.
-
-    Args:
-        tokens: the issued tokens.
-        accounts: the registered accounts.
-
-    """
+    """Knows who is calling."""
 
     def __init__(self, tokens: TokenBook, accounts: tuple[Account, ...] = ACCOUNTS) -> None:
         self.tokens = tokens

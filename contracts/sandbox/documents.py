@@ -78,12 +78,7 @@ class Context:
 
 
 class Operations:
-    """Base of the classes that answer operations.
-
-    Args:
-        context: what the operations share.
-
-    """
+    """Base of the classes that answer operations."""
 
     def __init__(self, context: Context) -> None:
         self.context = context

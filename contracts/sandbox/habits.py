@@ -247,7 +247,6 @@ class Answers:
         """Return the answer of a successful write.
 
         Args:
-            record: metadata of what was written.
             status: its success status; 204 carries no body.
 
         """

@@ -59,7 +59,6 @@ class Refusal(Exception):
     """The request is refused and changes nothing.
 
     Args:
-        reason: what kind of refusal it is.
         message: one line for the client; never a secret, never a path of this machine.
         faults: content problems, all of them.
         status: the status, only where the document states one (``Reason.STATED``).
@@ -106,7 +105,6 @@ def query_value(request: Request, name: str) -> str | None:
     """Return one query parameter.
 
     Args:
-        request: the request.
         name: the exact, case-sensitive name of the parameter.
 
     Returns:
@@ -146,7 +144,6 @@ class JsonBody:
     """A JSON body that was read whole.
 
     Attributes:
-        value: the parsed value.
         text: the body as it was sent, so that drafts keep key order, big numbers and null exactly.
 
     """
@@ -361,7 +358,6 @@ class CrossOrigin:
 
     Args:
         app: the application behind it.
-        origins: of the pages.
 
     """
 

@@ -180,7 +180,6 @@ def page_request(request: Request, prefix: str) -> Page:
     """Return the page a request asks for.
 
     Args:
-        request: the list request.
         prefix: what stands before the names: ``$`` for drafts, nothing for attachments.
 
     Raises:

@@ -39,7 +39,6 @@ class Field:
     """One row of a record type's table.
 
     Attributes:
-        name: the field's name.
         kind: kind of its value, or of each of its values.
         mandatory: it must be there.
         many: the value is an array.
@@ -309,7 +308,6 @@ class Expectation:
     """What a document must agree with.
 
     Attributes:
-        kind: its record type.
         identifier: the identifier in the path, or ``None`` when the path has none.
         knows: tells whether a record of that identifier exists in the realm.
 
@@ -342,7 +340,6 @@ class Validator:
     Members of Term, Link, Reference and Header beyond those listed are "not shown", so they are let through.
 
     Args:
-        identifiers: the identifier rule.
         habits: choices where the document is silent.
 
     """
@@ -355,7 +352,6 @@ class Validator:
         """Return every fault of a document, in the order of the table, unknown fields last.
 
         Args:
-            document: the parsed document.
             expectation: its record type, and what it must agree with.
 
         """

@@ -69,7 +69,6 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
     """Return a server for an application; ``server.run(sockets=[listener])`` serves until it is told to end.
 
     Args:
-        app: the application.
         ready: called once, when connections are accepted.
 
     """
@@ -135,7 +134,6 @@ def serve_on(argv: list[str], listener: socket.socket) -> int:
 
     Args:
         argv: the options, without the program's name; those about the address count for nothing.
-        listener: the socket.
 
     Raises:
         UsageError: the options or the folder cannot be used.

@@ -142,12 +142,7 @@ class TemporaryFile:
 
 
 class AttachmentRecords:
-    """The attachments, seen from inside one transaction.
-
-    Args:
-        connection: the connection, in its transaction.
-
-    """
+    """The attachments, seen from inside one transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -242,12 +237,7 @@ _OWNERS_ANYWHERE = (
 
 
 class Records:
-    """The records, seen from inside one transaction.
-
-    Args:
-        connection: the connection, in its transaction.
-
-    """
+    """The records, seen from inside one transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection

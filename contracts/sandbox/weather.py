@@ -166,7 +166,6 @@ class Environment:
     """What the weathers over one sandbox share.
 
     Args:
-        app: the sandbox.
         seed: makes chance the same again, as long as requests arrive in the same order.
 
     """
@@ -251,7 +250,6 @@ class Weather:
 
     Attributes:
         name: its name on the command line.
-        sentence: what happens in it.
         layer: stands over the application.
         figures: how strong it is, by name, where the command line says nothing else.
         expects: how a run over the faithful service ends in it.

@@ -82,7 +82,6 @@ class SubmissionCheck:
         """Return every fault of a submission.
 
         Args:
-            submission: what was sent.
             records: the records of the realm, for references.
 
         """
@@ -159,7 +158,6 @@ class WorkflowOperations:
     """Answers the three workflow operations.
 
     Args:
-        context: what the operations share.
         submissions: finds the faults of a submission.
         drafts: keeps the document of a submission as the record's draft.
 

@@ -302,14 +302,10 @@ def _over(folder: Path, facts: _Facts) -> bool:
         return _age(facts.started) > timedelta(hours=LONGEST_RUN_HOURS)
     deadline = time.monotonic() + _ORPHANED_WORKERS_SECONDS
     while process_alive(folder):
-        if _controller_alive(folder) or time.monotonic() > deadline:
+        if process_alive(folder, "main") or time.monotonic() > deadline:
             return False
         time.sleep(_LOOK_AGAIN_SECONDS)
     return True
-
-
-def _controller_alive(folder: Path) -> bool:
-    return process_alive(folder, "main")
 
 
 def _age(started: str) -> timedelta:
@@ -495,7 +491,6 @@ class Orphans:
     """What a listing of the accounts' drafts gave.
 
     Attributes:
-        found: Drafts to be removed.
         spared: Drafts that look like the suite's and are left alone, each with the reason.
         troubles: Lists that could not be read, each with the reason.
     """

@@ -588,7 +588,8 @@ def _locate(name_or_path: str, search: Path) -> Path:
         raise UsageError("--target is empty; name a settings file or target, or leave the option out")
     named = search / TARGETS_FOLDER / f"{name_or_path}.toml"
     direct = search / name_or_path
-    if _is_name(name_or_path) and not is_file(direct):
+    is_name = "/" not in name_or_path and "\\" not in name_or_path and not name_or_path.endswith(".toml")
+    if is_name and not is_file(direct):
         return named if is_file(named) else _no_such_target(name_or_path, search)
     in_folder = search / TARGETS_FOLDER / name_or_path
     return in_folder if is_file(in_folder) and not is_file(direct) else direct
@@ -597,10 +598,6 @@ def _locate(name_or_path: str, search: Path) -> Path:
 def _shown_path(path: Path, search: Path) -> str:
     """Return the path as a person in the current folder would write it."""
     return str(path.relative_to(search) if path.is_relative_to(search) else path)
-
-
-def _is_name(text: str) -> bool:
-    return "/" not in text and "\\" not in text and not text.endswith(".toml")
 
 
 def _no_such_target(name: str, search: Path) -> Path:

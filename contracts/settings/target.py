@@ -20,12 +20,7 @@ from contracts.interface.description import load_description
 
 
 class Secret:
-    """Holds one secret text; every way of showing or storing it gives a fixed mask instead.
-
-    Args:
-        value: the secret itself.
-
-    """
+    """Holds one secret text; every way of showing or storing it gives a fixed mask instead."""
 
     __slots__ = ("_value",)
 

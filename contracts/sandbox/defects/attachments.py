@@ -134,7 +134,6 @@ def _plain_list(service: Service, change: Callable[[Rows, Ask, Records, str], Ro
     """Change the rows of a list of attachments without options.
 
     Args:
-        service: the service to alter.
         change: called with the rows, and the faithful list with its records and uid.
 
     """
@@ -361,7 +360,6 @@ def _receive(service: Service, change: Callable[[int], int | None], *, announced
     """Let uploads be read under another limit.
 
     Args:
-        service: the service to alter.
         change: makes the other limit, in bytes, of the faithful one.
         announced: bodies that announce a length above the limit are let through to be read.
 

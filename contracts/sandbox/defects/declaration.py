@@ -94,7 +94,6 @@ def answers(name: str, *at: str) -> Callable[[Answer], None]:
     """Declare the decorated answer as the defect of that name.
 
     Args:
-        name: name of the defect.
         at: ids of the operations it answers, where they are others than those on which the break shows.
 
     """
@@ -130,8 +129,6 @@ def alter(part: object, method: str, instead: Callable[..., Any]) -> None:
     """Replace one method of one part.
 
     Args:
-        part: a part of the service.
-        method: name of the method.
         instead: called in its place, with the faithful method before the arguments.
 
     """

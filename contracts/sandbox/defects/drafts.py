@@ -337,8 +337,6 @@ def _from_cache(
     """Answer some requests for a draft as they were answered at first.
 
     Args:
-        service: the service to alter.
-        operations: where.
         meant: tells whether an answer comes from the cache.
         renewed: what did not come from the cache is kept for the next time.
 

@@ -46,7 +46,6 @@ def _choose_rows(service: Service, which: str, choose: Choose, collection: bool 
     """Let ``choose`` give the rows of a page.
 
     Args:
-        service: the service to alter.
         which: ``drafts`` or ``attachments``.
         choose: called with a function that asks the faithful list for a page, and the page asked for.
         collection: only lists of drafts with a collection, or only those without one; ``None``: all.

@@ -150,8 +150,6 @@ def _identifier(service: Service, operations: Operations, judge: Callable[[str, 
     """Judge the identifiers in the paths of submissions in another way.
 
     Args:
-        service: the service to alter.
-        operations: where.
         judge: tells of a text, and of whether the rule holds for it, whether it is an identifier.
 
     """

@@ -571,11 +571,7 @@ def possible_conditions(
 
 @dataclass(frozen=True)
 class Family:
-    """Makes the faults of one kind of thing that may be wrong.
-
-    Attributes:
-        name: Of the family.
-    """
+    """Makes the faults of one kind of thing that may be wrong."""
 
     name: str
 
