@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from contracts.cases.requests import OrdinaryRequests as OrdinaryRequests
     from contracts.cases.requests import Request as Request
     from contracts.cases.requests import ValidRequests as ValidRequests
+    from contracts.cases.row_requests import RowRequests as RowRequests
     from contracts.cases.sample_records import CONTACT_FIELDS as CONTACT_FIELDS
     from contracts.cases.sample_records import MANDATORY_FIELDS as MANDATORY_FIELDS
     from contracts.cases.sample_records import Samples as Samples
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from contracts.cases.submissions import claim_each_turned_down as claim_each_turned_down
     from contracts.cases.submissions import nothing_came_of as nothing_came_of
     from contracts.cases.submissions import submit as submit
-    from contracts.cases.workflow_records import RowRequests as RowRequests
     from contracts.cases.workflow_records import WorkflowRecords as WorkflowRecords
     from contracts.checks import errors_array as errors_array
     from contracts.checks import timestamps as timestamps
@@ -92,7 +92,8 @@ _NAMES = {
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
     "contracts.cases.sign_in": "Credentials nobodys_email",
     "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_each_turned_down nothing_came_of submit",
-    "contracts.cases.workflow_records": "RowRequests WorkflowRecords",
+    "contracts.cases.row_requests": "RowRequests",
+    "contracts.cases.workflow_records": "WorkflowRecords",
     "contracts.checks": "errors_array timestamps universal workflow_errors",
     "contracts.checks.claims": "Claim Claims Observer",
     "contracts.checks.documents": "image_kind is_image",

@@ -3,39 +3,30 @@
 Whether a record takes updates cannot be read, so it is tried with a faulty document, which changes nothing: an
 answer about the content means that the record exists, is not locked and is the author's to update. A record with
 nothing but a draft may or may not count as existing; one counts here only after the service has shown that it does.
-
-Without a valid document a submission goes under a schema that is not configured. That is a fault with a row of its
-own, so such a submission says something about another row only by a difference: sent as it is it ends in one row, and
-with the other condition added it has to end in the row of that condition, unless the first row still comes first,
-which is not shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from types import MappingProxyType
 from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.drafts import save_reworded
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import (
-    CREATE,
     CREATE_NAMED,
     IN_USE,
     LONGEST_BATCH,
-    UNKNOWN_SCHEMA,
     UPDATE,
     by_query,
     named_identifiers,
-    nothing_came_of,
     submit,
 )
 from contracts.checks import errors_array, workflow_errors
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, taken, usable
-from contracts.checks.workflow import Row, carries_message, carries_message_and_status
+from contracts.checks.workflow import Row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -142,50 +133,13 @@ WAYS: Final = (BY_HEADER, "query")
 _MOST_STANDING = 8
 
 
-class WorkflowRecords(RecordLookup):
-    """The records of one realm, seen by the author.
-
-    Args:
-        attempt: The attempt at the case; in a replay nothing that another case has made will do.
+class ExistingRecords(RecordLookup):
+    """Records of one realm that exist: in the settings, in a draft, or from other cases.
 
     Raises (all methods):
         Blocked: no record is in the state that the case needs.
         Untested: a setting is missing.
     """
-
-    def __init__(
-        self,
-        author: Actor,
-        arrange: Arrangement,
-        samples: Samples,
-        fresh: Namespace,
-        attempt: Attempt | None = None,
-    ) -> None:
-        super().__init__(author, arrange, samples, fresh)
-        self._attempt = attempt
-
-    @property
-    def _replays(self) -> bool:
-        return self._attempt is not None and self._attempt.number > 1
-
-    def subject(self, operation: str) -> str:
-        """An identifier that a request of this operation fits: a fresh one, or for updates a standing record.
-
-        The service has taken a valid submission before, where it takes any: it may look at its first ones alone.
-        """
-        self._arrange.once("a submission before", self._submit_before)
-        return self.standing() if operation == UPDATE else self._fresh.uid()
-
-    def _submit_before(self) -> bool:
-        try:
-            self._arrange.submission(self._author)
-        except (Blocked, Untested):
-            return False  # where it can be tried, other cases judge it
-        return True
-
-    def unused(self) -> str:
-        """An identifier under which no record exists."""
-        return self._fresh.uid()
 
     def standing(self) -> str:
         """A record that exists and is not locked, for requests that are refused; shared while it stays open."""
@@ -214,50 +168,6 @@ class WorkflowRecords(RecordLookup):
         self._arrange.keep(identifier)
         return identifier
 
-    def faulty(self, operation: str) -> Exchange:
-        """A faulty document sent to where only its content can be refused; the note `identifier` says where."""
-        if operation == UPDATE:
-            return self.faulty_update()
-        identifier = self.subject(operation)
-        faulty = self._samples.faulty_submission(identifier)
-        exchange = submit(operation, self._author, self._samples, identifier, faulty)
-        exchange.notes["identifier"] = identifier
-        return exchange
-
-    def lacking(self, operation: str) -> list[Exchange]:
-        """The refusal of a document that lacks every member but its header, sent to where only that can be refused.
-
-        Returns:
-            Nothing where its schema asks for none of them, and nothing but for creation under an identifier: what is
-            accepted by the other two could not be told from the records of other cases.
-        """
-        if operation != CREATE_NAMED:
-            return []
-        identifier = self.subject(operation)
-        bare = self._samples.bare_submission(identifier)
-        exchange = submit(operation, self._author, self._samples, identifier, bare)
-        return [exchange] if errors_array.turned_down(usable(exchange)) else []
-
-    def lacking_mandatory(self, record: dict[str, Any]) -> dict[str, Any]:
-        """A record of another sort, which lacks a member that the workflow's schema makes mandatory.
-
-        Raises:
-            Untested: it lacks none that is known to be.
-        """
-        mandatory = self._arrange.once("mandatory for the workflow", self._mandatory)
-        if not mandatory - record.keys():
-            raise Untested("what the workflow's schema makes mandatory, and a contact lacks, is not known")
-        return record
-
-    def _mandatory(self) -> frozenset[str]:
-        """Members of the workflow's document that were reported missing when all were."""
-        listed = [errors_array.elements(usable(refused)) for refused in self.lacking(CREATE_NAMED)]
-        missing = {path for elements in listed for code, path in elements if code == errors_array.MANDATORY}
-        members = self._samples.document("").keys()
-        return frozenset(
-            name for name in members if any(errors_array.names_field(path, name) for path in missing)
-        )
-
     def faulty_update(self) -> Exchange:
         """A faulty document sent to a record that exists and is not locked; its note `identifier` names it."""
         for identifier, _ in self._offers(range(len(self._named()))):
@@ -283,46 +193,6 @@ class WorkflowRecords(RecordLookup):
             ):
                 return identifier
         raise self._none()
-
-    def reworded(self, identifier: str) -> dict[str, Any]:
-        """Save a draft of a record with other texts, where there are drafts; the members that differ, or nothing."""
-        if self._author.realm not in DOCUMENT_REALMS:
-            return {}
-        return save_reworded(self._author, self._samples, identifier)
-
-    def draft_replaced(
-        self, claims: Callable[[str], Claim], identifier: str, before: dict[str, Any], update: Exchange
-    ) -> None:
-        """Claim that a draft does not go on showing what it held before an update was accepted.
-
-        Whether it shows anything then is not shown, nor whether the drafts of the workflow are those that are read.
-
-        Args:
-            before: Members that differ from those of the update; none for no claim.
-        """
-        seen: list[Exchange] = []
-
-        def stale() -> bool:
-            seen.append(self._author.send("getDraft", path={"uid": identifier}))
-            return readers.holds_document(usable(seen[-1]), before)
-
-        if not before:
-            return
-        kept = stale() and not self._arrange.eventually(lambda: not stale())
-        if (kept and self._shows_drafts()) or (seen[-1].answer.success and not kept):
-            claims("workflow-update-replaces-draft").holds(
-                not kept,
-                update,
-                seen[-1],
-                expected="the document of the update",
-                seen=f"that of the draft before it: {seen[-1].answer.quote()}",
-            )
-
-    def _shows_drafts(self) -> bool:
-        """Whether the draft of a submission is where drafts are read, which is not shown."""
-        identifier = self.submitted()
-        read = self._author.send("getDraft", path={"uid": identifier})
-        return readers.holds_document(usable(read), self._samples.document(identifier))
 
     def spare(self) -> list[str]:
         """One more record to be used up, where the settings name enough of them."""
@@ -376,6 +246,174 @@ class WorkflowRecords(RecordLookup):
                 f"{'is gone' if gone else 'is not locked'}: {tried.answer.quote()}"
             )
 
+    def draft(self) -> str:
+        """A document that has nothing but a draft of the realm's workflow schema."""
+        uid = self._fresh.uid()
+        document = self._samples.document(uid)
+        return self._arrange.draft(self._author, uid, document, schema=self._samples.workflow_schema).uid
+
+    def open_draft(self) -> str:
+        """A record that takes updates and was sent no faulty document, for looking at its draft.
+
+        A draft alone serves where it counts as existing, which a second draft shows; else the standing record.
+        """
+        counts = self._arrange.once("a draft counts as existing", self._draft_counts)
+        return self.draft() if counts else self.standing()
+
+    def _draft_counts(self) -> bool:
+        return not workflow_errors.ended_in(self.try_faulty(self.draft()), *_CLOSED)
+
+    def _named(self) -> list[str]:
+        try:
+            return list(self._samples.setting("existing_identifier"))
+        except Untested:
+            return []
+
+    def _offers(self, numbers: Any, last: Any = ()) -> Iterator[tuple[str, bool]]:
+        """Candidates, and whether one is a fresh draft: records of the settings, a draft, and the last resort."""
+        named = self._named()
+        yield from ((named[number], False) for number in numbers)
+        if self._author.realm in DOCUMENT_REALMS:
+            yield self.draft(), True
+        yield from ((identifier, False) for identifier in last)
+
+    def _none(self) -> Exception:
+        if not self._named():
+            return Untested(f"setting realm.{self._author.realm}.existing_identifier is missing")
+        return Blocked(
+            UPDATE, f"no record of realm.{self._author.realm}.existing_identifier exists and is not locked"
+        )
+
+
+class WorkflowRecords(ExistingRecords):
+    """The records of one realm, seen by the author.
+
+    Args:
+        attempt: The attempt at the case; in a replay nothing that another case has made will do.
+
+    Raises (all methods):
+        Blocked: no record is in the state that the case needs.
+        Untested: a setting is missing.
+    """
+
+    def __init__(
+        self,
+        author: Actor,
+        arrange: Arrangement,
+        samples: Samples,
+        fresh: Namespace,
+        attempt: Attempt | None = None,
+    ) -> None:
+        super().__init__(author, arrange, samples, fresh)
+        self._attempt = attempt
+
+    @property
+    def _replays(self) -> bool:
+        return self._attempt is not None and self._attempt.number > 1
+
+    def subject(self, operation: str) -> str:
+        """An identifier that a request of this operation fits: a fresh one, or for updates a standing record.
+
+        The service has taken a valid submission before, where it takes any: it may look at its first ones alone.
+        """
+        self._arrange.once("a submission before", self._submit_before)
+        return self.standing() if operation == UPDATE else self._fresh.uid()
+
+    def _submit_before(self) -> bool:
+        try:
+            self._arrange.submission(self._author)
+        except (Blocked, Untested):
+            return False  # where it can be tried, other cases judge it
+        return True
+
+    def unused(self) -> str:
+        """An identifier under which no record exists."""
+        return self._fresh.uid()
+
+    def faulty(self, operation: str) -> Exchange:
+        """A faulty document sent to where only its content can be refused; the note `identifier` says where."""
+        if operation == UPDATE:
+            return self.faulty_update()
+        identifier = self.subject(operation)
+        faulty = self._samples.faulty_submission(identifier)
+        exchange = submit(operation, self._author, self._samples, identifier, faulty)
+        exchange.notes["identifier"] = identifier
+        return exchange
+
+    def lacking(self, operation: str) -> list[Exchange]:
+        """The refusal of a document that lacks every member but its header, sent to where only that can be refused.
+
+        Returns:
+            Nothing where its schema asks for none of them, and nothing but for creation under an identifier: what is
+            accepted by the other two could not be told from the records of other cases.
+        """
+        if operation != CREATE_NAMED:
+            return []
+        identifier = self.subject(operation)
+        bare = self._samples.bare_submission(identifier)
+        exchange = submit(operation, self._author, self._samples, identifier, bare)
+        return [exchange] if errors_array.turned_down(usable(exchange)) else []
+
+    def lacking_mandatory(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A record of another sort, which lacks a member that the workflow's schema makes mandatory.
+
+        Raises:
+            Untested: it lacks none that is known to be.
+        """
+        mandatory = self._arrange.once("mandatory for the workflow", self._mandatory)
+        if not mandatory - record.keys():
+            raise Untested("what the workflow's schema makes mandatory, and a contact lacks, is not known")
+        return record
+
+    def _mandatory(self) -> frozenset[str]:
+        """Members of the workflow's document that were reported missing when all were."""
+        listed = [errors_array.elements(usable(refused)) for refused in self.lacking(CREATE_NAMED)]
+        missing = {path for elements in listed for code, path in elements if code == errors_array.MANDATORY}
+        members = self._samples.document("").keys()
+        return frozenset(
+            name for name in members if any(errors_array.names_field(path, name) for path in missing)
+        )
+
+    def reworded(self, identifier: str) -> dict[str, Any]:
+        """Save a draft of a record with other texts, where there are drafts; the members that differ, or nothing."""
+        if self._author.realm not in DOCUMENT_REALMS:
+            return {}
+        return save_reworded(self._author, self._samples, identifier)
+
+    def draft_replaced(
+        self, claims: Callable[[str], Claim], identifier: str, before: dict[str, Any], update: Exchange
+    ) -> None:
+        """Claim that a draft does not go on showing what it held before an update was accepted.
+
+        Whether it shows anything then is not shown, nor whether the drafts of the workflow are those that are read.
+
+        Args:
+            before: Members that differ from those of the update; none for no claim.
+        """
+        seen: list[Exchange] = []
+
+        def stale() -> bool:
+            seen.append(self._author.send("getDraft", path={"uid": identifier}))
+            return readers.holds_document(usable(seen[-1]), before)
+
+        if not before:
+            return
+        kept = stale() and not self._arrange.eventually(lambda: not stale())
+        if (kept and self._shows_drafts()) or (seen[-1].answer.success and not kept):
+            claims("workflow-update-replaces-draft").holds(
+                not kept,
+                update,
+                seen[-1],
+                expected="the document of the update",
+                seen=f"that of the draft before it: {seen[-1].answer.quote()}",
+            )
+
+    def _shows_drafts(self) -> bool:
+        """Whether the draft of a submission is where drafts are read, which is not shown."""
+        identifier = self.submitted()
+        read = self._author.send("getDraft", path={"uid": identifier})
+        return readers.holds_document(usable(read), self._samples.document(identifier))
+
     def created(self) -> Exchange:
         """A valid document sent to a free identifier, which its note `identifier` names.
 
@@ -412,23 +450,6 @@ class WorkflowRecords(RecordLookup):
     def batch(self) -> str:
         """A batchId of the permitted length: that of records submitted before, or else a fresh one."""
         return str(self._arrange.offered("batch") or self._fresh.uid(LONGEST_BATCH))
-
-    def draft(self) -> str:
-        """A document that has nothing but a draft of the realm's workflow schema."""
-        uid = self._fresh.uid()
-        document = self._samples.document(uid)
-        return self._arrange.draft(self._author, uid, document, schema=self._samples.workflow_schema).uid
-
-    def open_draft(self) -> str:
-        """A record that takes updates and was sent no faulty document, for looking at its draft.
-
-        A draft alone serves where it counts as existing, which a second draft shows; else the standing record.
-        """
-        counts = self._arrange.once("a draft counts as existing", self._draft_counts)
-        return self.draft() if counts else self.standing()
-
-    def _draft_counts(self) -> bool:
-        return not workflow_errors.ended_in(self.try_faulty(self.draft()), *_CLOSED)
 
     def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
         """Parts of a request that gives the realm in one way; none where the service does not read that way at all.
@@ -478,152 +499,3 @@ class WorkflowRecords(RecordLookup):
             return submit(operation, actor, self._samples, identifier or self.subject(operation), **parts)
 
         self.plain(row, operation, send, named)
-
-    def _named(self) -> list[str]:
-        try:
-            return list(self._samples.setting("existing_identifier"))
-        except Untested:
-            return []
-
-    def _offers(self, numbers: Any, last: Any = ()) -> Iterator[tuple[str, bool]]:
-        """Candidates, and whether one is a fresh draft: records of the settings, a draft, and the last resort."""
-        named = self._named()
-        yield from ((named[number], False) for number in numbers)
-        if self._author.realm in DOCUMENT_REALMS:
-            yield self.draft(), True
-        yield from ((identifier, False) for identifier in last)
-
-    def _none(self) -> Exception:
-        if not self._named():
-            return Untested(f"setting realm.{self._author.realm}.existing_identifier is missing")
-        return Blocked(
-            UPDATE, f"no record of realm.{self._author.realm}.existing_identifier exists and is not locked"
-        )
-
-
-#: Rows that a submission under a made-up schema may end in.
-_AT_FIRST: Final = (Row.SCHEMA_UNKNOWN, Row.UNKNOWN, Row.MAY_NOT_CREATE, Row.MAY_NOT_UPDATE)
-
-
-#: The row of the schema without the realm that it names.
-_SCHEMA_TOLD: Final = "Schema not configured for the given realm"
-
-
-class RowRequests:
-    """Submissions of one realm that end in rows of the table.
-
-    Raises (all methods):
-        Untested: a setting is missing, and without it nothing can be told.
-        Blocked: no record is in the state that the case needs.
-    """
-
-    def __init__(
-        self,
-        author: Actor,
-        records: WorkflowRecords,
-        arrange: Arrangement,
-        samples: Samples,
-        fresh: Namespace,
-    ) -> None:
-        self._author = author
-        self._records = records
-        self._arrange = arrange
-        self._samples = samples
-        self._fresh = fresh
-
-    def send(self, operation: str, actor: Actor | None = None, **parts: Any) -> Exchange:
-        """A submission with nothing wrong but what is told; its note `identifier` names the record.
-
-        Args:
-            actor: In place of the author.
-            parts: What differs from an ordinary request: `realm`, `headers`, `query`.
-        """
-        actor = actor or self._author
-        try:
-            identifier = self._records.subject(operation)
-            sent = submit(operation, actor, self._samples, identifier, **parts)
-        except Untested as missing:
-            return self._by_difference(missing, operation, actor, parts)
-        sent.notes["identifier"] = identifier
-        return sent
-
-    def unknown_schema(self, operation: str, **way: Any) -> Exchange:
-        """A submission under a schema that is unknown in the realm; `way` as `parts` of `send`."""
-        try:
-            identifier = self._records.subject(operation)
-            return submit(operation, self._author, self._samples, identifier, schema=UNKNOWN_SCHEMA, **way)
-        except Untested as missing:
-            return self._bare_unless(missing, operation, Row.SCHEMA_UNKNOWN, way)
-
-    def unknown_identifier(self, **way: Any) -> Exchange:
-        """An update under an identifier that was never used, of a batch; `way` as `parts` of `send`."""
-        identifier = self._fresh.uid()
-        try:
-            submission = self._samples.submission(identifier, batchId=identifier)
-            return submit(UPDATE, self._author, self._samples, identifier, submission, **way)
-        except Untested as missing:
-            return self._bare_unless(missing, UPDATE, Row.UNKNOWN, way)
-
-    def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
-        """As of the records, also where the settings name no valid document."""
-        if self._samples.tells_workflow or way == BY_HEADER:
-            yield from self._records.parts_of(way, realm)
-        elif self._arrange.once("realm from the query, bare", lambda: self._query_read(realm)):
-            yield by_query(realm)
-
-    def _query_read(self, realm: str) -> bool:
-        sent = self._bare(CREATE_NAMED, self._author, self._fresh.uid(), **by_query(realm))
-        return not workflow_errors.ended_in(sent, Row.REALM_MISSING, Row.REALM_UNKNOWN)
-
-    def nothing_came_of(self, claim: Claim, refused: Exchange) -> None:
-        """Claim that a refused submission had no effect, as far as the settings let it be seen."""
-        if self._samples.tells_workflow:
-            nothing_came_of(claim, self._records, refused.notes["identifier"], refused)
-
-    def _by_difference(
-        self, missing: Untested, operation: str, actor: Actor, parts: dict[str, Any]
-    ) -> Exchange:
-        """A bare submission with more wrong than its schema, when its answer tells of that."""
-        realm = self._author.realm
-        control = self._arrange.once(
-            f"bare {operation}", lambda: self._bare(operation, self._author, self._fresh.uid())
-        )
-        first = next(
-            (row for row in _AT_FIRST if carries_message_and_status(usable(control), row, realm)), None
-        )
-        if first is None:
-            raise Untested(f"{missing}, and a made-up schema is answered {control.answer.quote()}")
-        sent = self._bare(operation, actor, self._fresh.uid(), **parts)
-        answer = usable(sent)
-        if carries_message(answer, first, realm) or (
-            not answer.success and readers.contains_message(answer, _SCHEMA_TOLD)
-        ):
-            raise Untested(f"{missing}, and a made-up schema comes first: {answer.quote()}")
-        return sent
-
-    def _bare_unless(self, missing: Untested, operation: str, wanted: Row, way: dict[str, Any]) -> Exchange:
-        """A bare submission, when it was taken or ends in the wanted row: of two faults either may come first."""
-        sent = self._bare(operation, self._author, self._fresh.uid(), **way)
-        answer = usable(sent)
-        alone = wanted is Row.SCHEMA_UNKNOWN and operation != UPDATE
-        content = answer.status == 403 or readers.errors(
-            answer
-        )  # rights that the account may lack, or the document
-        if taken(sent) or carries_message(answer, wanted, self._author.realm) or (alone and not content):
-            return sent
-        raise Untested(f"{missing}, and a made-up schema is answered {answer.quote()}")
-
-    def _bare(
-        self,
-        operation: str,
-        actor: Actor,
-        identifier: str,
-        members: Mapping[str, str] = MappingProxyType({}),
-        **parts: Any,
-    ) -> Exchange:
-        header = self._samples.header(UNKNOWN_SCHEMA, identifier)
-        document = {"header": header, "title": {"en": "A record of no schema"}}
-        path = {"schema": UNKNOWN_SCHEMA} | ({"identifier": identifier} if operation != CREATE else {})
-        sent = actor.send(operation, path=path, json={"document": document, **members}, **parts)
-        sent.notes["identifier"] = identifier
-        return sent

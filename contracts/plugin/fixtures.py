@@ -19,9 +19,10 @@ from contracts.cases.hostile_input import Deal
 from contracts.cases.marks import Profile
 from contracts.cases.properties import Properties, example_database
 from contracts.cases.requests import OrdinaryRequests, ValidRequests
+from contracts.cases.row_requests import RowRequests
 from contracts.cases.sample_records import Samples
 from contracts.cases.sign_in import Credentials
-from contracts.cases.workflow_records import RowRequests, WorkflowRecords
+from contracts.cases.workflow_records import WorkflowRecords
 from contracts.checks.claims import Claims, Observer
 from contracts.checks.outcomes import Attempt, Untested
 from contracts.plugin.collection import case_of, clauses_of

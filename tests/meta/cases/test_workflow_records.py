@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from contracts.cases.arrangement import Arrangement, disturbed, mark_of
+from contracts.cases.row_requests import RowRequests
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import CREATE, UPDATE
-from contracts.cases.workflow_records import RowRequests, WorkflowRecords
+from contracts.cases.workflow_records import WorkflowRecords
 from contracts.checks.outcomes import Attempt, Blocked, Untested, contradicted
 from contracts.settings.target import RealmSettings
 from tests.meta.messages import answer, exchange
