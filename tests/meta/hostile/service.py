@@ -1,13 +1,12 @@
 """A hostile service on loopback: a sandbox whose answers are altered on their way, or a script of raw bytes."""
 
 import http.client
-import socket
 import ssl
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -15,9 +14,9 @@ from typing import Final
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, SANDBOX_SETTINGS
 from tests.meta.hostile.probe import loaded
 from tests.meta.sandbox_client import running
+from tests.meta.wire import Wire, serving
 
 _PATIENCE: Final = 60.0
-_LONGEST_HEAD: Final = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -120,35 +119,24 @@ def scripted(script: Script, secure: ssl.SSLContext | None = None) -> Iterator[S
     Args:
         secure: Serves over TLS.
     """
-    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-    service = Service(f"{'https' if secure else 'http'}://127.0.0.1:{listener.getsockname()[1]}")
+    service = Service("")
     lock = threading.Lock()
 
-    def serve(connection: socket.socket) -> None:
-        connection.settimeout(_PATIENCE)
-        with connection, suppress(OSError, ValueError):
-            connection = secure.wrap_socket(connection, server_side=True) if secure else connection
-            asked = _read(connection)
-            with lock:
-                service.asked.append(asked)
-            said = script(asked)
-            for piece in [said] if isinstance(said, bytes) else said:
-                connection.sendall(piece)
+    def follow(wire: Wire) -> None:
+        head = wire.head()
+        if head is None:
+            return
+        if head.value("Expect"):
+            wire.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+        asked = Asked(head.method, head.target, head.headers, wire.body(head))
+        with lock:
+            service.asked.append(asked)
+        answer = script(asked)
+        for piece in [answer] if isinstance(answer, bytes) else answer:
+            wire.send(piece)
 
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                threading.Thread(target=serve, args=(connection,), daemon=True).start()
-
-    thread = threading.Thread(target=accept, daemon=True)
-    thread.start()
-    try:
+    with serving(follow, secure) as service.url:
         yield service
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join(5)
 
 
 @contextmanager
@@ -176,27 +164,3 @@ def altered(alter: Alter) -> Iterator[Service]:
 
         with scripted(relay) as service:
             yield service
-
-
-def _read(connection: socket.socket) -> Asked:
-    stream = connection.makefile("rb")
-    method, path, _ = stream.readline(_LONGEST_HEAD).decode("latin-1").split(" ", 2)
-    headers: list[tuple[str, str]] = []
-    while (line := stream.readline(_LONGEST_HEAD)) not in (b"\r\n", b"\n", b""):
-        name, _, value = line.decode("latin-1").partition(":")
-        headers.append((name.strip(), value.strip()))
-    known = {name.lower(): value for name, value in headers}
-    if known.get("expect"):
-        connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-    if "chunked" in known.get("transfer-encoding", ""):
-        body = b"".join(_chunks(stream))
-    else:
-        body = stream.read(int(known.get("content-length") or 0))
-    return Asked(method, path, headers, body)
-
-
-def _chunks(stream: "socket.SocketIO | object") -> Iterator[bytes]:
-    while size := int(stream.readline().partition(b";")[0], 16):  # type: ignore[union-attr]
-        yield stream.read(size)  # type: ignore[union-attr]
-        stream.readline()  # type: ignore[union-attr]
-    stream.readline()  # type: ignore[union-attr]

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.meta.manual.scripted_service import PATIENCE, Wire, answering, between, serving
+from tests.meta.manual.scripted_service import answering, between
 from tests.meta.program import RunCommand, clean_environment
+from tests.meta.wire import PATIENCE, Wire, serving
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 

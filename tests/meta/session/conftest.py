@@ -1,9 +1,8 @@
 """A session with scripted local servers, with everything that it writes kept for the test to look at."""
 
 import socket
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.session.namespace import Namespace
 from contracts.session.session import HttpRequest, RequestContext, Session, SessionGroup
 from contracts.settings.target import Pace, Target, TlsSettings
+from tests.meta.wire import Wire, serving
 
 CONTEXT = RequestContext("a case", 1, "abs-dev", "author")
 
@@ -40,63 +40,30 @@ class Server:
     connections: int = 0
     url: str = ""
 
-    def serve(self, listener: socket.socket) -> None:
-        """Answer until the listener is closed."""
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
+    def follow(self, wire: Wire) -> None:
+        """Answer the requests of one connection."""
+        self.connections += 1
+        while (message := wire.message()) is not None:
+            headers = {name.lower(): value for name, value in message.headers}
+            request = Received(message.method, message.target, headers, message.body)
+            self.received.append(request)
+            answer = self.respond(request, wire.connection)
+            if answer is None:
                 return
-            self.connections += 1
-            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
-
-    def _answer(self, connection: socket.socket) -> None:
-        with connection, connection.makefile("rb") as stream, suppress(OSError):  # the client had enough
-            while request := _read(stream):
-                self.received.append(request)
-                answer = self.respond(request, connection)
-                if answer is None:
-                    return
-                connection.sendall(answer)
-
-
-def _read(stream: Any) -> Received | None:
-    first = stream.readline().decode("latin-1").split()
-    if len(first) != 3:
-        return None
-    headers: dict[str, str] = {}
-    while line := stream.readline().decode("latin-1").rstrip("\r\n"):
-        name, _, value = line.partition(":")
-        headers[name.lower()] = value.strip()
-    if headers.get("transfer-encoding") == "chunked":
-        return Received(first[0], first[1], headers, b"".join(_chunks(stream)))
-    return Received(first[0], first[1], headers, stream.read(int(headers.get("content-length", 0))))
-
-
-def _chunks(stream: Any) -> Iterator[bytes]:
-    while size := int(stream.readline(), 16):
-        yield stream.read(size)
-        stream.readline()
-    stream.readline()
-
-
-@contextmanager
-def listening(respond: Respond) -> Iterator[Server]:
-    server = Server(respond)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        threading.Thread(target=server.serve, args=(listener,), daemon=True).start()
-        try:
-            yield server
-        finally:
-            listener.shutdown(socket.SHUT_RDWR)
+            wire.send(answer)
 
 
 @pytest.fixture
 def serve() -> Iterator[Callable[[Respond], Server]]:
     """Starts servers: `serve(lambda request, connection: bytes)`."""
     with ExitStack() as servers:
-        yield lambda respond: servers.enter_context(listening(respond))
+
+        def start(respond: Respond) -> Server:
+            server = Server(respond)
+            server.url = servers.enter_context(serving(server.follow))
+            return server
+
+        yield start
 
 
 class Events:

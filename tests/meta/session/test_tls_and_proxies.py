@@ -4,7 +4,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +15,7 @@ import trustme
 from contracts.session.session import proxy_passwords
 from contracts.session.transport import Transport
 from tests.meta.session.http_answers import OK
+from tests.meta.wire import Wire, serving
 
 NOT_TRUSTED = "the TLS certificate or handshake was not accepted"
 VARIABLES = [f"{name}_proxy" for name in ("http", "https", "all", "no")]
@@ -39,71 +40,52 @@ def bundle(authority: trustme.CA, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def secure(authority: trustme.CA) -> Iterator[Callable[..., SimpleNamespace]]:
+def served() -> Iterator[ExitStack]:
+    """Servers, each closed at the end of the test."""
+    with ExitStack() as servers:
+        yield servers
+
+
+@pytest.fixture
+def secure(authority: trustme.CA, served: ExitStack) -> Callable[..., SimpleNamespace]:
     """Serves over TLS with a certificate for a name: `secure("127.0.0.1")`; `requests` holds what arrived."""
-    listeners: list[socket.socket] = []
 
     def start(name: str, issuer: trustme.CA | None = None) -> SimpleNamespace:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         (issuer or authority).issue_cert(name).configure_cert(context)
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-        served = SimpleNamespace(url=f"https://127.0.0.1:{listener.getsockname()[1]}", requests=[])
-        threading.Thread(target=answer_all, args=(listener, context, served.requests), daemon=True).start()
-        return served
+        requests: list[bytes] = []
 
-    yield start
-    for listener in listeners:
-        with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
+        def answer(wire: Wire) -> None:
+            requests.append(wire.connection.recv(65536))
+            wire.send(OK)
 
+        return SimpleNamespace(url=served.enter_context(serving(answer, context)), requests=requests)
 
-def answer_all(listener: socket.socket, context: ssl.SSLContext, requests: list[bytes]) -> None:
-    while True:
-        try:
-            plain, _ = listener.accept()
-        except OSError:
-            return
-        with suppress(OSError), context.wrap_socket(plain, server_side=True) as wire:
-            requests.append(wire.recv(65536))
-            wire.sendall(OK)
+    return start
 
 
 @pytest.fixture
-def proxy() -> Iterator[SimpleNamespace]:
+def proxy(served: ExitStack) -> SimpleNamespace:
     """A proxy that tunnels CONNECT and answers plain requests itself; `seen` holds first lines and headers."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    made = SimpleNamespace(port=listener.getsockname()[1], seen=[])
-    threading.Thread(target=relay_all, args=(listener, made.seen), daemon=True).start()
-    yield made
-    listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
+    seen: list[str] = []
+    url = served.enter_context(serving(lambda wire: relay(wire, seen)))
+    return SimpleNamespace(port=int(url.rpartition(":")[2]), seen=seen)
 
 
-def relay_all(listener: socket.socket, seen: list[str]) -> None:
-    while True:
-        try:
-            client, _ = listener.accept()
-        except OSError:
-            return
-        threading.Thread(target=relay, args=(client, seen), daemon=True).start()
-
-
-def relay(client: socket.socket, seen: list[str]) -> None:
-    with suppress(OSError), client:
-        head = client.recv(65536).decode("latin-1")
-        seen.append(head)
-        if not head.startswith("CONNECT"):
-            client.sendall(OK)
-            return
-        host, _, port = head.split()[1].partition(":")
-        with socket.create_connection((host, int(port))) as server:
-            client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            back = threading.Thread(target=pump, args=(server, client), daemon=True)
-            back.start()
-            pump(client, server)
-            back.join(5)
+def relay(wire: Wire, seen: list[str]) -> None:
+    client = wire.connection
+    head = client.recv(65536).decode("latin-1")
+    seen.append(head)
+    if not head.startswith("CONNECT"):
+        wire.send(OK)
+        return
+    host, _, port = head.split()[1].partition(":")
+    with socket.create_connection((host, int(port))) as server:
+        wire.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        back = threading.Thread(target=pump, args=(server, client), daemon=True)
+        back.start()
+        pump(client, server)
+        back.join(5)
 
 
 def pump(source: socket.socket, sink: socket.socket) -> None:

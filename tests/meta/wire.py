@@ -1,0 +1,127 @@
+"""Servers and clients on bare sockets: what goes over the wire is seen and said byte by byte."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+#: Seconds that one end waits for the other; only a test that fails waits so long.
+PATIENCE = 120.0
+
+
+@dataclass
+class Received:
+    """One message as it came over the wire."""
+
+    first: str
+    headers: list[tuple[str, str]]
+    body: bytes = b""
+
+    @property
+    def method(self) -> str:
+        """The method of a request."""
+        return self.first.partition(" ")[0]
+
+    @property
+    def target(self) -> str:
+        """The path and query of a request."""
+        return self.first.split(" ", 2)[1]
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a header, by its name as it was written."""
+        return [value for key, value in self.headers if key == name]
+
+    def value(self, name: str) -> str:
+        """The first value of a header, its name in any case; empty for none."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), "")
+
+
+class Wire:
+    """One connection, from either end."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.settimeout(PATIENCE)
+        self.connection = connection
+        self.stream = connection.makefile("rb")
+
+    def send(self, content: bytes) -> None:
+        """Send bytes as they are."""
+        self.connection.sendall(content)
+
+    def head(self) -> Received | None:
+        """Read a start line and headers; None at the end of the connection."""
+        first = self.stream.readline().decode("latin-1").rstrip("\r\n")
+        if not first:
+            return None
+        headers = []
+        while line := self.stream.readline().decode("latin-1").rstrip("\r\n"):
+            name, _, value = line.partition(":")
+            headers.append((name, value.strip()))
+        return Received(first, headers)
+
+    def message(self, *, bodiless: bool = False) -> Received | None:
+        """Read a whole message; None at the end of the connection."""
+        received = self.head()
+        if received is not None and not bodiless:
+            received.body = self.body(received)
+        return received
+
+    def body(self, head: Received) -> bytes:
+        """Read the body that a head announces."""
+        if head.value("Transfer-Encoding") == "chunked":
+            return b"".join(self.chunks())
+        return self.stream.read(int(head.value("Content-Length") or 0))
+
+    def chunks(self) -> Iterator[bytes]:
+        """The pieces of a chunked body as they arrive."""
+        while size := int(self.stream.readline().partition(b";")[0], 16):
+            yield self.stream.read(size)
+            self.stream.readline()
+        self.stream.readline()
+
+    def close(self) -> None:
+        """Hang up."""
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+        self.stream.close()
+        self.connection.close()
+
+
+#: Answers one connection of the service: reads from it and writes to it.
+Script = Callable[[Wire], None]
+
+
+@contextmanager
+def serving(script: Script, secure: ssl.SSLContext | None = None) -> Iterator[str]:
+    """A service that follows a script on each connection; gives its base URL.
+
+    Args:
+        secure: Serves over TLS.
+    """
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
+        threading.Thread(target=_accept, args=(listener, script, secure), daemon=True).start()
+        try:
+            yield f"{'https' if secure else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            with suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
+
+
+def _accept(listener: socket.socket, script: Script, secure: ssl.SSLContext | None) -> None:
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        threading.Thread(target=_follow, args=(connection, script, secure), daemon=True).start()
+
+
+def _follow(connection: socket.socket, script: Script, secure: ssl.SSLContext | None) -> None:
+    with suppress(OSError, ValueError), connection:  # the other end had enough
+        wire = Wire(secure.wrap_socket(connection, server_side=True) if secure else connection)
+        try:
+            script(wire)
+        finally:
+            wire.close()
