@@ -171,12 +171,6 @@ def test_odd_headers_are_refused(faithful: SandboxClient, headers: dict[str, str
     refused(faithful, "PUT", SAVE, b"{}", **headers)
 
 
-def test_percent_encoding_names_the_same_document(faithful: SandboxClient, uid: str) -> None:
-    encoded = draft_path(uid).replace("-", "%2D") + "?schema=contact"
-    assert exchange(faithful, "PUT", encoded, b"{}")[0].status == 201
-    assert faithful.get(draft_path(uid)).status_code == 200
-
-
 @pytest.mark.parametrize("sent", NO_HTTP.values(), ids=list(NO_HTTP))
 def test_what_is_no_http_is_refused_in_json_too(faithful: SandboxClient, sent: bytes) -> None:
     address = urlsplit(faithful.base)

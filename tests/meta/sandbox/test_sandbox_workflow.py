@@ -30,13 +30,6 @@ def test_the_headers_identifier_stands_in_for_the_paths(faithful: SandboxClient,
     assert row(faithful.submit("POST", body=body)) == Row.IN_USE.value
 
 
-def test_the_realm_is_taken_from_header_or_query_and_the_header_wins(faithful: SandboxClient) -> None:
-    abs_dev, nowhere = {"Realm": "abs-dev"}, {"Realm": "nowhere"}
-    assert faithful.submit("POST", realm=None, params=abs_dev).status_code == 201
-    assert faithful.submit("POST", realm="abs-dev", params=nowhere).status_code == 201
-    assert row(faithful.submit("POST", realm="nowhere", params=abs_dev)) == Row.REALM_UNKNOWN.value
-
-
 @pytest.mark.parametrize("query", ["", "?Realm=", "?realm=abs-dev"])
 def test_no_realm_is_the_first_row(faithful: SandboxClient, query: str) -> None:
     path = submission_path("abs-dev") + query
@@ -65,28 +58,6 @@ def test_faulty_content_is_refused_with_its_codes_and_nothing_is_saved(
     assert errors(faithful.submit("POST", uid, {"document": record(**change)})) == expected
     assert faithful.get(draft_path(uid)).status_code == 404
     assert faithful.submit("POST", uid).status_code == 201
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ({"document": ...}, ("Error.Mandatory", "document")),
-        ({"document": None}, ("Error.Mandatory", "document")),
-        ({"document": []}, ("Error.InvalidType", "document")),
-        ({"document": "{}"}, ("Error.InvalidType", "document")),
-        ({"additionalInfo": "é" * 1001}, ("Error.InvalidValue", "additionalInfo")),
-        ({"additionalInfo": 1}, ("Error.InvalidType", "additionalInfo")),
-        ({"additionalInfo": None}, ("Error.InvalidType", "additionalInfo")),
-        ({"batchId": "x" * 101}, ("Error.InvalidValue", "batchId")),
-        ({"batchId": ["x"]}, ("Error.InvalidType", "batchId")),
-        ({"batchID": "x"}, ("Error.InvalidProperty", "batchID")),
-    ],
-)
-def test_the_members_of_the_body_keep_their_rules(
-    faithful: SandboxClient, body: dict[str, Any], expected: tuple[str, str]
-) -> None:
-    whole = {name: value for name, value in {"document": record(), **body}.items() if value is not ...}
-    assert errors(faithful.submit("POST", body=whole)) == {expected}
 
 
 @pytest.mark.parametrize(
