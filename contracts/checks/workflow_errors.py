@@ -44,9 +44,6 @@ def both_accepted(
     Only when it is refused is the plain one sent, to tell which of the two claims is contradicted. That keeps the
     records few that cannot be removed.
 
-    Returns:
-        The exchange that was accepted.
-
     Raises:
         Blocked: the plain one is refused as well, and its claim is a should.
     """

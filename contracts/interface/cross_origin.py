@@ -59,9 +59,6 @@ class AllowedOrigins:
 
         Args:
             headers: Of the question; names in small letters.
-
-        Returns:
-            Status and headers of the answer.
         """
         origin = headers.get("origin")
         allowed, refused = PREFLIGHT

@@ -103,9 +103,6 @@ def bundle(directory: Path, root_file: str) -> Bundle:
     Args:
         directory: the directory of the root file; references must stay inside it.
 
-    Returns:
-        The joined document and where its paths came from.
-
     Raises:
         UsageError: a file is not YAML, a reference leads nowhere, or two files define one component's name.
 
@@ -341,9 +338,6 @@ def load_description(root: Path | None = None) -> Description:
 
     Args:
         root: directory of ``registry.yaml``; by default the suite's own.
-
-    Returns:
-        The description.
 
     Raises:
         UsageError: a file is missing or broken; one line that names the file and the place in it.

@@ -137,9 +137,6 @@ def turns(offered: Sequence[tuple[str, str]]) -> list[Turn]:
 
     Args:
         offered: The id and the realm of every case that could run.
-
-    Returns:
-        One for each of them.
     """
     realms: dict[str, dict[str, None]] = defaultdict(dict)
     for case, realm in offered:

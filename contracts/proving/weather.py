@@ -138,9 +138,6 @@ def run_trial(trial: WeatherTrial, words: Sequence[str], index: CaseIndex, folde
     Args:
         words: Options of the run, in pytest's spelling.
         folder: For the run's evidence and output.
-
-    Returns:
-        The run's exit code.
     """
     place = folder / trial.key
     place.mkdir(parents=True, exist_ok=True)

@@ -305,9 +305,6 @@ def boards_of(runs: Iterable[NightRun]) -> list[Board]:
 
     Args:
         runs: Oldest first; those that are left out are passed over.
-
-    Returns:
-        The boards, by target and profile.
     """
     boards: dict[tuple[str, str, str], _Folding] = {}
     for run in runs:

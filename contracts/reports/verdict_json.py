@@ -356,9 +356,6 @@ class VerdictFile(Format, frozen=True, kw_only=True):
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `verdict.json`.
 
-    Returns:
-        The file's path.
-
     Raises:
         SuiteError: the content does not fit its own schema.
     """

@@ -196,9 +196,11 @@ def browser(path: str, profile: Path) -> Iterator[Browser]:
 
 def _loaded(event: dict[str, Any], loader: str) -> bool:
     """Tell whether an event says that a page is there; the empty page before it has a loader of its own."""
-    told = event.get("params", {})
+    params = event.get("params", {})
     return bool(
-        event.get("method") == "Page.lifecycleEvent" and told["name"] == "load" and told["loaderId"] == loader
+        event.get("method") == "Page.lifecycleEvent"
+        and params["name"] == "load"
+        and params["loaderId"] == loader
     )
 
 

@@ -152,9 +152,9 @@ def story() -> Story:
 @pytest.fixture
 def whole() -> Story:
     """A run in which everything held."""
-    told = Story()
-    told.holds(*BY_NAME)
-    return told
+    made = Story()
+    made.holds(*BY_NAME)
+    return made
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ def observe(
     words += [f"--realm={realm}" for realm in realms]
 
     def run() -> int:
-        with (folder / "output.txt").open("w", encoding="utf-8") as said, output_to(said.fileno()):
+        with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
             sandbox = ForkedSandbox(options)
             try:
                 formats = ("observations", "verdict")
@@ -55,8 +55,8 @@ def observe(
     # Of a few services some clauses cannot be judged, such as where tokens live for a moment only; that none of them
     # breaks a promise is what `registry-contracts prove --part drawn` shows.
     if code not in (ExitCode.PASS, ExitCode.INCONCLUSIVE, ExitCode.FAIL):
-        said = (folder / "output.txt").read_text("utf-8").splitlines()[-12:]
-        raise SystemExit("\n".join([" ".join(options), *said]))
+        output = (folder / "output.txt").read_text("utf-8").splitlines()[-12:]
+        raise SystemExit("\n".join([" ".join(options), *output]))
     return code, folder / "latest" / FILE_NAME
 
 

@@ -24,7 +24,7 @@ SCHEMAS = {
     "swept.json": "swept",
     "saved/*.json": "saved",
 }
-#: What keeps the format of somebody else.
+#: Files in formats of other tools.
 FOREIGN = ("traffic.har", "junit.xml", "code-quality.json", "allure/*")
 
 

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-#: The part of a webhook's address that nobody may see.
+#: The part of a webhook's address that no output may show.
 SECRET = "T0-secret-of-the-webhook"
 
 
@@ -51,8 +51,8 @@ def hooked(*statuses: int) -> Iterator[Hook]:
             thread.join()
 
 
-def assert_unseen(folder: Path, *said: str) -> None:
-    """No file in a folder and nothing that was said holds the secret."""
-    assert SECRET not in "".join(said)
+def assert_unseen(folder: Path, *texts: str) -> None:
+    """No file in a folder and no text holds the secret."""
+    assert SECRET not in "".join(texts)
     for path in folder.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path

@@ -117,7 +117,7 @@ def test_information_that_is_too_long_is_refused(
     claim: Claims,
     operation: str,
 ) -> None:
-    """An additionalInfo of 1001 characters is one too many, whoever sends it, and so is a far longer one."""
+    """An additionalInfo of 1001 characters is one too many from every role, and so is a far longer one."""
     identifier, clause = records.subject(operation), claim("workflow-info-too-long", operation)
     sent = [
         submit(operation, author, samples, identifier, samples.submission(identifier, additionalInfo=text))

@@ -1,4 +1,4 @@
-"""Somebody whose requests are answered by a rule, and where cases share things, all without a service."""
+"""An actor whose requests are answered by a rule, and the store that cases share, without a service."""
 
 import json
 from collections.abc import Callable

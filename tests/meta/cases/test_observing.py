@@ -62,7 +62,7 @@ def listed(length: int, following: int) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize(
-    ("length", "following", "said"),
+    ("length", "following", "message"),
     [
         (10, 3, "10"),
         (10, 0, "6 or more"),
@@ -73,10 +73,10 @@ def listed(length: int, following: int) -> tuple[Any, Any]:
     ],
 )
 def test_a_page_is_told_by_its_limit_and_not_by_what_is_there(
-    length: int, following: int, said: str | None
+    length: int, following: int, message: str | None
 ) -> None:
     lister, page = listed(length, following)
-    assert comparison.page_length(lister, page, 6) == said
+    assert comparison.page_length(lister, page, 6) == message
 
 
 def test_a_list_that_gives_the_same_page_again_has_not_shown_its_limit() -> None:

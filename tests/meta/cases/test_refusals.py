@@ -16,7 +16,7 @@ from tests.meta.messages import answer, exchange
 
 @pytest.fixture
 def actor() -> Any:
-    """Makes somebody whose list of drafts is this: `actor(body, status)`."""
+    """Makes an actor whose list of drafts is this: `actor(body, status)`."""
 
     def make(body: Any, status: int = 200) -> Any:
         return SimpleNamespace(send=lambda *_, **__: exchange(answer(body, status), "listDrafts"))

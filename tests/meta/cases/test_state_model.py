@@ -95,21 +95,21 @@ def test_a_content_is_told_from_every_other_by_its_marker() -> None:
 
 
 def test_info_is_stale_only_where_the_service_itself_told_of_a_change() -> None:
-    told = ReportedMembers()
-    told.saved({"size": 10, "owner": "author", "etag": "a"}, update=False)
-    told.info_now = {"size": 10, "owner": "author", "etag": "other"}
-    told.saved({"size": 12, "owner": "author", "etag": "b"}, update=True)
-    assert told.stale({"size": 10, "owner": "author", "etag": "other"}) == ["size"]
-    assert told.stale({"size": 12, "owner": "author"}) == []
-    assert told.stale({}) == []
+    reported = ReportedMembers()
+    reported.saved({"size": 10, "owner": "author", "etag": "a"}, update=False)
+    reported.info_now = {"size": 10, "owner": "author", "etag": "other"}
+    reported.saved({"size": 12, "owner": "author", "etag": "b"}, update=True)
+    assert reported.stale({"size": 10, "owner": "author", "etag": "other"}) == ["size"]
+    assert reported.stale({"size": 12, "owner": "author"}) == []
+    assert reported.stale({}) == []
 
 
 def test_nothing_told_of_a_deleted_draft_counts_for_a_new_one() -> None:
-    told = ReportedMembers()
-    told.saved({"size": 10}, update=False)
-    told.info_now = {"size": 10}
-    told.saved({"size": 12}, update=False)
-    assert told.stale({"size": 10}) == []
+    reported = ReportedMembers()
+    reported.saved({"size": 10}, update=False)
+    reported.info_now = {"size": 10}
+    reported.saved({"size": 12}, update=False)
+    assert reported.stale({"size": 10}) == []
 
 
 def test_candidates_end_in_the_step_that_showed_the_contradiction_and_begin_short() -> None:

@@ -79,10 +79,10 @@ def test_a_stated_status_and_message_are_both_due(claims: Claims, body: Any, sta
 def test_the_realm_stands_in_the_message(claims: Claims, catalogue: Any) -> None:
     (clause,) = [each for each in catalogue if "${realm}" in (each.message or "")][:1]
     claim = claims(clause.id, clause.operations[0])
-    told = {"message": clause.message.replace("${realm}", "abs-dev")}
-    claim.has_message(exchange(answer(told, clause.status)), "abs-dev")
+    wording = {"message": clause.message.replace("${realm}", "abs-dev")}
+    claim.has_message(exchange(answer(wording, clause.status)), "abs-dev")
     with pytest.raises(Contradiction):
-        claim.has_message(exchange(answer(told, clause.status)), "bch-dev")
+        claim.has_message(exchange(answer(wording, clause.status)), "bch-dev")
 
 
 def test_a_claim_without_a_message_has_nothing_to_compare(must: Claim) -> None:

@@ -222,10 +222,11 @@ def test_uids_are_held_to_the_rule() -> None:
 
 def test_messages_of_the_workflow_are_exact() -> None:
     path = "/api/v2023/documents/schemas/absPermit"
-    said = "realm param is missing, please provide valid realm in querystring or httpHeaders"
+    message = "realm param is missing, please provide valid realm in querystring or httpHeaders"
     body: dict[str, Any] = {"document": {"header": {}}}
     assert (
-        "workflow-realm-missing" in judged("POST", path, answer(400, {"message": said}), body, Realm="").held
+        "workflow-realm-missing"
+        in judged("POST", path, answer(400, {"message": message}), body, Realm="").held
     )
     assert found(judged("POST", path, answer(400, {"message": "no"}), body, Realm="")) == [
         "workflow-realm-missing"

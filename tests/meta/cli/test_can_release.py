@@ -96,14 +96,14 @@ def sdk(run_command: RunCommand) -> Callable[..., Ended]:
 
 
 @pytest.mark.parametrize(
-    ("runs", "words", "code", "said"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
+    ("runs", "words", "code", "message"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
 def test_the_answer_and_its_reason(
-    sdk: Callable[..., Ended], runs: list[Night], words: str, code: int, said: str
+    sdk: Callable[..., Ended], runs: list[Night], words: str, code: int, message: str
 ) -> None:
     ended = sdk(runs, *words.split())
     assert ended.code == code, ended.out + ended.err
-    assert said in " ".join((ended.out + ended.err).split())
+    assert message in " ".join((ended.out + ended.err).split())
     if code != 4:
         assert f"(exit code {code}, target: dev" in ended.last
 

@@ -147,9 +147,9 @@ def test_what_cannot_be_used_ends_with_4_before_anything_is_sent(
     (program.folder / "other.ini").write_text("[pytest]\n", encoding="utf-8")
     ended = program("gate", *ON_SANDBOX, *words)
     assert ended.code == 4, ended.out + ended.err
-    told = [line for line in (ended.out + ended.err).splitlines() if line.strip()]
-    assert len(told) == 1, told
-    assert says in told[0]
+    lines = [line for line in (ended.out + ended.err).splitlines() if line.strip()]
+    assert len(lines) == 1, lines
+    assert says in lines[0]
     assert not (program.folder / "reports").exists()
 
 

@@ -130,7 +130,7 @@ def test_the_gate_says_its_code_leaves_a_summary_and_tells_its_webhook(
     ended = run_script(script_of("gate.yml", "gate", "Gate"), tmp_path, **asked, **empty, **notice)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stdout.splitlines()[-1].startswith("gate: pass: ")
-    assert " · " not in ended.stdout.partition("= contract =")[0], "progress, though nobody asked for it"
+    assert " · " not in ended.stdout.partition("= contract =")[0], "progress, although it was not asked for"
     assert ended.stderr == "notified: the webhook answered 200 (after 2 tries)\n"
     content = hook.posted[-1]
     assert mistakes("notification", [content]) == []
@@ -173,8 +173,8 @@ def test_the_night_comes_together(tmp_path: Path) -> None:
         append(folder / "history.jsonl", entry)
     ended = run_script(script_of("nightly.yml", "together", "One page, one history"), tmp_path)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    told = (tmp_path / "summary").read_text("utf-8").splitlines()
-    assert told == ["- **abs-dev**: fail: finding 1", "- **bch-dev**: fail: finding 2"]
+    summary = (tmp_path / "summary").read_text("utf-8").splitlines()
+    assert summary == ["- **abs-dev**: fail: finding 1", "- **bch-dev**: fail: finding 2"]
     assert len((tmp_path / "night" / "history.jsonl").read_text("utf-8").splitlines()) == 2
     assert "dev, nightly: 2 runs" in ended.stdout
 

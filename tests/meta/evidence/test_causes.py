@@ -161,10 +161,10 @@ def test_the_headline_says_what_should_be_and_what_is_wrong_with_the_request_tha
 
 def test_a_refusal_is_told_with_the_services_own_message() -> None:
     (cause,) = judged((seen("draft-get-content", READ, f"404 {MISSING.decode()}"), READ)).causes
-    told = (
+    shown = (
         "But getDraft was answered 404 (there is no draft) to GET /documents/rc-abcdefghijk/versions/draft."
     )
-    assert cause.was == told
+    assert cause.was == shown
 
 
 WALK = "… → getDraft A → saveDraft C → deleteDraft C → draftExists C: 200, the draft exists"
@@ -315,9 +315,9 @@ def test_a_list_is_told_with_what_had_been_stored_and_a_finding_without_a_realm_
     listed = replace(LISTED, url=f"{LISTED.url}&$filter=a%20eq%20'b'")
     lost = seen("list-top", listed, f"{UID} is missing", realm="abs-dev")
     verdict = judged((seen("draft-save-creates", before, "no draft"), before), (lost, listed))
-    told = next(cause for cause in verdict.causes if cause.lead.clause == "list-top")
+    shown = next(cause for cause in verdict.causes if cause.lead.clause == "list-top")
     assert (
-        told.request == f"GET /document-drafts?$top=1&$filter=a eq 'b' as author after {UID} had been stored"
+        shown.request == f"GET /document-drafts?$top=1&$filter=a eq 'b' as author after {UID} had been stored"
     )
     anywhere = replace(LISTED, operation="createToken")
     (cause,) = judged((seen("token-issued", anywhere, "no token", realm="any"), anywhere)).causes

@@ -162,7 +162,7 @@ def test_what_makes_no_whole_run_is_refused(
         shard = json.loads((two / "run.json").read_text("utf-8"))["shard"]
         alter(two, shard=shard | {"number": 1})
         alter(one, shard=shard | {"plan": {}})
-    said = {
+    message = {
         "gap": "shard 1 of 2 is missing",
         "double": "shard 2 of 2 is there twice",
         "killed": "has no closing record: it was killed, or is still going on",
@@ -173,13 +173,13 @@ def test_what_makes_no_whole_run_is_refused(
     }
     ended = merge(*folders)
     assert ended.return_value == 4
-    assert said[problem] in ended.output
+    assert message[problem] in ended.output
     assert "Traceback" not in ended.output
     assert not (tmp_path / "merged").exists()
 
 
 @pytest.mark.parametrize(
-    ("part", "value", "said"),
+    ("part", "value", "message"),
     [
         ("seed", 5, "has another seed than shard 1 of 2"),
         ("target", "other", "has another target than"),
@@ -188,13 +188,13 @@ def test_what_makes_no_whole_run_is_refused(
     ],
 )
 def test_shards_of_other_plans_are_refused(
-    make_shard: Make, merge: Callable[..., Result], part: str, value: Any, said: str
+    make_shard: Make, merge: Callable[..., Result], part: str, value: Any, message: str
 ) -> None:
     plan = {"target": "dev", "seed": 1, "profile": "gate", "realms": ["abs-dev", "bch-dev"]}
     plan["settings"] = "0123456789abcdef"
     ended = merge(make_shard(1), make_shard(2, plan=plan | {part: value}))
     assert ended.return_value == 4
-    assert said in ended.output
+    assert message in ended.output
 
 
 def test_every_reason_is_told_at_once(make_shard: Make, merge: Callable[..., Result]) -> None:

@@ -219,12 +219,12 @@ def held_to(*entries: Any) -> Terms:
 @pytest.fixture
 def happening() -> Story:
     """Everything holds but what the deviation speaks of, in both realms."""
-    told = Story()
-    told.holds("draft-save-creates", "uid-too-short", "draft-get-absent", "workflow-locked-record")
+    made = Story()
+    made.holds("draft-save-creates", "uid-too-short", "draft-get-absent", "workflow-locked-record")
     for realm in ("abs-dev", "bch-dev"):
-        told.case("draft-get-content", realm)
-        told.contradicts("draft-get-content", realm)
-    return told
+        made.case("draft-get-content", realm)
+        made.contradicts("draft-get-content", realm)
+    return made
 
 
 def test_an_accepted_contradiction_does_not_fail_the_run(happening: Story) -> None:

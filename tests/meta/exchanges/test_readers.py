@@ -40,7 +40,7 @@ MESSAGE = "A document with the identifier exists, please use a different 'identi
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "found"),
     [
         ({"message": MESSAGE}, True),
         ({"error": {"errors": [{"text": f"  {MESSAGE}  "}]}}, True),
@@ -57,8 +57,8 @@ MESSAGE = "A document with the identifier exists, please use a different 'identi
         (None, False),
     ],
 )
-def test_a_message_is_found_word_for_word(body: Any, told: bool) -> None:
-    assert readers.contains_message(answer(body, 400), MESSAGE) is told
+def test_a_message_is_found_word_for_word(body: Any, found: bool) -> None:
+    assert readers.contains_message(answer(body, 400), MESSAGE) is found
 
 
 @pytest.mark.parametrize(
@@ -160,20 +160,20 @@ def test_a_document_is_found_whole(body: Any, held: bool) -> None:
 
 
 def test_the_difference_names_the_place() -> None:
-    told = readers.difference(answer({**DOCUMENT, "title": {"en": "e"}}), DOCUMENT)
-    assert "title" in str(told)
-    assert "en" in str(told)
+    difference = readers.difference(answer({**DOCUMENT, "title": {"en": "e"}}), DOCUMENT)
+    assert "title" in str(difference)
+    assert "en" in str(difference)
 
 
 def test_a_long_text_is_shown_where_it_parts_from_what_was_saved() -> None:
     text = " ".join(f"x{number:05d}" for number in range(50))
-    told = [
+    difference = [
         readers.difference(answer({"a": seen, "b": 1}), {"a": text, "b": 1})
         for seen in (text[:255], text.replace("x00040", "x0004o"))
     ]
-    assert told[0] == f"document.a ends after 255 of the {len(text)} characters that were saved"
-    assert told[1].startswith("document.a differs from character 286 of 349 on: …")
-    assert "x0004o" in told[1]
+    assert difference[0] == f"document.a ends after 255 of the {len(text)} characters that were saved"
+    assert difference[1].startswith("document.a differs from character 286 of 349 on: …")
+    assert "x0004o" in difference[1]
 
 
 def test_numbers_are_found_also_as_text() -> None:

@@ -133,8 +133,8 @@ def test_an_empty_secret_blanks_nothing() -> None:
 def exchange(body: bytes | None, answer: bytes, **more: Any) -> Exchange:
     headers = {"Authorization": f"Bearer {TOKEN}", "X-Copy": TOKEN}
     given = {"operation": "saveDraft", "method": "PUT", "url": f"http://127.0.0.1/?t={TOKEN}", **more}
-    told = {"set-cookie": f"id={TOKEN}", "x-echo": TOKEN}
-    response = messages.response(200, answer, told, f"OK {TOKEN}")
+    answer_headers = {"set-cookie": f"id={TOKEN}", "x-echo": TOKEN}
+    response = messages.response(200, answer, answer_headers, f"OK {TOKEN}")
     return messages.exchange(response, request_headers=headers, request_body=body, **given)
 
 

@@ -31,13 +31,13 @@ def answer(
     clause: str, operation: str, status: int, schema: dict[str, Any] | None, *realms: str
 ) -> list[dict[str, Any]]:
     """One answer of JSON, or of nothing, in each of several realms."""
-    told: dict[str, Any] = {
+    shape: dict[str, Any] = {
         "types": ["application/json"] if schema else [],
         "bodies": [] if schema else ["empty"],
     }
-    told |= {"schema": schema} if schema else {}
+    shape |= {"schema": schema} if schema else {}
     return [
-        {"clause": clause, "realm": realm, "operation": operation, "answers": {str(status): told}}
+        {"clause": clause, "realm": realm, "operation": operation, "answers": {str(status): shape}}
         for realm in realms or REALMS
     ]
 

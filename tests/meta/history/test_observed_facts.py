@@ -49,10 +49,10 @@ def test_a_body_in_words_gives_way_to_its_inferred_shape(made: Any) -> None:
     words = {"status": 201, "type": "application/json", "body": "object of createdOn, identifier"}
     seen = made.observation("draft-save-answer", "saveDraft", words, "abs-dev")
     place = Place("draft-save-answer", "saveDraft", "abs-dev")
-    told = made.facts(
+    flat = made.facts(
         seen, answers=[made.answer("draft-save-answer", "saveDraft", 201, made.record, "abs-dev")]
     )
-    assert told[place] == {
+    assert flat[place] == {
         "201 body": "object",
         "201 body.createdOn": "string date-time",
         "201 body.identifier": "string",
@@ -64,10 +64,10 @@ def test_a_body_in_words_gives_way_to_its_inferred_shape(made: Any) -> None:
 def test_the_status_of_a_refusal_stays_beside_its_shape(made: Any) -> None:
     words = {"status": 404, "type": "application/json", "body": "object of message"}
     seen = made.observation("draft-failure-status", "getDraft", words, "abs-dev")
-    told = made.facts(
+    flat = made.facts(
         seen, answers=[made.answer("draft-failure-status", "getDraft", 404, made.record, "abs-dev")]
     )
-    assert told[Place("draft-failure-status", "getDraft", "abs-dev")]["status"] == "404"
+    assert flat[Place("draft-failure-status", "getDraft", "abs-dev")]["status"] == "404"
 
 
 def test_statuses_of_success_are_noted_where_no_case_notes_them(made: Any) -> None:
@@ -100,8 +100,8 @@ def test_every_sample_fits_the_schema_and_no_value_is_in_it() -> None:
 
 
 def test_a_shape_is_told_member_by_member() -> None:
-    told = facts_of({"200": {"types": ["application/json"], "bodies": [], "schema": infer(SAMPLES)}})
-    assert told == {
+    flat = facts_of({"200": {"types": ["application/json"], "bodies": [], "schema": infer(SAMPLES)}})
+    assert flat == {
         "200 type": "application/json",
         "200 body": "object",
         "200 body.id": "number",
@@ -114,10 +114,10 @@ def test_a_shape_is_told_member_by_member() -> None:
 
 
 def test_bodies_that_are_no_json_are_told_by_a_word() -> None:
-    told = facts_of(
+    flat = facts_of(
         {"204": {"types": [], "bodies": ["empty"]}, "404": {"types": ["text/plain"], "bodies": ["text"]}}
     )
-    assert told == {"204 body": "empty", "404 type": "text/plain", "404 body": "text"}
+    assert flat == {"204 body": "empty", "404 type": "text/plain", "404 body": "text"}
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,8 @@ def test_a_finding_is_told_since_when_it_is(made_run: Made, tmp_path: Path) -> N
 
 def test_a_finding_that_comes_and_goes_is_told_so(made_run: Made) -> None:
     runs = tuple(made_run(day, "fail" if day % 2 else "pass") for day in range(1, 6))
-    told = past_of(History(runs), "sandbox", "gate").describe(*PLACE)
-    assert told == "red since 2026-11-05 12:00, last green 2026-11-04 12:00; changed 4 times lately"
+    description = past_of(History(runs), "sandbox", "gate").describe(*PLACE)
+    assert description == "red since 2026-11-05 12:00, last green 2026-11-04 12:00; changed 4 times lately"
 
 
 def test_without_history_nothing_is_told(tmp_path: Path) -> None:

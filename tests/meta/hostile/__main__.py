@@ -51,16 +51,16 @@ def main(words: list[str], document: Path | None = None) -> int:
     counts = Counter(result for result, _ in results)
     used = os.times()
     busy = used.user + used.system + used.children_user + used.children_system
-    told = (
+    summary = (
         f"{_counted(counts)}; {(time.monotonic() - began) / 60:.1f} minutes, {busy / 60:.1f} of a processor"
     )
-    click.echo(told)
+    click.echo(summary)
     if document is not None:
-        put_between(document, "probes", _table(told, list(zip(chosen, results, strict=True))))
+        put_between(document, "probes", _table(summary, list(zip(chosen, results, strict=True))))
     return 1 if counts["WRONG"] or not chosen else 0
 
 
-def _table(told: str, tried: Sequence[tuple[Probe, tuple[str, str]]]) -> str:
+def _table(summary: str, tried: Sequence[tuple[Probe, tuple[str, str]]]) -> str:
     counts = {
         group: Counter(result for each, (result, _) in tried if each.group == group) for group in BEFORE
     }
@@ -70,13 +70,14 @@ def _table(told: str, tried: Sequence[tuple[Probe, tuple[str, str]]]) -> str:
         if counts[group]
     ]
     rows = [
-        f"| {each.group} | {_cell(each.name)} | {result} | {_cell(said)} |" for each, (result, said) in tried
+        f"| {each.group} | {_cell(each.name)} | {result} | {_cell(measured)} |"
+        for each, (result, measured) in tried
     ]
     heads = (
         ("| class | now | before |", "|---|---|---|"),
         ("| class | probe | result | measured |", "|---|---|---|---|"),
     )
-    return "\n".join([f"{told}.", "", *heads[0], *classes, "", *heads[1], *rows])
+    return "\n".join([f"{summary}.", "", *heads[0], *classes, "", *heads[1], *rows])
 
 
 def _counted(results: Counter[str]) -> str:
@@ -91,16 +92,16 @@ def _tried(each: Probe) -> tuple[str, str]:
     began = time.monotonic()
     with folder_of_its_own() as folder:
         try:
-            result, said = "holds", each.run(folder) or ""
+            result, measured = "holds", each.run(folder) or ""
         except Wrong as wrong:
-            result, said = "WRONG", str(wrong)
+            result, measured = "WRONG", str(wrong)
         except Skipped as skipped:
-            result, said = "skipped", str(skipped)
+            result, measured = "skipped", str(skipped)
         except Exception as error:  # noqa: BLE001 - a probe that breaks costs no other
-            result, said = "WRONG", f"the probe broke: {breakdown(error)}"
-    line = f"{each.group:<12} {each.name:<62} {result:<8} {time.monotonic() - began:5.1f} s  {plain_line(said, 300)}"
-    click.echo(line.rstrip())
-    return result, said
+            result, measured = "WRONG", f"the probe broke: {breakdown(error)}"
+    line = f"{each.group:<12} {each.name:<62} {result:<8} {time.monotonic() - began:5.1f} s  "
+    click.echo(f"{line}{plain_line(measured, 300)}".rstrip())
+    return result, measured
 
 
 if __name__ == "__main__":

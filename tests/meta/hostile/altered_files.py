@@ -184,8 +184,8 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
             _pack(path, *packed)
         ended = tried(order["words"])
         codes[ended.code] += 1
-        if said := _complaint(ended, order, around, folder):
-            wrong[said] += 1
+        if complaint := _complaint(ended, order, around, folder):
+            wrong[complaint] += 1
     path.write_bytes(usual)
     return {"tried": codes.total(), "every": len(every), "codes": dict(codes), "wrong": wrong.most_common(12)}
 

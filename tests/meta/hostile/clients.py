@@ -107,8 +107,8 @@ def _through(
     expect(str(status).encode() in got, f"the client gets {got}, not {status}")
     expect(_SECRET not in ended.all, "shows a secret")
     if status == 400:
-        told = [line for line in ended.out.splitlines() if line.startswith("refused a malformed request")]
-        expect(len(told) == 1, f"says {told} of it")
+        lines = [line for line in ended.out.splitlines() if line.startswith("refused a malformed request")]
+        expect(len(lines) == 1, f"says {lines} of it")
         (report,) = folder.glob("reports/*-proxy/check.json")
         expect("malformed request" in report.read_text("utf-8"), "the report does not count it")
 

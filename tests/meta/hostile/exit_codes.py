@@ -250,8 +250,8 @@ MISUSED: tuple[tuple[str, ...], ...] = (
 
 def _misused(folder: Path, words: tuple[str, ...]) -> str:
     text = "".join(text for text in NASTY if "\0" not in text)
-    said = text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
-    return f"exit {honest(command(folder, *words, said), 4, lines=4).code}"
+    word = text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
+    return f"exit {honest(command(folder, *words, word), 4, lines=4).code}"
 
 
 for misused in MISUSED:
@@ -321,7 +321,7 @@ IN_THE_WAY: dict[str, tuple[Callable[[Path], None], tuple[int, ...]]] = {
     "the reports folder is a link to itself": (lambda path: path.symlink_to(path.name), (3, 4)),
     "the reports folder is a link to nothing": (lambda path: path.symlink_to("nowhere"), (0, 3, 4)),
     "the reports folder is a pipe": (os.mkfifo, (3, 4)),
-    # A folder is somebody's; nothing may lead to an older run, so that it is the suite that could not end.
+    # A folder there was made by a person; nothing may lead to an older run, so that it is the suite that could not end.
     "latest is a folder": (_with("latest", Path.mkdir), (3,)),
     "latest is a link to itself": (_with("latest", lambda path: path.symlink_to(path.name)), (0,)),
     "the history is a folder": (_with("history.jsonl", Path.mkdir), (0, 3, 4)),

@@ -88,7 +88,8 @@ def _every_value(folder: Path, altered_file: "Altered") -> str:
     if result["wrong"]:
         number = sum(times for _, times in result["wrong"])
         raise Wrong(
-            f"{number} of {result['tried']}: " + " | ".join(f"{said} ({n})" for said, n in result["wrong"])
+            f"{number} of {result['tried']}: "
+            + " | ".join(f"{complaint} ({n})" for complaint, n in result["wrong"])
         )
     return f"{result['tried']} of {result['every']} values: exits {result['codes']}"
 

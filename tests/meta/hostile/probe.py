@@ -156,8 +156,8 @@ def command(
 
 def honest(ended: Ended, *codes: int, lines: int = 1) -> Ended:
     """Complain unless a command ended with one of some codes, without a traceback, errors in so many lines at most."""
-    said = ended.all.strip().splitlines()
-    last = said[-1][:160] if said else "silence"
+    shown = ended.all.strip().splitlines()
+    last = shown[-1][:160] if shown else "silence"
     expect(ended.code in codes, f"exit {ended.code}, not {' or '.join(map(str, codes))}: {last}")
     expect("Traceback" not in ended.all, f"a traceback: {last}")
     internal = [line for line in ended.all.splitlines() if "INTERNALERROR" in line]

@@ -65,7 +65,7 @@ TOKEN: Final = answered(
 
 
 def empty_lists(asked: Asked) -> bytes:
-    """Give a token to whoever signs in, and an empty list to any other request."""
+    """Answer a sign-in with a token, and any other request with an empty list."""
     return (TOKEN if asked.sign_in else answered()).raw(asked.method)
 
 

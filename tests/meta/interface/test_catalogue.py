@@ -164,8 +164,8 @@ def test_every_case_names_known_clauses(catalogue: Catalogue, cases: Cases) -> N
 
 
 def test_twin_a_case_with_an_unknown_clause_is_named(catalogue: Catalogue) -> None:
-    told = cases_of_unknown_clauses(catalogue, {"uid-hyphn": ("test_uid.py::test_hyphen",)})
-    assert told == ["test_uid.py::test_hyphen names uid-hyphn"]
+    problems = cases_of_unknown_clauses(catalogue, {"uid-hyphn": ("test_uid.py::test_hyphen",)})
+    assert problems == ["test_uid.py::test_hyphen names uid-hyphn"]
 
 
 def test_no_clause_is_both_tested_and_called_untestable(catalogue: Catalogue, cases: Cases) -> None:

@@ -84,7 +84,7 @@ def test_a_small_catalogue_loads(tmp_path: Path, description: Description) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (GOOD + GOOD, r"small.yaml:6: one-clause stands already at small.yaml:1"),
         (GOOD + "  colour: red\n", r"small.yaml:1: unknown key 'colour'; known are id"),
@@ -114,10 +114,10 @@ def test_a_small_catalogue_loads(tmp_path: Path, description: Description) -> No
     ],
 )
 def test_a_mistake_is_told_in_one_line_with_its_place(
-    tmp_path: Path, description: Description, text: str, said: str
+    tmp_path: Path, description: Description, text: str, message: str
 ) -> None:
     (tmp_path / "small.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(SuiteError, match=said) as caught:
+    with pytest.raises(SuiteError, match=message) as caught:
         load_catalogue(tmp_path, description)
     assert "\n" not in str(caught.value)
 

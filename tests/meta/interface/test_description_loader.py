@@ -129,7 +129,7 @@ def test_other_realms_are_not_described(description: Description, realm: str) ->
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "said"),
+    ("file", "old", "new", "text"),
     [
         ("paths/token.yaml", "tags: [", "tags: [[", "paths/token.yaml: is not valid YAML at line"),
         ("registry.yaml", "paths:\n", "path:\n", "registry.yaml: holds no mapping 'paths'"),
@@ -159,10 +159,10 @@ def test_other_realms_are_not_described(description: Description, realm: str) ->
     ],
 )
 def test_broken_description_gets_one_line_that_names_the_file(
-    broken: Callable[[str, str, str], UsageError], file: str, old: str, new: str, said: str
+    broken: Callable[[str, str, str], UsageError], file: str, old: str, new: str, text: str
 ) -> None:
     message = str(broken(file, old, new))
-    assert said in message
+    assert text in message
     assert "\n" not in message
     assert ".yaml" in message
 
@@ -191,8 +191,8 @@ def test_two_files_may_not_define_one_component(tmp_path: Path) -> None:
 
 
 def test_file_that_contains_itself_is_refused(broken: Callable[[str, str, str], UsageError]) -> None:
-    said = broken(DRAFT, "get:\n", "x-itself:\n  $ref: draft.yaml\nget:\n")
-    assert "contains itself" in str(said)
+    text = broken(DRAFT, "get:\n", "x-itself:\n  $ref: draft.yaml\nget:\n")
+    assert "contains itself" in str(text)
 
 
 def test_file_that_is_not_text_is_named(tmp_path: Path) -> None:

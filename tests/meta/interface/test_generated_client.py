@@ -37,9 +37,9 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(
         [*command, *places], cwd=directory, capture_output=True, text=True, timeout=120, check=False
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    assert "warning" not in said.lower(), said
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    assert "warning" not in output.lower(), output
     return directory
 
 

@@ -21,7 +21,7 @@ DEFECTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first
 
 
 @pytest.fixture
-def said(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunCommand:
+def command(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunCommand:
     """Return a runner of the program in this process, with the sandbox's accounts in the environment."""
     for role in ("author", "other", "restricted", "nau"):
         monkeypatch.setenv(f"SANDBOX_{role.upper()}_EMAIL", f"{role}@sandbox.test")
@@ -63,7 +63,7 @@ def client() -> Client:
 
 @pytest.fixture
 def alone() -> Client:
-    """A client of a service that nobody else writes to."""
+    """A client that alone writes to its service."""
     return Client(Watch(TrafficRedactor(), alone=True))
 
 

@@ -1,4 +1,4 @@
-"""Traffic made up for tests: exchanges of a client that is nobody's in particular."""
+"""Traffic made up for tests: exchanges of a plain client."""
 
 import json
 from dataclasses import dataclass, field

@@ -12,9 +12,9 @@ from tests.meta.program import RunCommand
 OPERATIONS = tuple(load_description().operations)
 
 
-def data(said: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
+def data(command: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
     """Run a call with --json and return what it printed."""
-    ended = said("call", *words, "--json")
+    ended = command("call", *words, "--json")
     assert ended.code == code, ended
     content: dict[str, Any] = json.loads(ended.out)
     return content
@@ -22,9 +22,9 @@ def data(said: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_every_operation_is_called_with_nothing_given(
-    said: RunCommand, faithful: Path, operation: str
+    command: RunCommand, faithful: Path, operation: str
 ) -> None:
-    content = data(said, operation, "--target", faithful)
+    content = data(command, operation, "--target", faithful)
     (call,) = content["calls"]
     assert call["response"]["status"] < 300
     assert (call["request_faults"], call["findings"], call["obstacles"]) == ([], [], [])
@@ -32,27 +32,27 @@ def test_every_operation_is_called_with_nothing_given(
     assert content["exit_code"] == 0
 
 
-def test_a_fault_is_put_in_and_its_clause_judged(said: RunCommand, faithful: Path, broken: Path) -> None:
+def test_a_fault_is_put_in_and_its_clause_judged(command: RunCommand, faithful: Path, broken: Path) -> None:
     words = ("saveDraft", "--invalid", "path.uid:too-short", "--target")
-    (held,) = data(said, *words, faithful)["calls"]
+    (held,) = data(command, *words, faithful)["calls"]
     assert "uid-too-short" in held["held"]
-    (call,) = data(said, *words, broken, code=1)["calls"]
+    (call,) = data(command, *words, broken, code=1)["calls"]
     (finding,) = call["findings"]
     assert (finding["clause"], finding["level"]) == ("uid-too-short", "must")
     assert call["response"]["status"] == 201
 
 
-def test_a_member_is_left_out(said: RunCommand, faithful: Path, broken: Path) -> None:
+def test_a_member_is_left_out(command: RunCommand, faithful: Path, broken: Path) -> None:
     words = ("createContact", "--without", "firstName", "--target")
-    (held,) = data(said, *words, faithful)["calls"]
+    (held,) = data(command, *words, faithful)["calls"]
     assert {"contact-mandatory-first-name", "errors-array", "errors-code-known"} <= set(held["held"])
-    (call,) = data(said, *words, broken, code=1)["calls"]
+    (call,) = data(command, *words, broken, code=1)["calls"]
     assert [each["clause"] for each in call["findings"]] == ["contact-mandatory-first-name"]
 
 
-def test_parts_are_set(said: RunCommand, faithful: Path) -> None:
+def test_parts_are_set(command: RunCommand, faithful: Path) -> None:
     (call,) = data(
-        said, "saveDraft", "--target", faithful, "--realm", "bch-dev",
+        command, "saveDraft", "--target", faithful, "--realm", "bch-dev",
         "--set", "path.uid={prefix}-by-hand", "--set", "body.organization.en=Seeds",
         "--set", 'body.phones:=["+1", "+2"]', "--set", "body.emails.1=b@example.test", "--set", "header.X-Note=yes",
     )["calls"]  # fmt: skip
@@ -64,70 +64,72 @@ def test_parts_are_set(said: RunCommand, faithful: Path) -> None:
     assert (headers["Realm"], headers["X-Note"]) == ("bch-dev", "yes")
 
 
-def test_a_list_is_held_to_its_top(said: RunCommand, faithful: Path, broken: Path) -> None:
+def test_a_list_is_held_to_its_top(command: RunCommand, faithful: Path, broken: Path) -> None:
     for target in (faithful, broken):
-        assert said("call", "saveDraft", "--repeat", 3, "--keep", "--target", target).code == 0
+        assert command("call", "saveDraft", "--repeat", 3, "--keep", "--target", target).code == 0
     words = ("listDrafts", "--set", "query.$top=1", "--target")
-    assert "list-top" in data(said, *words, faithful)["calls"][0]["held"]
-    (call,) = data(said, *words, broken, code=1)["calls"]
+    assert "list-top" in data(command, *words, faithful)["calls"][0]["held"]
+    (call,) = data(command, *words, broken, code=1)["calls"]
     assert [each["clause"] for each in call["findings"]] == ["list-top"]
 
 
-def test_drafts_are_deleted_at_the_end_unless_they_are_kept(said: RunCommand, faithful: Path) -> None:
-    first = said("call", "saveDraft", "--target", faithful)
+def test_drafts_are_deleted_at_the_end_unless_they_are_kept(command: RunCommand, faithful: Path) -> None:
+    first = command("call", "saveDraft", "--target", faithful)
     assert "left:" not in first.err
-    kept = said("call", "saveDraft", "--target", faithful, "--keep", "--json")
+    kept = command("call", "saveDraft", "--target", faithful, "--keep", "--json")
     path = json.loads(kept.out)["calls"][0]["request"]["url"].partition("/documents/")[2].partition("/")[0]
     assert json.loads(kept.out)["left"] == [{"what": "draft", "identifier": path, "realm": "abs-dev"}]
-    there = data(said, "getDraft", "--set", f"path.uid={path}", "--target", faithful)
+    there = data(command, "getDraft", "--set", f"path.uid={path}", "--target", faithful)
     assert there["calls"][0]["response"]["status"] == 200
 
 
 def test_what_nobody_can_remove_is_told_and_its_ledger_kept(
-    said: RunCommand, faithful: Path, tmp_path: Path
+    command: RunCommand, faithful: Path, tmp_path: Path
 ) -> None:
-    ended = said("call", "createContact", "--target", faithful)
+    ended = command("call", "createContact", "--target", faithful)
     assert "left for good: contact rc-" in ended.err
     (folder,) = (tmp_path / "reports").glob("*-by-hand")
     assert json.loads((folder / "run.json").read_text())["left"] == 0
 
 
-def test_a_dry_run_sends_nothing(said: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_dry_run_sends_nothing(
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("REGISTRY_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("REGISTRY_EMAIL", "somebody@example.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "correct-horse")
-    ended = said("call", "createToken", "--dry-run")
+    ended = command("call", "createToken", "--dry-run")
     assert ended.code == 0
     assert "not sent: a dry run" in ended.out
     assert "correct-horse" not in ended.out
     assert (
         "setting realm.abs-dev.contact_schema is missing: made up"
-        in said("call", "saveDraft", "--dry-run").out
+        in command("call", "saveDraft", "--dry-run").out
     )
     assert list(tmp_path.glob("reports/*")) == []
 
 
-def test_a_target_that_is_down_is_one_line(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_that_is_down_is_one_line(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGISTRY_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("REGISTRY_EMAIL", "somebody@example.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "correct-horse")
-    ended = said("call", "listDrafts")
+    ended = command("call", "listDrafts")
     assert (ended.code, ended.out) == (6, "")
     (line,) = ended.err.splitlines()
     assert "gives the author no token" in line
 
 
-def test_secrets_are_never_shown(said: RunCommand, faithful: Path) -> None:
-    signed_in = said("call", "createToken", "--target", faithful)
+def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
+    signed_in = command("call", "createToken", "--target", faithful)
     assert "sandbox-author" not in signed_in.out + signed_in.err
     assert '"authenticationToken": "[redacted]"' in signed_in.out
-    listed = said("call", "listDrafts", "--target", faithful)
+    listed = command("call", "listDrafts", "--target", faithful)
     assert "Authorization: Bearer [redacted]" in listed.out
     assert "Authorization: Bearer $TOKEN" in listed.out
 
 
-def test_repeated_calls_are_counted(said: RunCommand, broken: Path) -> None:
-    ended = said("call", "saveDraft", "--invalid", "path.uid:too-short", "--repeat", 3, "--target", broken)
+def test_repeated_calls_are_counted(command: RunCommand, broken: Path) -> None:
+    ended = command("call", "saveDraft", "--invalid", "path.uid:too-short", "--repeat", 3, "--target", broken)
     assert ended.code == 1
     assert "uid-too-short: 3 of 3" in ended.out
     assert "\x1b[" not in ended.out
@@ -153,28 +155,30 @@ def test_repeated_calls_are_counted(said: RunCommand, broken: Path) -> None:
         (("saveDraft", "--target", "absent"), "no target 'absent'"),
     ],
 )
-def test_bad_input_is_one_line(said: RunCommand, words: tuple[str, ...], why: str) -> None:
-    ended = said("call", *words, "--dry-run")
+def test_bad_input_is_one_line(command: RunCommand, words: tuple[str, ...], why: str) -> None:
+    ended = command("call", *words, "--dry-run")
     assert (ended.code, ended.out) == (4, "")
     (line,) = ended.err.splitlines()
     assert why in line
 
 
-def test_faults_are_listed_with_their_clauses(said: RunCommand) -> None:
-    ended = said("call", "createContact", "--invalid", "list")
+def test_faults_are_listed_with_their_clauses(command: RunCommand) -> None:
+    ended = command("call", "createContact", "--invalid", "list")
     assert ended.code == 0
     assert "body.firstName:missing" in ended.out
     assert "contact-mandatory-first-name (must)" in ended.out
 
 
-def test_the_answer_is_compared_with_the_baseline(said: RunCommand, faithful: Path, tmp_path: Path) -> None:
+def test_the_answer_is_compared_with_the_baseline(
+    command: RunCommand, faithful: Path, tmp_path: Path
+) -> None:
     baseline = tmp_path / "faithful.yaml"
     baseline.write_text(
         "format: 1\ntarget: faithful\nrealms: [abs-dev, bch-dev, chm-dev, ort-dev]\nfacts:\n"
         "  draft-success-status:\n    saveDraft:\n      status: 200\n",
         "utf-8",
     )
-    content = data(said, "saveDraft", "--target", faithful, "--baseline", baseline)
+    content = data(command, "saveDraft", "--target", faithful, "--baseline", baseline)
     points = {(each["clause"], each["point"]): each["accepted"] for each in content["observed"]}
     assert points[("draft-success-status", "status")] == "200"
     assert any(each["clause"] == "draft-success-status" for each in content["drift"])

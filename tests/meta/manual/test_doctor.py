@@ -58,9 +58,9 @@ def aim(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
         monkeypatch.setenv(f"REGISTRY_{name}", value)
 
 
-def looked(said: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
+def looked(command: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
     """Run `doctor --json` and return what it printed."""
-    ended = said("doctor", *words, "--json")
+    ended = command("doctor", *words, "--json")
     assert ended.code == code, ended
     content: dict[str, Any] = json.loads(ended.out)
     assert content["exit_code"] == code
@@ -75,8 +75,8 @@ def states(content: dict[str, Any]) -> set[str]:
     return {each["state"] for each in content["diagnoses"]}
 
 
-def test_a_faithful_target_is_ready_within_eighty_requests(said: RunCommand, faithful: Path) -> None:
-    content = looked(said, "--target", faithful)
+def test_a_faithful_target_is_ready_within_eighty_requests(command: RunCommand, faithful: Path) -> None:
+    content = looked(command, "--target", faithful)
     assert content["requests"] <= 80
     assert states(content) <= {"ok", "unknown"}
     (unlock,) = content["unlocks"]
@@ -89,9 +89,9 @@ def test_a_faithful_target_is_ready_within_eighty_requests(said: RunCommand, fai
 
 
 def test_writing_leaves_no_draft_and_permanent_records_are_announced(
-    said: RunCommand, faithful: Path
+    command: RunCommand, faithful: Path
 ) -> None:
-    ended = said("doctor", "--target", faithful, "--write", "--permanent", "--json")
+    ended = command("doctor", "--target", faithful, "--write", "--permanent", "--json")
     content = json.loads(ended.out)
     assert ended.code == 0
     assert "for good: a contact and a submission in each of abs-dev" in ended.err
@@ -101,28 +101,28 @@ def test_writing_leaves_no_draft_and_permanent_records_are_announced(
 
 
 def test_a_contradiction_that_reading_shows_is_named(
-    said: RunCommand, library_launcher: Launcher, tmp_path: Path
+    command: RunCommand, library_launcher: Launcher, tmp_path: Path
 ) -> None:
     with served(library_launcher, tmp_path, "--defect", "list-top-one-more") as target:
-        content = looked(said, "--target", target)
+        content = looked(command, "--target", target)
     assert "contradicts list-top" in texts(content, "listDrafts in abs-dev")
 
 
-def test_a_realm_that_wants_capitals_is_named(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_realm_that_wants_capitals_is_named(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     with in_capitals() as address:
         aim(monkeypatch, address)
-        content = looked(said, code=4)
+        content = looked(command, code=4)
     assert "it answers to 'ABS-DEV'" in texts(content, "abs-dev")
     assert "put sent_as into the settings" in texts(content, "realms")
 
 
 def test_init_writes_the_spelling_that_alone_is_known(
-    said: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with in_capitals() as address:
         aim(monkeypatch, address)
-        ended = said("init", "dev")
+        ended = command("init", "dev")
     assert ended.code == 0, ended
     assert "chm-dev is known as 'CHM-DEV' alone: written as its sent_as" in ended.out
     assert "ort-dev cannot be read: give it sent_as, too" in ended.out
@@ -135,7 +135,7 @@ def test_init_writes_the_spelling_that_alone_is_known(
     [("wrong", 4, "settings", "are its variables right"), ("sandbox-author", 0, "ok", "signs in")],
 )
 def test_the_author_signs_in_or_the_settings_are_wrong(
-    said: RunCommand,
+    command: RunCommand,
     faithful: Path,
     monkeypatch: pytest.MonkeyPatch,
     password: str,
@@ -144,18 +144,18 @@ def test_the_author_signs_in_or_the_settings_are_wrong(
     words: str,
 ) -> None:
     monkeypatch.setenv("SANDBOX_AUTHOR_PASSWORD", password)
-    content = looked(said, "--target", faithful, code=code)
+    content = looked(command, "--target", faithful, code=code)
     assert words in texts(content, "author")
     assert state in states(content)
     assert password not in json.dumps(content)
 
 
 def test_three_variables_alone_are_told_which_settings_would_unlock_most(
-    said: RunCommand, faithful: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, faithful: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = json.loads(said("doctor", "--target", faithful, "--json").out)["base_url"]
+    address = json.loads(command("doctor", "--target", faithful, "--json").out)["base_url"]
     aim(monkeypatch, address)
-    ended = said("doctor")
+    ended = command("doctor")
     assert ended.code == 0
     assert "A run would judge" in ended.out
     assert "realm.<realm>.contact_schema" in ended.out
@@ -164,14 +164,14 @@ def test_three_variables_alone_are_told_which_settings_would_unlock_most(
 
 @pytest.mark.parametrize(("wait", "code"), [("0", 6), ("20", 0)])
 def test_a_target_that_is_just_starting_is_waited_for(
-    said: RunCommand,
+    command: RunCommand,
     serve_app: Callable[[Any], str],
     monkeypatch: pytest.MonkeyPatch,
     wait: str,
     code: int,
 ) -> None:
     aim(monkeypatch, serve_app(Starting(create_app(Settings()), 6)))
-    content = looked(said, "--wait", wait, code=code)
+    content = looked(command, "--wait", wait, code=code)
     assert ("was waited for" in texts(content, "start")) is (code == 0)
 
 
@@ -203,18 +203,18 @@ class _HangsUp(socketserver.BaseRequestHandler):
     ("scheme", "hint"), [("http", "does it want https?"), ("https", "does it want http,")]
 )
 def test_an_address_of_the_other_scheme_is_asked_about(
-    said: RunCommand, monkeypatch: pytest.MonkeyPatch, scheme: str, hint: str
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch, scheme: str, hint: str
 ) -> None:
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _HangsUp) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         aim(monkeypatch, f"{scheme}://127.0.0.1:{server.server_address[1]}")
-        content = looked(said, code=6)
+        content = looked(command, code=6)
         server.shutdown()
     assert hint in texts(content, "address")
 
 
-def test_a_closed_port_is_the_environment(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_port_is_the_environment(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     aim(monkeypatch, "http://127.0.0.1:9")
-    content = looked(said, code=6)
+    content = looked(command, code=6)
     assert "cannot be reached" in texts(content, "address")
     assert content["requests"] <= 2

@@ -35,9 +35,9 @@ def last(tmp_path: Path) -> Path:
     """Return a reports folder with one run in it."""
     folder = tmp_path / "reports" / "latest"
     folder.mkdir(parents=True)
-    told = Story()
-    told.contradicts("uid-too-short", operation="saveDraft")
-    record = told.record()
+    made = Story()
+    made.contradicts("uid-too-short", operation="saveDraft")
+    record = made.record()
     whole = verdict_json.build(record, judge(record, CATALOGUE))
     (found,) = whole.findings
     cell = CellEntry(
@@ -69,8 +69,8 @@ def last(tmp_path: Path) -> Path:
     return folder.parent
 
 
-def test_a_clause_is_explained(said: RunCommand, last: Path) -> None:
-    ended = said("explain", "uid-too-short", "--reports", last)
+def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
+    ended = command("explain", "uid-too-short", "--reports", last)
     assert ended.code == 0
     for part in (
         "A uid of 10 or fewer characters is refused",
@@ -85,53 +85,57 @@ def test_a_clause_is_explained(said: RunCommand, last: Path) -> None:
         assert part in ended.out
 
 
-def test_accepted_deviations_are_told(said: RunCommand, tmp_path: Path) -> None:
+def test_accepted_deviations_are_told(command: RunCommand, tmp_path: Path) -> None:
     (tmp_path / "deviations").mkdir()
     (tmp_path / "deviations" / "dev.toml").write_text(
         '[[deviation]]\nclause = "uid-too-short"\nreason = "known"\nowner = "us"\n'
         'issue = "https://issues.example.test/1"\nexpires = 2099-01-31\n'
     )
-    assert "dev until 2099-01-31: known" in said("explain", "uid-too-short").out
+    assert "dev until 2099-01-31: known" in command("explain", "uid-too-short").out
 
 
-def test_every_clause_can_be_explained(said: RunCommand) -> None:
+def test_every_clause_can_be_explained(command: RunCommand) -> None:
     for clause in list(load_catalogue())[::40]:
-        content = json.loads(said("explain", clause.id, "--json").out)
+        content = json.loads(command("explain", clause.id, "--json").out)
         assert (content["id"], content["wording"], content["last_run"]) == (clause.id, clause.wording, None)
 
 
-def test_an_operation_is_explained(said: RunCommand) -> None:
-    ended = said("explain", "savedraft")
+def test_an_operation_is_explained(command: RunCommand) -> None:
+    ended = command("explain", "savedraft")
     assert "saveDraft  PUT /api/v2013/documents/{uid}/versions/draft" in ended.out
     assert "draft-save-creates" in ended.out
 
 
-def test_without_the_sandbox_defects_are_left_out(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_sandbox_defects_are_left_out(
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("contracts.cli.explain.defects", lambda: None)
-    assert "known where the sandbox is installed" in said("explain", "uid-too-short").out
+    assert "known where the sandbox is installed" in command("explain", "uid-too-short").out
     monkeypatch.setattr(sandbox_setup, "defects", lambda: None)
-    ended = said("list", "defects")
+    ended = command("list", "defects")
     assert (ended.code, "pip install" in ended.err) == (4, True)
 
 
-def rows(said: RunCommand, *words: object) -> list[dict[str, Any]]:
-    ended = said("list", *words, "--json")
+def rows(command: RunCommand, *words: object) -> list[dict[str, Any]]:
+    ended = command("list", *words, "--json")
     assert ended.code == 0, ended.err
     found: list[dict[str, Any]] = json.loads(ended.out)
     return found
 
 
-def test_clauses_are_listed_by_filter(said: RunCommand) -> None:
-    found = rows(said, "clauses", "--level", "must", "--family", "workflow", "--realm", "ort-dev")
+def test_clauses_are_listed_by_filter(command: RunCommand) -> None:
+    found = rows(command, "clauses", "--level", "must", "--family", "workflow", "--realm", "ort-dev")
     assert found
     assert {(each["level"], each["family"]) for each in found} == {("must", "workflow")}
     assert all("ort-dev" in each["realms"] for each in found)
-    by_operation = rows(said, "clauses", "--operation", "listDrafts")
+    by_operation = rows(command, "clauses", "--operation", "listDrafts")
     assert all("listDrafts" in each["operations"] for each in by_operation)
 
 
-def test_untested_clauses_are_listed_with_the_reason(said: RunCommand, last: Path) -> None:
-    reasons = {each["id"]: each["shown"] for each in rows(said, "clauses", "--untested", "--reports", last)}
+def test_untested_clauses_are_listed_with_the_reason(command: RunCommand, last: Path) -> None:
+    reasons = {
+        each["id"]: each["shown"] for each in rows(command, "clauses", "--untested", "--reports", last)
+    }
     assert reasons["list-top"] == "setting x is missing"
     assert "uid-too-short" not in reasons
     assert "no-server-error" not in reasons
@@ -140,15 +144,15 @@ def test_untested_clauses_are_listed_with_the_reason(said: RunCommand, last: Pat
 @pytest.mark.parametrize(
     "what", ["operations", "realms", "profiles", "defects", "variants", "weathers", "cases"]
 )
-def test_everything_is_listed(said: RunCommand, what: str) -> None:
-    ended = said("list", what)
+def test_everything_is_listed(command: RunCommand, what: str) -> None:
+    ended = command("list", what)
     assert ended.code == 0
-    assert len(ended.out.splitlines()) == len(rows(said, what)) > 1
+    assert len(ended.out.splitlines()) == len(rows(command, what)) > 1
 
 
-def test_findings_of_the_last_run_are_listed(said: RunCommand, last: Path) -> None:
-    assert [each["id"] for each in rows(said, "findings", "--reports", last)] == ["0123456789"]
-    assert rows(said, "findings", "--reports", last, "--realm", "bch-dev") == []
+def test_findings_of_the_last_run_are_listed(command: RunCommand, last: Path) -> None:
+    assert [each["id"] for each in rows(command, "findings", "--reports", last)] == ["0123456789"]
+    assert rows(command, "findings", "--reports", last, "--realm", "bch-dev") == []
 
 
 @pytest.mark.parametrize(
@@ -162,16 +166,16 @@ def test_findings_of_the_last_run_are_listed(said: RunCommand, last: Path) -> No
         (("list", "findings"), "no run in 'reports' yet"),
     ],
 )
-def test_bad_input_is_one_line(said: RunCommand, words: tuple[str, ...], why: str) -> None:
-    ended = said(*words)
+def test_bad_input_is_one_line(command: RunCommand, words: tuple[str, ...], why: str) -> None:
+    ended = command(*words)
     assert (ended.code, ended.out) == (4, "")
     (line,) = ended.err.splitlines()
     assert why in line
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_line_for_a_shell_is_printed_alone(said: RunCommand, shell: str) -> None:
-    ended = said("completion", shell)
+def test_the_line_for_a_shell_is_printed_alone(command: RunCommand, shell: str) -> None:
+    ended = command("completion", shell)
     assert (ended.code, len(ended.out.splitlines())) == (0, 1)
     assert f"_REGISTRY_CONTRACTS_COMPLETE={shell}_source registry-contracts" in ended.out
 
@@ -190,12 +194,12 @@ def test_the_line_for_a_shell_is_printed_alone(said: RunCommand, shell: str) -> 
     ],
 )
 def test_words_complete(
-    said: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: str, expected: set[str]
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: str, expected: set[str]
 ) -> None:
     (tmp_path / "targets").mkdir()
     (tmp_path / "targets" / "dev.toml").touch()
     monkeypatch.setenv("_REGISTRY_CONTRACTS_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", f"registry-contracts {words}")
     monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
-    found = {line.partition(",")[2] for line in said().out.splitlines()}
+    found = {line.partition(",")[2] for line in command().out.splitlines()}
     assert found == expected

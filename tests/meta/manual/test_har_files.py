@@ -1,4 +1,4 @@
-"""Archives of whoever recorded them: what is read of them, and what is said of one that cannot be read."""
+"""HAR files of any recorder: what is read from them, and the message for one that cannot be read."""
 
 import base64
 import json

@@ -56,9 +56,9 @@ def written(here: Path, name: str = "dev") -> dict[str, Any]:
 
 
 def test_a_recording_gives_address_realms_and_what_the_service_took(
-    said: RunCommand, here: Path, archive: Archive
+    command: RunCommand, here: Path, archive: Archive
 ) -> None:
-    ended = said("init", "dev", "--from-har", archive(recording()))
+    ended = command("init", "dev", "--from-har", archive(recording()))
     assert ended.code == 0, ended
     settings = written(here)
     assert (settings["base_url"], settings["realms"]) == (SITE, ["abs-dev"])
@@ -75,8 +75,8 @@ def test_a_recording_gives_address_realms_and_what_the_service_took(
     assert "realm.abs-dev.locked_identifier" in ended.out
 
 
-def test_what_was_written_is_read_as_a_target(said: RunCommand, here: Path, archive: Archive) -> None:
-    assert said("init", "dev", "--from-har", archive(recording())).code == 0
+def test_what_was_written_is_read_as_a_target(command: RunCommand, here: Path, archive: Archive) -> None:
+    assert command("init", "dev", "--from-har", archive(recording())).code == 0
     known = {"REGISTRY_EMAIL": "a@b.test", "REGISTRY_PASSWORD": "p"}
     target = read_target(here / "targets" / "dev.toml", known, "dev.toml")
     document = target.realm_settings("abs-dev").workflow_document
@@ -90,9 +90,9 @@ def test_what_was_written_is_read_as_a_target(said: RunCommand, here: Path, arch
 
 @pytest.mark.parametrize(("words", "kept"), [((), False), (("--keep-personal-data",), True)])
 def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_stays(
-    said: RunCommand, here: Path, archive: Archive, words: tuple[str, ...], kept: bool
+    command: RunCommand, here: Path, archive: Archive, words: tuple[str, ...], kept: bool
 ) -> None:
-    ended = said("init", "dev", "--from-har", archive(recording()), *words)
+    ended = command("init", "dev", "--from-har", archive(recording()), *words)
     texts = [path.read_text("utf-8") for path in (here / "targets").rglob("*.*")]
     everything = "".join([ended.out, ended.err, *texts])
     assert TOKEN not in everything
@@ -101,9 +101,9 @@ def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_sta
 
 
 def test_production_gives_no_address_and_its_realms_nothing(
-    said: RunCommand, here: Path, archive: Archive
+    command: RunCommand, here: Path, archive: Archive
 ) -> None:
-    ended = said("init", "dev", "--from-har", archive(recording("abs")))
+    ended = command("init", "dev", "--from-har", archive(recording("abs")))
     assert ended.code == 0, ended
     assert "PRODUCTION" in ended.out
     assert written(here)["base_url"] == ""
@@ -111,35 +111,37 @@ def test_production_gives_no_address_and_its_realms_nothing(
 
 
 def test_an_identifier_that_breaks_the_rule_is_not_taken(
-    said: RunCommand, here: Path, archive: Archive
+    command: RunCommand, here: Path, archive: Archive
 ) -> None:
     update = "/api/v2023/documents/schemas/permit/short"
     entries = [
         recorded("PUT", update, status, answer, {}, "abs-dev")
         for status, answer in ((200, {}), (400, LOCKED))
     ]
-    assert said("init", "dev", "--from-har", archive(entries)).code == 0
+    assert command("init", "dev", "--from-har", archive(entries)).code == 0
     assert written(here)["realm"]["abs-dev"] == {"workflow_schema": "permit"}
 
 
-def test_a_spelling_and_a_scheme_of_its_own_are_told(said: RunCommand, here: Path, archive: Archive) -> None:
+def test_a_spelling_and_a_scheme_of_its_own_are_told(
+    command: RunCommand, here: Path, archive: Archive
+) -> None:
     capitals = recording("ABS-DEV")
     for header in capitals[0]["request"]["headers"]:
         if header["name"] == "Authorization":
             header["value"] = f"Ticket {TOKEN}"
-    ended = said("init", "dev", "--from-har", archive(capitals), "--dry-run")
+    ended = command("init", "dev", "--from-har", archive(capitals), "--dry-run")
     assert "abs-dev was sent as 'ABS-DEV'" in ended.out
     assert "scheme 'Ticket'" in ended.out
     assert not (here / "targets").exists()
 
 
 def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
-    said: RunCommand, here: Path, archive: Archive
+    command: RunCommand, here: Path, archive: Archive
 ) -> None:
     mixed = [*recording("ABS-DEV"), *recording("abs-dev")]
     entries = json.loads(json.dumps(recording("ABS-DEV")).replace("Bearer ", "Ticket "))
-    assert said("init", "both", "--from-har", archive(mixed)).code == 0
-    assert said("init", "dev", "--from-har", archive(entries)).code == 0
+    assert command("init", "both", "--from-har", archive(mixed)).code == 0
+    assert command("init", "dev", "--from-har", archive(entries)).code == 0
     settings = written(here)
     assert settings["realm"]["abs-dev"]["sent_as"] == "ABS-DEV"
     assert settings["names"] == {"scheme": "Ticket"}
@@ -147,12 +149,12 @@ def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
 
 
 def test_the_target_is_looked_at_where_the_author_is_known(
-    said: RunCommand, here: Path, faithful: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, here: Path, faithful: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = tomllib.loads(faithful.read_text("utf-8"))["base_url"]
     monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
-    ended = said("init", "dev", "--base-url", address)
+    ended = command("init", "dev", "--base-url", address)
     assert ended.code == 0, ended
     assert "signs in" in ended.out
     assert ended.last.startswith("next: registry-contracts doctor --target dev")
@@ -160,11 +162,11 @@ def test_the_target_is_looked_at_where_the_author_is_known(
 
 
 def test_an_environment_that_stands_in_the_way_is_told_and_the_file_stays(
-    said: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
-    ended = said("init", "dev", "--base-url", "http://127.0.0.1:9")
+    ended = command("init", "dev", "--base-url", "http://127.0.0.1:9")
     assert ended.code == 6
     assert written(here)["base_url"] == "http://127.0.0.1:9"
 
@@ -185,8 +187,8 @@ def test_an_environment_that_stands_in_the_way_is_told_and_the_file_stays(
     ],
 )
 @pytest.mark.usefixtures("here")
-def test_what_cannot_be_used_is_one_line(said: RunCommand, words: tuple[str, ...], says: str) -> None:
-    ended = said("init", *words)
+def test_what_cannot_be_used_is_one_line(command: RunCommand, words: tuple[str, ...], says: str) -> None:
+    ended = command("init", *words)
     assert ended.code == 4
     assert says in ended.err
     assert ended.err.count("\n") == 1
@@ -206,24 +208,24 @@ def test_what_cannot_be_used_is_one_line(said: RunCommand, words: tuple[str, ...
     ids=["of another service", "cut short", "empty", "something else"],
 )
 def test_a_recording_that_cannot_be_used_is_refused_in_one_line(
-    said: RunCommand, here: Path, archive: Archive, shorten: Callable[[str], str], says: str
+    command: RunCommand, here: Path, archive: Archive, shorten: Callable[[str], str], says: str
 ) -> None:
     path = archive(recording())
     path.write_text(shorten(path.read_text("utf-8")), "utf-8")
-    ended = said("init", "dev", "--from-har", path)
+    ended = command("init", "dev", "--from-har", path)
     assert (ended.code, ended.err.count("\n")) == (4, 1)
     assert says in ended.err
     assert not (here / "targets").exists()
 
 
 def test_a_recording_without_bodies_says_what_it_could_not_show(
-    said: RunCommand, here: Path, archive: Archive
+    command: RunCommand, here: Path, archive: Archive
 ) -> None:
     entries = recording()
     for each in entries:
         each["request"].pop("postData", None)
         each["response"]["content"] = {"size": 0, "mimeType": "application/json"}
-    ended = said("init", "dev", "--from-har", archive(entries))
+    ended = command("init", "dev", "--from-har", archive(entries))
     assert ended.code == 0
     assert "no response of the recording has a body" in ended.out
     assert "workflow_document" not in written(here)["realm"]["abs-dev"]
@@ -245,14 +247,14 @@ class Person:
 
 
 @pytest.fixture
-def asks(said: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, list[str]]]:
+def asks(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, list[str]]]:
     """Runs `init` at a terminal, and returns how it ended and what it asked."""
 
     def run(answers: tuple[str, ...], *words: str) -> tuple[Any, list[str]]:
         person = Person(answers)
         monkeypatch.setattr("contracts.cli.init._at_a_terminal", lambda: True)
         monkeypatch.setattr("click.termui.visible_prompt_func", person)
-        return said("init", *words), person.asked
+        return command("init", *words), person.asked
 
     return run
 
@@ -291,7 +293,7 @@ def test_ctrl_c_at_a_question_writes_nothing(asks: Any, here: Path, answers: tup
 
 
 def test_ctrl_c_while_it_looks_says_that_the_settings_are_written(
-    said: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
@@ -299,7 +301,7 @@ def test_ctrl_c_while_it_looks_says_that_the_settings_are_written(
     monkeypatch.setattr("contracts.cli.init.examine", interrupted)
     monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
-    ended = said("init", "dev", "--base-url", ADDRESS)
+    ended = command("init", "dev", "--base-url", ADDRESS)
     assert ended.code == 2
     assert "targets/dev.toml is written; the target was not looked at" in ended.err
     assert written(here)["base_url"] == ADDRESS
@@ -314,11 +316,11 @@ def test_a_file_that_is_there_is_replaced_when_the_person_says_so(asks: Any, her
 
 
 def test_a_folder_that_takes_no_file_is_one_line_and_leaves_nothing(
-    said: RunCommand, here: Path, archive: Archive
+    command: RunCommand, here: Path, archive: Archive
 ) -> None:
     (here / "targets").mkdir()
     (here / "targets" / "samples").write_text("no folder", "utf-8")
-    ended = said("init", "dev", "--from-har", archive(recording()))
+    ended = command("init", "dev", "--from-har", archive(recording()))
     assert (ended.code, ended.err.count("\n")) == (4, 1)
     assert "cannot write to 'targets'" in ended.err
     assert [path.name for path in (here / "targets").iterdir()] == ["samples"]
@@ -333,7 +335,7 @@ def test_a_folder_that_takes_no_file_is_one_line_and_leaves_nothing(
     ids=["wrong account", "a page"],
 )
 def test_a_target_that_cannot_be_used_is_told_at_once(
-    said: RunCommand,
+    command: RunCommand,
     here: Path,
     faithful: Path,
     serve_app: Callable[[Any], str],
@@ -346,7 +348,7 @@ def test_a_target_that_cannot_be_used_is_told_at_once(
     base_url = serve_app(_page) if address else tomllib.loads(faithful.read_text("utf-8"))["base_url"]
     monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", password)
-    ended = said("init", "dev", "--base-url", base_url)
+    ended = command("init", "dev", "--base-url", base_url)
     assert ended.code == code, ended
     assert says in ended.out + ended.err
     assert written(here)["base_url"] == base_url
@@ -361,11 +363,11 @@ async def _page(scope: Any, _receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"<!doctype html><title>Sign in</title>"})
 
 
-def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(said: RunCommand, here: Path) -> None:
-    assert said("init", "dev", "--base-url", "https://one.example").code == 0
-    assert said("init", "dev", "--base-url", "https://two.example").code == 4
+def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(command: RunCommand, here: Path) -> None:
+    assert command("init", "dev", "--base-url", "https://one.example").code == 0
+    assert command("init", "dev", "--base-url", "https://two.example").code == 4
     assert written(here)["base_url"] == "https://one.example"
-    assert said("init", "dev", "--base-url", "https://two.example", "--force").code == 0
+    assert command("init", "dev", "--base-url", "https://two.example", "--force").code == 0
     assert written(here)["base_url"] == "https://two.example"
 
 

@@ -197,14 +197,14 @@ def test_many_clients_at_once_get_their_own_answers() -> None:
 GET = b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def nobody() -> str:
-    """Return an address at which nobody listens."""
+def closed_address() -> str:
+    """Return an address at which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 def test_a_target_that_is_down_gives_a_502_of_the_proxys_own() -> None:
-    with between(nobody()) as proxy:
+    with between(closed_address()) as proxy:
         answer = proxy.ask(GET)
         handed = proxy.handed()
     assert answer.first.startswith("HTTP/1.1 502")
@@ -329,9 +329,9 @@ def test_it_ends_with_a_verdict_when_it_is_told_to(tmp_path: Path, how: signal.S
             assert line.startswith("proxy ready at http://127.0.0.1:")
             assert ask(line.split()[3].rstrip(","), ASKED) == b"[]"
             process.send_signal(how)
-            said, _ = process.communicate(timeout=PATIENCE)
+            output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
-    assert said.splitlines()[-1].startswith("verdict: pass (0): 1 request of 1 operation")
+    assert output.splitlines()[-1].startswith("verdict: pass (0): 1 request of 1 operation")
     folder = next(tmp_path.iterdir())
     assert sorted(path.name for path in folder.iterdir()) == ["check.json", "index.html", "traffic.har"]
     assert json.loads((folder / "check.json").read_text("utf-8"))["operations"]["listDrafts"] == 1
@@ -347,7 +347,7 @@ def test_silence_ends_it_and_nothing_was_tested(run_command: RunCommand) -> None
 
 
 def test_a_target_that_is_down_is_one_clear_line(run_command: RunCommand, tmp_path: Path) -> None:
-    ended = run_command("proxy", "--base-url", nobody(), "--port", "0", "--no-page")
+    ended = run_command("proxy", "--base-url", closed_address(), "--port", "0", "--no-page")
     assert (ended.code, ended.err.count("\n")) == (6, 1)
     assert "cannot be reached: the connection was refused" in ended.err
     assert list(tmp_path.iterdir()) == [], "nothing is left behind"

@@ -63,9 +63,9 @@ def test_handing_over_never_waits_and_gives_up_bodies_first() -> None:
         judge.hand_over(passed(number, b"[" + b" " * (LARGEST_COPY - 2) + b"]"))
     going.set()
     judge.close()
-    told = [seen.exchange.answer.body.size for seen in feed.since(1)]
-    assert len(told) == 40
-    known = [size for size in told if size == LARGEST_COPY]
+    sizes = [seen.exchange.answer.body.size for seen in feed.since(1)]
+    assert len(sizes) == 40
+    known = [size for size in sizes if size == LARGEST_COPY]
     assert 10 < len(known) < 30
 
 
@@ -92,8 +92,8 @@ def test_a_check_that_breaks_costs_one_exchange_and_is_told(
         return whole(exchange, *more)
 
     monkeypatch.setattr(traffic_watch, "judge_answer", breaks)
-    said: list[str] = []
-    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
+    written: list[str] = []
+    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, strict_client=False, say=written.append)
     with recorder:
         for number, content in enumerate((b"[]", b"odd", b"[]"), start=1):
             recorder.hand_over(passed(number, content))
@@ -110,8 +110,8 @@ def test_a_check_that_breaks_costs_one_exchange_and_is_told(
 
 
 def test_a_proxys_folder_holds_archive_report_and_no_secret(tmp_path: Path) -> None:
-    said: list[str] = []
-    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, strict_client=False, say=said.append)
+    written: list[str] = []
+    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, strict_client=False, say=written.append)
     with recorder:
         zipped: dict[str, Any] = {"Content-Encoding": "gzip"}
         recorder.hand_over(passed(1, gzip.compress(b'[{"a": 1}, {"a": 2}]'), **zipped))
@@ -119,8 +119,8 @@ def test_a_proxys_folder_holds_archive_report_and_no_secret(tmp_path: Path) -> N
             recorder.hand_over(passed(number, b'{"message": "oops"}', status=500))
     verdict = recorder.report()
     assert int(verdict.exit_code) == 1
-    assert said[0].startswith("#1 service: listDrafts in abs-dev: list-top: expected at most 1 items")
-    assert len(said) == 4, "the same is said three times"
+    assert written[0].startswith("#1 service: listDrafts in abs-dev: list-top: expected at most 1 items")
+    assert len(written) == 4, "the same is said three times"
     archive = json.loads((tmp_path / "traffic.har").read_text("utf-8"))
     assert len(archive["log"]["entries"]) == 7
     assert archive["log"]["entries"][0]["comment"] == "entry 1; listDrafts; list-top"

@@ -11,10 +11,10 @@ from contracts.manual.replay import Outcome, Replayed, together
 from tests.meta.program import RunCommand
 
 
-def saved(said: RunCommand, folder: Path, *words: object) -> Path:
+def saved(command: RunCommand, folder: Path, *words: object) -> Path:
     """Call an operation by hand and return the file that keeps it."""
     path = folder / "call.json"
-    ended = said("call", *words, "--save", path)
+    ended = command("call", *words, "--save", path)
     assert path.is_file(), ended
     return path
 
@@ -28,15 +28,15 @@ def as_finding(path: Path, **members: object) -> Path:
 
 
 @pytest.fixture
-def short(said: RunCommand, broken: Path, tmp_path: Path) -> Path:
+def short(command: RunCommand, broken: Path, tmp_path: Path) -> Path:
     """Return a finding of the broken sandbox: it takes a uid of ten characters."""
-    path = saved(said, tmp_path, "saveDraft", "--invalid", "path.uid:too-short", "--target", broken)
+    path = saved(command, tmp_path, "saveDraft", "--invalid", "path.uid:too-short", "--target", broken)
     words = {"clause": "uid-too-short", "operation": "saveDraft", "expected": "refused (4xx)"}
     return as_finding(path, **words, check="refused", arguments={})
 
 
-def test_a_finding_comes_back_where_it_was_found(said: RunCommand, broken: Path, short: Path) -> None:
-    ended = said("replay", short, "--target", broken)
+def test_a_finding_comes_back_where_it_was_found(command: RunCommand, broken: Path, short: Path) -> None:
+    ended = command("replay", short, "--target", broken)
     assert ended.code == 1
     assert "reproduced in 3 of 3 rounds (then: 2 of 2)" in ended.out
     assert "judged by   the check refused" in ended.out
@@ -44,43 +44,43 @@ def test_a_finding_comes_back_where_it_was_found(said: RunCommand, broken: Path,
 
 
 def test_it_goes_to_its_own_target_or_nowhere(
-    said: RunCommand, broken: Path, short: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, broken: Path, short: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused = said("replay", short)
+    refused = command("replay", short)
     assert refused.code == 4
     assert "whose settings are not found here; name with --target where to send it" in refused.err
     content = json.loads(short.read_text())
-    command = f"registry-contracts run --target {broken} --clause uid-too-short"
-    short.write_text(json.dumps({**content, "reproduce": {"command": command, "curl": []}}))
-    assert said("replay", short, "--times", 1).code == 1
+    line = f"registry-contracts run --target {broken} --clause uid-too-short"
+    short.write_text(json.dumps({**content, "reproduce": {"command": line, "curl": []}}))
+    assert command("replay", short, "--times", 1).code == 1
     monkeypatch.setenv("REGISTRY_BASE_URL", content["target"]["base_url"])
     monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
     short.write_text(json.dumps(content))
-    assert "which environment lacks" in said("replay", short, "--times", 1).err
+    assert "which environment lacks" in command("replay", short, "--times", 1).err
 
 
 def test_it_does_not_come_back_on_a_service_that_keeps_the_clause(
-    said: RunCommand, faithful: Path, short: Path
+    command: RunCommand, faithful: Path, short: Path
 ) -> None:
-    ended = said("replay", short, "--target", faithful)
+    ended = command("replay", short, "--target", faithful)
     assert ended.code == 0
     assert "not reproduced in 3 rounds" in ended.out
     assert "differs" in ended.out
 
 
 def test_a_finding_of_an_earlier_version_is_compared_with_its_recording(
-    said: RunCommand, broken: Path, tmp_path: Path
+    command: RunCommand, broken: Path, tmp_path: Path
 ) -> None:
-    path = saved(said, tmp_path, "listDrafts", "--target", broken)
+    path = saved(command, tmp_path, "listDrafts", "--target", broken)
     old = as_finding(path, clause="list-answers", operation="listDrafts", expected="a list")
-    ended = said("replay", old, "--target", broken, "--times", 1)
+    ended = command("replay", old, "--target", broken, "--times", 1)
     assert "judged by   comparing the answers with the recorded ones" in ended.out
     assert "reproduced in 1 of 1 round" in ended.out
 
 
-def test_it_is_sent_in_another_realm(said: RunCommand, broken: Path, short: Path) -> None:
-    ended = said("replay", short, "--target", broken, "--realm", "chm-dev", "--times", 1, "--json")
+def test_it_is_sent_in_another_realm(command: RunCommand, broken: Path, short: Path) -> None:
+    ended = command("replay", short, "--target", broken, "--realm", "chm-dev", "--times", 1, "--json")
     content = json.loads(ended.out)
     assert (content["outcome"], content["realm"], content["rate"]) == ("reproduced", "chm-dev", [1, 1])
     (curl,) = [each["curl"] for each in content["rounds"][0]["exchanges"]]
@@ -89,8 +89,8 @@ def test_it_is_sent_in_another_realm(said: RunCommand, broken: Path, short: Path
     assert "abs-dev" not in curl
 
 
-def test_data_is_fresh_in_every_round(said: RunCommand, broken: Path, short: Path) -> None:
-    content = json.loads(said("replay", short, "--target", broken, "--json").out)
+def test_data_is_fresh_in_every_round(command: RunCommand, broken: Path, short: Path) -> None:
+    content = json.loads(command("replay", short, "--target", broken, "--json").out)
     curls = {each["exchanges"][0]["curl"] for each in content["rounds"]}
     old = json.loads(short.read_text())["sequence"][0]["request"]["url"].partition("/documents/")[2][:10]
     assert len(curls) == 3
@@ -98,10 +98,10 @@ def test_data_is_fresh_in_every_round(said: RunCommand, broken: Path, short: Pat
 
 
 def test_ids_that_the_service_gives_are_carried_over(
-    said: RunCommand, broken: Path, faithful: Path, tmp_path: Path
+    command: RunCommand, broken: Path, faithful: Path, tmp_path: Path
 ) -> None:
-    said("call", "createAttachment", "--target", faithful)  # so that the next id is another one
-    path = saved(said, tmp_path, "getAttachment", "--target", broken)
+    command("call", "createAttachment", "--target", faithful)  # so that the next id is another one
+    path = saved(command, tmp_path, "getAttachment", "--target", broken)
     kept = json.loads(path.read_text())
     whether_drafts_take_files = ["saveDraft", "createAttachment"]
     assert [each["operation"] for each in kept["arranged"]] == [
@@ -110,22 +110,22 @@ def test_ids_that_the_service_gives_are_carried_over(
         "createAttachment",
         "attachmentExists",
     ]
-    ended = said("replay", path, "--target", faithful, "--times", 1, "--json")
+    ended = command("replay", path, "--target", faithful, "--times", 1, "--json")
     content = json.loads(ended.out)
     assert (ended.code, content["outcome"]) == (0, "reproduced"), content
 
 
 def test_an_artifact_of_another_machine_replays(
-    said: RunCommand, broken: Path, short: Path, tmp_path: Path
+    command: RunCommand, broken: Path, short: Path, tmp_path: Path
 ) -> None:
     archive = tmp_path / "nightly.zip"
     with zipfile.ZipFile(archive, "w") as file:
         for name in ("0123456789", "abcdef0123"):
             file.writestr(f"20300101-sandbox/findings/{name}.json", short.read_text())
-    several = said("replay", archive, "--target", broken)
+    several = command("replay", archive, "--target", broken)
     assert several.code == 4
     assert "--finding: 0123456789 (uid-too-short in abs-dev), abcdef0123" in several.err
-    assert said("replay", archive, "--finding", "abc", "--target", broken, "--times", 1).code == 1
+    assert command("replay", archive, "--finding", "abc", "--target", broken, "--times", 1).code == 1
 
 
 def deflated(path: Path) -> bytes:
@@ -136,7 +136,7 @@ def deflated(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("problem", ["locked", "altered", "unknown packing", "lzma"])
-def test_a_zip_that_cannot_be_unpacked_is_one_line(said: RunCommand, tmp_path: Path, problem: str) -> None:
+def test_a_zip_that_cannot_be_unpacked_is_one_line(command: RunCommand, tmp_path: Path, problem: str) -> None:
     archive = tmp_path / "nightly.zip"
     content = bytearray(deflated(archive))
     directory = content.rindex(b"PK\x01\x02")
@@ -148,19 +148,21 @@ def test_a_zip_that_cannot_be_unpacked_is_one_line(said: RunCommand, tmp_path: P
     else:
         content[8] = content[directory + 10] = 14 if problem == "lzma" else 99
     archive.write_bytes(content)
-    ended = said("replay", archive, "--target", "sandbox")
+    ended = command("replay", archive, "--target", "sandbox")
     assert ended.code == 4, ended.out + ended.err
     (line,) = ended.err.splitlines()
     assert f"{archive}: cannot be unpacked: " in line
 
 
-def test_a_finding_is_found_by_its_id(said: RunCommand, broken: Path, short: Path, tmp_path: Path) -> None:
+def test_a_finding_is_found_by_its_id(command: RunCommand, broken: Path, short: Path, tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "20300101-sandbox" / "findings"
     folder.mkdir(parents=True)
     (folder / short.name).write_text(short.read_text())
-    assert said("replay", "0123", "--reports", tmp_path / "runs", "--target", broken, "--times", 1).code == 1
-    assert said("replay", folder.parent, "--target", broken, "--times", 1).code == 1
-    absent = said("replay", "0133456789", "--reports", tmp_path / "runs", "--target", broken)
+    assert (
+        command("replay", "0123", "--reports", tmp_path / "runs", "--target", broken, "--times", 1).code == 1
+    )
+    assert command("replay", folder.parent, "--target", broken, "--times", 1).code == 1
+    absent = command("replay", "0133456789", "--reports", tmp_path / "runs", "--target", broken)
     assert (absent.code, "did you mean '0123456789'?" in absent.err) == (4, True)
 
 
@@ -191,16 +193,16 @@ def har(path: Path) -> Path:
 
 
 def test_a_har_replays_in_the_namespace_of_the_suite(
-    said: RunCommand, faithful: Path, tmp_path: Path
+    command: RunCommand, faithful: Path, tmp_path: Path
 ) -> None:
-    ended = said("replay", har(tmp_path / "browser.har"), "--target", faithful, "--json")
+    ended = command("replay", har(tmp_path / "browser.har"), "--target", faithful, "--json")
     content = json.loads(ended.out)
     exchanges = content["rounds"][0]["exchanges"]
     assert [each["is"] for each in exchanges] == [201, 200]
     assert all("/documents/rc-" in each["curl"] and "$TOKEN" in each["curl"] for each in exchanges)
     assert "a-token-of-somebody" not in ended.out
     assert "session=1" not in ended.out
-    one = said(
+    one = command(
         "replay", tmp_path / "browser.har", "--entries", "3", "--target", faithful, "--times", 1, "--json"
     )
     assert [each["operation"] for each in json.loads(one.out)["rounds"][0]["exchanges"]] == ["draftExists"]
@@ -217,17 +219,17 @@ def test_a_har_replays_in_the_namespace_of_the_suite(
     ],
 )
 def test_what_cannot_be_read_is_one_line(
-    said: RunCommand, tmp_path: Path, name: str, content: str, why: str
+    command: RunCommand, tmp_path: Path, name: str, content: str, why: str
 ) -> None:
     (tmp_path / name).write_text(content)
-    ended = said("replay", name)
+    ended = command("replay", name)
     assert (ended.code, ended.out) == (4, "")
     (line,) = ended.err.splitlines()
     assert why in line
 
 
 def test_a_target_that_is_down_decides_nothing(
-    said: RunCommand, short: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, short: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = json.loads(short.read_text())
     down = {**content["target"], "base_url": "http://127.0.0.1:9"}
@@ -235,7 +237,7 @@ def test_a_target_that_is_down_decides_nothing(
     monkeypatch.setenv("REGISTRY_BASE_URL", down["base_url"])
     monkeypatch.setenv("REGISTRY_EMAIL", "somebody@example.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "correct-horse")
-    ended = said("replay", short)
+    ended = command("replay", short)
     assert (ended.code, ended.out, len(ended.err.splitlines())) == (6, "", 1)
 
 
@@ -250,10 +252,10 @@ def test_rounds_are_put_together() -> None:
     assert together(rounds(spoilt)) == (Outcome.UNDECIDED, 0, 0)
 
 
-def test_a_finding_of_a_run_replays(said: RunCommand, broken: Path, tmp_path: Path) -> None:
+def test_a_finding_of_a_run_replays(command: RunCommand, broken: Path, tmp_path: Path) -> None:
     """The whole way: a run finds something, and its folder is all that a colleague needs."""
     words = ("--clause", "list-top", "--operation", "listDrafts", "--realm", "bch-dev", "--target", broken)
-    run = said("run", *words, "--reports", tmp_path / "night", "--history", "off")
+    run = command("run", *words, "--reports", tmp_path / "night", "--history", "off")
     assert run.code == 1, run.out
-    ended = said("replay", tmp_path / "night" / "latest", "--target", broken, "--times", 1)
+    ended = command("replay", tmp_path / "night" / "latest", "--target", broken, "--times", 1)
     assert (ended.code, "reproduced in 1 of 1 round" in ended.out) == (1, True), ended.out

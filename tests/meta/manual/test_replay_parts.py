@@ -173,7 +173,7 @@ def answered(value: Any, status: int = 200) -> Response:
 
 
 @pytest.mark.parametrize(
-    ("then", "now", "said"),
+    ("then", "now", "lines"),
     [
         ({"a": 1, "id": 4}, {"a": 1, "id": 5}, []),
         ({"at": "2030-01-01T00:00:00.1Z"}, {"at": "2031-01-01T00:00:00.1Z"}, []),
@@ -186,10 +186,10 @@ def answered(value: Any, status: int = 200) -> Response:
         ([{"u": "rc-abcd-1"}, {"u": "kept"}], [{"u": "rc-wxyz-1"}], ["body held 2 of our records, holds 1"]),
     ],
 )
-def test_differences_leave_out_what_changes_by_itself(then: Any, now: Any, said: list[str]) -> None:
+def test_differences_leave_out_what_changes_by_itself(then: Any, now: Any, lines: list[str]) -> None:
     old = draft(1, "rc-abcd-x", "GET", told=then)
     named = ("rc-wxyz-1", "kept")
-    assert differences(old, answered(now), lambda text: text.replace("rc-abcd", "rc-wxyz"), named) == said
+    assert differences(old, answered(now), lambda text: text.replace("rc-abcd", "rc-wxyz"), named) == lines
 
 
 def test_a_body_that_was_cut_is_json_again() -> None:

@@ -375,10 +375,10 @@ def test_every_sign_speaks_of_a_clause_and_turns_a_knob_that_is_there() -> None:
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"format": 1}', '{"format": 2}'])
 def test_a_file_that_is_no_observations_is_one_line_and_exit_code_4(
-    said: RunCommand, tmp_path: Path, content: str
+    command: RunCommand, tmp_path: Path, content: str
 ) -> None:
     (tmp_path / "observations.json").write_text(content)
-    ended = said("sandbox", "--like", tmp_path / "observations.json")
+    ended = command("sandbox", "--like", tmp_path / "observations.json")
     assert (ended.code, ended.err.count("\n")) == (4, 1), ended
 
 

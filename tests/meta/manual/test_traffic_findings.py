@@ -78,9 +78,9 @@ def test_a_body_that_was_not_recorded_is_not_judged(client: Client) -> None:
 
 
 def test_a_message_of_the_table_comes_with_its_own_status(client: Client) -> None:
-    told = {"message": "The record is locked for workflow, cannot proceed."}
-    assert client("PUT", SUBMIT, 400, told, sent={"document": {}}) == ()
-    assert broken(client("PUT", SUBMIT, 409, told, sent={"document": {}})) == {
+    message = {"message": "The record is locked for workflow, cannot proceed."}
+    assert client("PUT", SUBMIT, 400, message, sent={"document": {}}) == ()
+    assert broken(client("PUT", SUBMIT, 409, message, sent={"document": {}})) == {
         "workflow-locked-record": Standing.FAULT
     }
 
@@ -96,13 +96,13 @@ def test_a_message_of_the_table_names_the_realm_of_the_request(client: Client) -
 
 
 def test_a_realm_that_is_there_is_not_missing(client: Client) -> None:
-    told = {"message": "realm param is missing, please provide valid realm in querystring or httpHeaders"}
-    assert broken(client("PUT", SUBMIT, 400, told, sent={"document": {}})) == {
+    message = {"message": "realm param is missing, please provide valid realm in querystring or httpHeaders"}
+    assert broken(client("PUT", SUBMIT, 400, message, sent={"document": {}})) == {
         "realm-workflow-realms": Standing.FAULT
     }
-    assert broken(client("PUT", f"{SUBMIT}?Realm=abs-dev", 400, told, sent={"document": {}}, realm=None)) == {
-        "realm-query": Standing.FAULT
-    }
+    assert broken(
+        client("PUT", f"{SUBMIT}?Realm=abs-dev", 400, message, sent={"document": {}}, realm=None)
+    ) == {"realm-query": Standing.FAULT}
 
 
 def test_a_token_that_is_echoed_is_held_against_it_and_told_nowhere(client: Client) -> None:
@@ -123,7 +123,7 @@ def test_a_redirect_is_not_judged(client: Client) -> None:
 
 @pytest.mark.parametrize("element", [{"code": "Error.Mandatory"}, {"code": "Error.Mandatory", "property": 7}])
 def test_error_elements_of_submissions_are_held_to_their_shape(client: Client, element: Any) -> None:
-    """What is at fault in a submission nobody can tell here, but its codes say that it is the content."""
+    """What is at fault in a submission is not known here; its codes say that it is the content."""
     refused = {"errors": [{"code": "Error.Mandatory", "property": "title"}, element]}
     found = client("PUT", SUBMIT, 400, refused, sent={"document": {}})
     assert broken(found) == {"errors-element-shape": Standing.FAULT}

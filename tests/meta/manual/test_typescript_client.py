@@ -77,8 +77,8 @@ def test_a_generated_client_keeps_the_interface(
     client: Path, sandbox_url: str, library_launcher: Launcher, tmp_path: Path
 ) -> None:
     with running_proxy(library_launcher, tmp_path, f"--base-url={sandbox_url}") as proxy:
-        said = done(client, "node", "program.js", proxy.url)
-    assert said == "read back: true; gone afterwards: true\n"
+        output = done(client, "node", "program.js", proxy.url)
+    assert output == "read back: true; gone afterwards: true\n"
     code, checked = judged(tmp_path, proxy)
     assert (code, checked["verdict"], checked["findings"]) == (0, "pass", []), proxy.ended
 

@@ -61,8 +61,8 @@ class Page:
         """Have something done that has to work."""
         answer = self.post(path, wish)
         assert answer.status_code == 200, answer.text
-        told: dict[str, Any] = answer.json()
-        return told
+        reply: dict[str, Any] = answer.json()
+        return reply
 
     def tried(self, operation: str, realm: str = "", role: str = "author", **wish: Any) -> dict[str, Any]:
         """Fill the form of an operation and send it as it is."""
@@ -114,7 +114,7 @@ def page_of(target: Target, **options: Any) -> Iterator[Page]:
 
 
 class Listening:
-    """An application with somebody who notes the tokens that come to it."""
+    """An application that notes the tokens that come to it."""
 
     def __init__(self, app: Any) -> None:
         self._app = app

@@ -18,17 +18,17 @@ from tests.meta.page.conftest import Listening, Page, page_of
 OPERATIONS = load_description().operations
 
 
-def clauses(told: dict[str, Any]) -> list[str]:
-    return [each["clause"] for each in told["findings"]]
+def clauses(reply: dict[str, Any]) -> list[str]:
+    return [each["clause"] for each in reply["findings"]]
 
 
-def held(told: dict[str, Any]) -> set[str]:
-    return {each["id"] for each in told["clauses"] if each["state"] == "held"}
+def held(reply: dict[str, Any]) -> set[str]:
+    return {each["id"] for each in reply["clauses"] if each["state"] == "held"}
 
 
 def test_every_operation_has_a_form_of_what_the_description_lists(faithful_page: Page) -> None:
-    told = faithful_page.get("/api/start").json()
-    forms = {each["id"]: each for each in told["operations"]}
+    reply = faithful_page.get("/api/start").json()
+    forms = {each["id"]: each for each in reply["operations"]}
     assert list(forms) == list(OPERATIONS)
     for name, operation in OPERATIONS.items():
         fields = {(each["place"], each["name"]) for each in forms[name]["parameters"]}
@@ -46,18 +46,18 @@ def test_every_operation_has_a_form_of_what_the_description_lists(faithful_page:
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_valid_values_are_taken_and_nothing_is_found(faithful_page: Page, operation: str) -> None:
-    told = faithful_page.tried(operation)
-    assert told["status"] < 300
-    assert (told["findings"], told["request_faults"], told["obstacles"]) == ([], [], [])
-    assert "no-server-error" in held(told)
-    assert told["curl"].startswith("curl ")
+    reply = faithful_page.tried(operation)
+    assert reply["status"] < 300
+    assert (reply["findings"], reply["request_faults"], reply["obstacles"]) == ([], [], [])
+    assert "no-server-error" in held(reply)
+    assert reply["curl"].startswith("curl ")
 
 
 def test_filling_a_form_sends_nothing_unless_it_may(broken_page: Page, listening: Listening) -> None:
     before = set(listening.tokens)
-    told = broken_page.done("/api/prepare", operation="getDraft", role="nau", realm="chm-dev", live=False)
-    assert told["form"]["path"]["uid"].startswith("rc-")
-    assert told["notes"] == ["made up; 'Valid values' first arranges what the request is about"]
+    reply = broken_page.done("/api/prepare", operation="getDraft", role="nau", realm="chm-dev", live=False)
+    assert reply["form"]["path"]["uid"].startswith("rc-")
+    assert reply["notes"] == ["made up; 'Valid values' first arranges what the request is about"]
     assert listening.tokens == before
 
 
@@ -81,9 +81,9 @@ def test_a_form_is_sent_as_it_was_changed(faithful_page: Page) -> None:
     body = json.loads(form["body"]["text"]) | {"firstName": "Ada"}
     form["body"]["text"] = json.dumps({**body, "header": {**body["header"], "identifier": "{uid}"}})
     form["path"]["uid"], form["headers"] = "{uid}", {"X-Note": "by hand", "Accept": None}
-    told = faithful_page.done("/api/send", **asked, form_number=filled["form_number"], form=form)
-    sent = told["request"]
-    assert told["status"] == 201
+    reply = faithful_page.done("/api/send", **asked, form_number=filled["form_number"], form=form)
+    sent = reply["request"]
+    assert reply["status"] == 201
     assert '"firstName": "Ada"' in sent
     assert "X-Note: by hand" in sent
     assert "Accept: application/json" not in sent
@@ -94,23 +94,23 @@ def test_a_form_is_sent_as_it_was_changed(faithful_page: Page) -> None:
 def test_only_what_is_known_to_be_right_has_to_be_accepted(broken_page: Page) -> None:
     asked = {"operation": "createContact", "role": "restricted", "realm": ""}
     filled = broken_page.done("/api/prepare", **asked, live=True)
-    told = broken_page.done("/api/send", **asked, form_number=filled["form_number"], form=filled["form"])
-    assert (told["status"], told["findings"]) == (403, [])
+    reply = broken_page.done("/api/send", **asked, form_number=filled["form_number"], form=filled["form"])
+    assert (reply["status"], reply["findings"]) == (403, [])
 
 
 def test_somebody_without_rights_is_no_case_of_faulty_content(faithful_page: Page) -> None:
-    told = faithful_page.tried("createContact", role="restricted", fault="body.firstName:missing")
-    assert (told["status"], told["findings"]) == (403, [])
-    assert told["request_faults"] == ["firstName is missing"]
+    reply = faithful_page.tried("createContact", role="restricted", fault="body.firstName:missing")
+    assert (reply["status"], reply["findings"]) == (403, [])
+    assert reply["request_faults"] == ["firstName is missing"]
 
 
 def test_a_file_is_sent_byte_for_byte(faithful_page: Page) -> None:
     asked = {"operation": "createAttachment", "role": "author", "realm": ""}
     filled = faithful_page.done("/api/prepare", **asked, live=True)
     filled["form"]["body"] = {"kind": "base64", "text": "AP8Q"}
-    told = faithful_page.done("/api/send", **asked, form_number=filled["form_number"], form=filled["form"])
-    assert told["status"] == 201
-    assert "3 bytes of binary content" in told["request"]
+    reply = faithful_page.done("/api/send", **asked, form_number=filled["form_number"], form=filled["form"])
+    assert reply["status"] == 201
+    assert "3 bytes of binary content" in reply["request"]
 
 
 @pytest.mark.parametrize("operation", ["createContact", "listDrafts", "createToken"])
@@ -203,11 +203,11 @@ def test_drafts_made_by_hand_are_deleted_when_the_page_ends(
     target = replace(sandbox_target(sandbox_url, DEFAULT_SIZE_LIMIT), name="lasting")
     left: list[Leftovers] = []
     with page_of(target, reports=tmp_path, on_close=left.append) as page:
-        told = page.tried("saveDraft")
+        reply = page.tried("saveDraft")
         page.tried("createContact")
-        path = told["request"].partition(" HTTP")[0].partition(sandbox_url)[2].partition("?")[0]
+        path = reply["request"].partition(" HTTP")[0].partition(sandbox_url)[2].partition("?")[0]
         assert caller().get(path).status_code == 200
     assert caller().get(path).status_code == 404
-    (said,) = left
-    assert said.drafts == []
-    assert [each.what for each in said.residue] == ["contact"]
+    (swept,) = left
+    assert swept.drafts == []
+    assert [each.what for each in swept.residue] == ["contact"]

@@ -59,18 +59,18 @@ def test_only_files_of_the_page_are_given_out(faithful_page: Page, name: str) ->
 
 def test_no_secret_comes_to_the_page(broken_page: Page, listening: Listening, passes: Passes) -> None:
     for operation, fault in (("createToken", None), ("createToken", "body.password:wrong-kind")):
-        told = broken_page.tried(operation, fault=fault)
-        broken_page.done("/api/scenario", form_number=told["form_number"])
+        reply = broken_page.tried(operation, fault=fault)
+        broken_page.done("/api/scenario", form_number=reply["form_number"])
     for role in ("author", "other", "restricted", "nau"):
         filled = broken_page.done("/api/prepare", operation="createToken", role=role, realm="", live=True)
         assert '"password": "{password}"' in filled["form"]["body"]["text"]
         broken_page.tried("listDrafts", role=role)
     (token,) = [each for each in listening.tokens if each][:1]
     seen = passes(broken_page, "GET", f"/api/v2013/document-drafts?$filter={token}", "listDrafts")
-    said = "\n".join(broken_page.heard)
+    log = "\n".join(broken_page.heard)
     assert len({each for each in listening.tokens if each}) >= 4
-    assert [each for each in listening.tokens if each and each in said] == []
-    assert [role for role in ("author", "other", "restricted", "nau") if f"sandbox-{role}" in said] == []
+    assert [each for each in listening.tokens if each and each in log] == []
+    assert [role for role in ("author", "other", "restricted", "nau") if f"sandbox-{role}" in log] == []
     assert seen.number > 0
 
 
@@ -118,10 +118,10 @@ def test_a_page_that_comes_back_is_told_what_it_missed(broken_page: Page, passes
 
 def test_what_passed_is_shown_in_full(broken_page: Page, passes: Passes) -> None:
     seen = passes(broken_page, "GET", "/api/v2013/document-drafts", "listDrafts", answer='{"items": []}')
-    told = broken_page.get(f"/api/live/{seen.number}").json()
-    assert "GET http" in told["request"]
-    assert "Authorization: Bearer [redacted]" in told["request"]
-    assert '"items": []' in told["response"]
+    reply = broken_page.get(f"/api/live/{seen.number}").json()
+    assert "GET http" in reply["request"]
+    assert "Authorization: Bearer [redacted]" in reply["request"]
+    assert '"items": []' in reply["response"]
     assert broken_page.get("/api/live/100000").json() == {"error": "exchange 100000 is not kept any more"}
     assert broken_page.get("/api/live/x").status_code == 422
 
@@ -130,16 +130,16 @@ def test_what_passed_is_opened_with_fresh_identifiers(broken_page: Page, passes:
     body = {"header": {"identifier": "somebodys-own-1", "schema": "contact"}, "firstName": "Ada"}
     path = "/api/v2013/documents/somebodys-own-1/versions/draft?schema=contact&extra=1"
     seen = passes(broken_page, "PUT", path, "saveDraft", body, 201)
-    told = broken_page.done("/api/reopen", number=seen.number, live=True)
-    form = told["form"]
-    assert (told["operation"], told["role"], told["realm"]) == ("saveDraft", "author", "bch-dev")
+    reply = broken_page.done("/api/reopen", number=seen.number, live=True)
+    form = reply["form"]
+    assert (reply["operation"], reply["role"], reply["realm"]) == ("saveDraft", "author", "bch-dev")
     assert form["path"]["uid"].startswith("rc-")
     assert form["query"] == {"schema": "contact", "extra": "1"}
     assert json.loads(form["body"]["text"]) == {
         "header": {"identifier": form["path"]["uid"], "schema": "contact"}, "firstName": "Ada",
     }  # fmt: skip
     asked = {"operation": "saveDraft", "role": "author", "realm": "bch-dev"}
-    sent = broken_page.done("/api/send", **asked, form_number=told["form_number"], form=form)
+    sent = broken_page.done("/api/send", **asked, form_number=reply["form_number"], form=form)
     assert sent["status"] == 201
     assert sent["request_faults"] == ["the query names 'extra', which is not listed"]
 
@@ -147,15 +147,15 @@ def test_what_passed_is_opened_with_fresh_identifiers(broken_page: Page, passes:
 def test_a_fault_of_the_identifier_stays_one(broken_page: Page, passes: Passes) -> None:
     path = "/api/v2013/documents/short-one1/versions/draft?schema=contact"
     seen = passes(broken_page, "PUT", path, "saveDraft", {"firstName": "Ada"}, 201)
-    told = broken_page.done("/api/reopen", number=seen.number, live=True)
-    uid = told["form"]["path"]["uid"]
+    reply = broken_page.done("/api/reopen", number=seen.number, live=True)
+    uid = reply["form"]["path"]["uid"]
     assert (len(uid), uid[:3]) == (10, "rc-")
 
 
 def test_what_is_only_read_is_read_where_it_was(broken_page: Page, passes: Passes) -> None:
     seen = passes(broken_page, "GET", "/api/v2013/documents/somebodys-own-1/versions/draft", "getDraft")
-    told = broken_page.done("/api/reopen", number=seen.number, live=False)
-    assert told["form"]["path"] == {"uid": "somebodys-own-1"}
+    reply = broken_page.done("/api/reopen", number=seen.number, live=False)
+    assert reply["form"]["path"] == {"uid": "somebodys-own-1"}
 
 
 def test_what_is_no_operation_has_no_form(broken_page: Page, passes: Passes) -> None:

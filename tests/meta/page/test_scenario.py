@@ -256,14 +256,14 @@ def run(checkout: Path, scratch: Path, url: str) -> tuple[int, dict[str, Any], s
 
 
 def test_pasted_tests_pass_on_a_good_service(pasted: Path, tmp_path: Path, sandbox_url: str) -> None:
-    code, verdict, said = run(pasted, tmp_path, sandbox_url)
-    assert (code, verdict["findings"]) == (0, []), said
-    assert f"{len(SAMPLES) + 1} passed" in said
+    code, verdict, output = run(pasted, tmp_path, sandbox_url)
+    assert (code, verdict["findings"]) == (0, []), output
+    assert f"{len(SAMPLES) + 1} passed" in output
 
 
 def test_pasted_tests_fail_where_the_finding_was_seen(pasted: Path, tmp_path: Path, broken_url: str) -> None:
-    code, verdict, said = run(pasted, tmp_path, broken_url)
-    assert code == 1, said
+    code, verdict, output = run(pasted, tmp_path, broken_url)
+    assert code == 1, output
     found = {each["clause"] for each in verdict["findings"]}
     assert found == {"uid-too-short", "contact-mandatory-first-name", "list-top"}
 

@@ -85,8 +85,8 @@ def test_a_har_is_opened_and_its_exchanges_are_judged(broken_page: Page, har: Ca
     (row,) = opened["rows"]
     assert (opened["title"], row["operation"], row["by_hand"]) == ("app.har", "saveDraft", False)
     assert [each["name"] for each in row["findings"] if each["side"] == "request"] == ["path.uid:too-short"]
-    told = broken_page.done("/api/reopen", number=1, opened=opened["opened"], live=False)
-    assert (told["operation"], len(told["form"]["path"]["uid"])) == ("saveDraft", 10)
+    reply = broken_page.done("/api/reopen", number=1, opened=opened["opened"], live=False)
+    assert (reply["operation"], len(reply["form"]["path"]["uid"])) == ("saveDraft", 10)
     assert "was cut short" in broken_page.refused("/api/open-har", name="a.har", text='{"log": {"entries": [')
     assert "not open any more" in broken_page.refused("/api/reopen", number=1, opened=99, live=False)
 

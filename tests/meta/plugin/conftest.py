@@ -29,7 +29,7 @@ class Ended:
     reports: Path
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         """Everything that stood in the terminal."""
         return self.out + self.err
 
@@ -37,14 +37,14 @@ class Ended:
     def folder(self) -> Path:
         """The only run folder."""
         folders = [path for path in self.reports.iterdir() if path.is_dir() and not path.is_symlink()]
-        assert len(folders) == 1, self.said
+        assert len(folders) == 1, self.output
         return folders[0]
 
     @property
     def verdict(self) -> dict[str, Any]:
         """The machine's answer."""
         found: dict[str, Any] = json.loads((self.folder / "verdict.json").read_text(encoding="utf-8"))
-        assert found["exit_code"] == self.code, self.said
+        assert found["exit_code"] == self.code, self.output
         return found
 
     def cases(self) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("program", [True, False], ids=["program", "pytest"])
 def test_a_run_that_holds_ends_with_0(run: Callable[..., Any], program: bool) -> None:
     ended = run("-k", "test_save or test_content", "--realm=abs-dev", program=program)
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert ended.cells()["draft-get-content", "abs-dev"] == "pass"
     assert ended.cells()["draft-save-answer", "abs-dev"] == "observed"
     assert "verdict: pass" in ended.out
@@ -23,7 +23,7 @@ def test_a_run_that_holds_ends_with_0(run: Callable[..., Any], program: bool) ->
 def test_a_contradiction_ends_with_1(run: Any, faulty: Callable[..., Any], program: bool) -> None:
     service = faulty(hidden)
     ended = run("-k", "test_content", "--realm=abs-dev", f"--target={service.target}", program=program)
-    assert ended.code == 1, ended.said
+    assert ended.code == 1, ended.output
     (finding,) = ended.verdict["findings"]
     assert (finding["clause"], finding["operation"], finding["confirmed"]) == (
         "draft-get-content",
@@ -38,14 +38,14 @@ def test_a_contradiction_ends_with_1(run: Any, faulty: Callable[..., Any], progr
 )
 def test_nothing_selected_ends_with_5(run: Any, words: tuple[str, ...]) -> None:
     ended = run(*words)
-    assert ended.code == 5, ended.said
+    assert ended.code == 5, ended.output
     assert ended.verdict["verdict"] == "nothing tested"
 
 
 def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:
     words = "test_undeclared or test_silent or test_nothing or test_foreign or test_crash or test_ambiguous"
     ended = run("-k", words, "--realm=abs-dev")
-    assert ended.code == 3, ended.said
+    assert ended.code == 3, ended.output
     cases = {
         name.partition("[")[0]: (case["outcome"], case["reason"]) for name, case in ended.cases().items()
     }
@@ -64,14 +64,14 @@ def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:
 
 def test_a_clause_without_an_assertion_is_untested(run: Any) -> None:
     ended = run("-k", "test_only_sends or test_save", "--realm=abs-dev")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert ended.cells()["draft-get-content", "abs-dev"] == "untested"
     assert ended.cells()["no-server-error", "abs-dev"] == "pass"
 
 
 def test_an_answer_with_two_readings_is_inconclusive(run: Any) -> None:
     ended = run("-k", "test_ambiguous", "--realm=abs-dev")
-    assert ended.code == 6, ended.said
+    assert ended.code == 6, ended.output
     assert "two candidates" in ended.reason("draft-get-content")
 
 
@@ -82,14 +82,14 @@ def test_cases_that_cannot_be_collected_end_with_3(run: Any) -> None:
         ended = run("-k", "test_save", "--realm=abs-dev")
     finally:
         broken.unlink()
-    assert ended.code == 3, ended.said
+    assert ended.code == 3, ended.output
     assert "no_such_module" in ended.verdict["reason"]
 
 
 def test_a_precondition_that_fails_is_inconclusive_and_named(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(lambda method, *_: NOT_FOUND if method == "PUT" else None)
     ended = run("-k", "test_content", "--realm=abs-dev", f"--target={service.target}")
-    assert ended.code == 6, ended.said
+    assert ended.code == 6, ended.output
     assert ended.cells()["draft-get-content", "abs-dev"] == "inconclusive"
     assert "saveDraft" in ended.reason("draft-get-content")
     assert ended.verdict["findings"] == []
@@ -98,14 +98,14 @@ def test_a_precondition_that_fails_is_inconclusive_and_named(run: Any, faulty: C
 def test_a_should_is_only_advised(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(hidden_when(lambda _: True, (200, JSON, b"{}")))
     ended = run("-k", "test_should", "--realm=abs-dev", f"--target={service.target}")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert ended.cells()["draft-get-absent", "abs-dev"] == "advisory"
 
 
 def test_a_missing_account_leaves_a_case_untested(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(only_author=True)
     ended = run("-k", "test_missing_account or test_should", "--realm=abs-dev", f"--target={service.target}")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert ended.cells()["draft-save-creates", "abs-dev"] == "untested"
     assert "accounts." in ended.reason("draft-save-creates")
     strict = run(
@@ -116,13 +116,13 @@ def test_a_missing_account_leaves_a_case_untested(run: Any, faulty: Callable[...
         "--strict",
         reports=run.scratch / "strict",
     )
-    assert strict.code == 6, strict.said
+    assert strict.code == 6, strict.output
 
 
 def test_the_first_failure_stops_a_run_that_says_so(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(hidden)
     ended = run("-k", "test_many", "--realm=abs-dev", f"--target={service.target}", "-x")
-    assert ended.code == 1, ended.said
+    assert ended.code == 1, ended.output
     assert "1 failed" in ended.out
     assert len(ended.verdict["findings"]) == 1
 
@@ -133,7 +133,7 @@ def test_a_run_that_has_spent_its_requests_stops_cleans_up_and_says_so(
 ) -> None:
     service = faulty(pace="request_budget = 50")
     ended = run("-k", "test_many", f"--target={service.target}", *workers)
-    assert ended.code == 6, ended.said
+    assert ended.code == 6, ended.output
     assert "the request budget of this run is spent: 50" in ended.verdict["reason"]
     assert len(service.app.requests) <= 50
     assert ended.verdict["environment"]["limits"]["request_budget"] == 50
@@ -147,7 +147,7 @@ def test_the_next_permanent_record_is_not_created_and_its_case_says_so(
 ) -> None:
     service = faulty(pace="permanent_records = 2")
     ended = run("-k", "test_contacts", "--realm=abs-dev", f"--target={service.target}", "-n", "2")
-    assert ended.code == 6, ended.said
+    assert ended.code == 6, ended.output
     assert "has created the 2 permanent records it may create in abs-dev" in ended.verdict["reason"]
     assert service.app.count("POST", "/documents") == 2
     assert ended.verdict["environment"]["permanent_records"] == {"abs-dev": 2}
@@ -171,7 +171,7 @@ def test_a_failure_counts_once_it_has_come_back(
     (finding,) = ended.verdict["findings"]
     came_back = rate[0] > 1
     assert (ended.code, finding["confirmed"], finding["rate"]) == (int(came_back), came_back, rate), (
-        ended.said
+        ended.output
     )
     assert ended.cases()["test_content[abs-dev]"]["attempts"] == attempts
     assert ("1. unconfirmed: " in ended.out) is not came_back
@@ -180,14 +180,14 @@ def test_a_failure_counts_once_it_has_come_back(
 def test_one_fault_is_one_finding(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(hidden)
     ended = run("-k", "test_content or test_many", "--realm=abs-dev", f"--target={service.target}")
-    assert ended.code == 1, ended.said
+    assert ended.code == 1, ended.output
     assert len(ended.verdict["findings"]) == 1, [each["clause"] for each in ended.verdict["findings"]]
 
 
 def test_a_server_error_is_one_finding_and_blocks_the_rest(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(lambda method, *_: (500, JSON, b"{}") if method == "PUT" else None)
     ended = run("-k", "test_content or test_save", "--realm=abs-dev", f"--target={service.target}")
-    assert ended.code == 1, ended.said
+    assert ended.code == 1, ended.output
     (finding,) = ended.verdict["findings"]
     assert (finding["clause"], finding["operation"]) == ("no-server-error", "saveDraft")
     assert ended.cells()["draft-get-content", "abs-dev"] == "inconclusive"
@@ -199,7 +199,7 @@ def test_a_gateway_page_in_place_of_an_answer_is_no_failure(run: Any, faulty: Ca
     service = faulty(hidden_when(lambda _: True, page))
     words = ("-k", "test_content", "--realm=abs-dev", f"--target={service.target}")
     ended = run(*words, "-p", "impatient")
-    assert ended.code == 6, ended.said
+    assert ended.code == 6, ended.output
     assert "an HTML page with status 403" in ended.reason("draft-get-content")
 
 
@@ -208,7 +208,7 @@ def test_an_environment_that_stays_down_stops_the_run(run: Any, faulty: Callable
     service = faulty(lambda _, path, __: down if path.endswith("/versions/draft") else None)
     words = ("-k", "test_foreign_token or test_many", "--realm=abs-dev", f"--target={service.target}")
     ended = run(*words, "-p", "impatient")
-    assert ended.code == 6, ended.said
+    assert ended.code == 6, ended.output
     assert "requests in a row without an answer" in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["faults"].get("status 503", 0) >= 5
     assert len(ended.cases()) < 13

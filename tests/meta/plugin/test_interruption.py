@@ -46,9 +46,9 @@ def test_a_stopped_run_cleans_up_and_reports(
     process = run.start("-k", "test_many", f"--target={service.target}", *workers)
     stop(process, number, group=group, ready=lambda: cases_ended(run) >= 1)
     ended = run.end(process)
-    assert ended.code == 2, ended.said
+    assert ended.code == 2, ended.output
     assert ended.verdict["verdict"] == "interrupted"
-    assert "Traceback" not in ended.said
+    assert "Traceback" not in ended.output
     assert ended.verdict["leftovers"] == []
     saved = {path for method, path in service.app.requests if method == "PUT"}
     deleted = {path for method, path in service.app.requests if method == "DELETE"}
@@ -62,7 +62,7 @@ def test_an_interruption_that_python_drops_is_made_up_for_after_the_case(
     run: Any, faulty: Callable[..., Any], workers: tuple[str, ...]
 ) -> None:
     ended = run("-k", "test_many", "-p", "swallowing", f"--target={faulty(delay=0.05).target}", *workers)
-    assert ended.code == 2, ended.said
+    assert ended.code == 2, ended.output
     assert (ended.verdict["verdict"], ended.verdict["leftovers"]) == ("interrupted", [])
     assert len(ended.cases()) < 36
 
@@ -73,9 +73,9 @@ def test_a_terminal_that_is_closed_while_workers_start_stops_the_run(
     process = run.start_fresh("-k", "test_many", "-n", "2", f"--target={faulty().target}")
     stop(process, signal.SIGHUP, group=True, ready=lambda: has_workers(run))
     ended = run.end(process)
-    assert ended.code == 2, ended.said
+    assert ended.code == 2, ended.output
     assert ended.verdict["verdict"] == "interrupted"
-    assert "Traceback" not in ended.said
+    assert "Traceback" not in ended.output
 
 
 def has_workers(run: Any) -> bool:
@@ -88,7 +88,7 @@ def test_the_embedded_sandbox_ends_with_an_interrupted_run(run: Any) -> None:
     stop(process, signal.SIGINT, group=True, ready=lambda: written(run, "ledger-main.jsonl"))
     assert sandboxes(run)
     ended = run.end(process)
-    assert ended.code == 2, ended.said
+    assert ended.code == 2, ended.output
     assert ended.verdict["leftovers"] == []
     assert not sandboxes(run)
 
@@ -112,7 +112,7 @@ def sandboxes(run: Any) -> list[str]:
     """Embedded sandboxes of this test's runs that are alive, known by their variables."""
     found = []
     for entry in Path("/proc").iterdir():
-        with suppress(OSError):  # it has just ended, or is somebody else's
+        with suppress(OSError):  # it has just ended, or belongs to another user
             mine = f"TMPDIR={run.private_parent}".encode() in (entry / "environ").read_bytes()
             if mine and b"serve_as_child" in (entry / "cmdline").read_bytes():
                 found.append(entry.name)
@@ -169,7 +169,7 @@ def test_the_next_run_removes_what_a_killed_run_left(
     service = faulty()
     kill(run, service, *workers, group=group)
     ended = run(*BRIEF, f"--target={service.target}")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert "swept run" in ended.out
     assert saved(service) <= deleted(service)
     # Both runs may have begun in one second, so their folders' order says nothing.
@@ -193,10 +193,10 @@ def test_sweep_removes_what_a_killed_run_left(run: Any, faulty: Callable[..., An
     verdict = write_all(folders(run)[0], ("verdict", "summary"))
     assert (verdict.exit_code, "no closing record" in verdict.reason) == (3, True)
     dry = run.sweep(f"--target={service.target}", "--dry-run")
-    assert (dry.code, deleted(service)) == (0, set()), dry.said
-    assert all(dry.out.count(path.split("/")[4]) == 1 for path in left), dry.said
+    assert (dry.code, deleted(service)) == (0, set()), dry.output
+    assert all(dry.out.count(path.split("/")[4]) == 1 for path in left), dry.output
     done = run.sweep(f"--target={service.target}")
-    assert (done.code, left <= deleted(service)) == (0, True), done.said
+    assert (done.code, left <= deleted(service)) == (0, True), done.output
 
 
 def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any]) -> None:
@@ -207,7 +207,7 @@ def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any])
     ended = run(*BRIEF, f"--target={service.target}")
     swept = run.sweep(f"--target={service.target}", "--older-than=0")
     assert "swept run" not in ended.out
-    assert not theirs & deleted(service), swept.said
+    assert not theirs & deleted(service), swept.output
     assert "its run is going on" in swept.out
     process.send_signal(signal.SIGINT)
     assert run.end(process).code == 2
@@ -225,12 +225,12 @@ def test_drafts_without_a_ledger_are_found_by_listing_and_nobody_elses_are_touch
     for name in own:
         person.put(f"/api/v2013/documents/{name}/versions/draft?schema=contact", json={}).raise_for_status()
     young = run.sweep(f"--target={service.target}")
-    assert (young.code, deleted(service)) == (0, set()), young.said
+    assert (young.code, deleted(service)) == (0, set()), young.output
     assert "younger than 24 hours" in young.out
     done = run.sweep(f"--target={service.target}", "--older-than=0")
-    assert (done.code, deleted(service)) == (0, left), done.said
+    assert (done.code, deleted(service)) == (0, left), done.output
     everything = run.sweep(f"--target={service.target}", "--all-of-mine")
-    assert {path.split("/")[4] for path in deleted(service) - left} == set(own[:2]), everything.said
+    assert {path.split("/")[4] for path in deleted(service) - left} == set(own[:2]), everything.output
 
 
 def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Callable[..., Any]) -> None:
@@ -251,7 +251,7 @@ def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Call
     os.kill(process.pid, signal.SIGINT)
     ended = run.end(process)
     ended_at_once.set()
-    assert ended.code == 2, ended.said
+    assert ended.code == 2, ended.output
     assert "stopped at once: 2 drafts (" in ended.err
     assert "registry-contracts sweep" in ended.err
     assert json.loads((folders(run)[0] / "run.json").read_text(encoding="utf-8"))["finished"] is None

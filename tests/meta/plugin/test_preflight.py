@@ -31,13 +31,13 @@ def test_realms_in_other_words_are_one_finding_that_names_them(
 
     service = Renamed(create_app(Settings()), realms={realm: realm.upper() for realm in REALMS})
     ended = run(f"--target={aimed_at(serve_app(service))}")
-    assert ended.code == 1, ended.said
+    assert ended.code == 1, ended.output
     findings = ended.verdict["findings"]
     assert {(each["clause"], each["realm"], each["confirmed"]) for each in findings} == {
         ("realm-document-realms", realm, True) for realm in REALMS
     }
     assert "'ABS-DEV' is taken" in findings[0]["seen"]
-    assert "'ABS-DEV' is taken in the place of 'abs-dev'" in ended.said
+    assert "'ABS-DEV' is taken in the place of 'abs-dev'" in ended.output
     assert 'sent_as = "ABS-DEV" in [realm.abs-dev]' in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["requests"] <= 12
     assert "refuses every realm" in ended.verdict["environment"]["breaker"]
@@ -71,14 +71,14 @@ def test_what_stands_behind_names_of_its_own_is_judged(
         "realm-document-realms",
         "token-opens-protected",
     }
-    assert " passed" in ended.said
-    assert " failed" not in ended.said
+    assert " passed" in ended.output
+    assert " failed" not in ended.output
 
 
 def test_a_page_in_place_of_every_list_is_the_environment(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(lists((404, *PAGE[1:])))
     ended = run(f"--target={service.target}")
-    assert ended.code == 6, ended.said
+    assert ended.code == 6, ended.output
     assert "is a proxy or a login page in between?" in ended.verdict["environment"]["breaker"]
     assert len(service.app.requests) <= 12
 
@@ -88,7 +88,7 @@ def test_a_list_that_is_refused_for_something_else_stops_nothing(
 ) -> None:
     service = faulty(lists((403, JSON, b'{"message":"not today"}')))
     ended = run(f"--target={service.target}", "--realm=abs-dev", "-k", "test_save")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
 
 
 def test_a_token_that_is_known_under_another_scheme_is_one_finding(
@@ -130,7 +130,7 @@ def test_an_account_without_rights_is_told_at_once(run: Any, faulty: Callable[..
     run.environment["SANDBOX_AUTHOR_EMAIL"] = "restricted@sandbox.test"
     run.environment["SANDBOX_AUTHOR_PASSWORD"] = "sandbox-restricted"
     ended = run(f"--target={service.target}")
-    assert ended.code == 6, ended.said
+    assert ended.code == 6, ended.output
     assert "lets the author save no draft in any realm: 403" in ended.verdict["environment"]["breaker"]
     assert ended.verdict["findings"] == []
     assert ended.verdict["environment"]["requests"] <= 12
@@ -144,9 +144,9 @@ def test_a_schema_that_no_realm_knows_is_told_at_once(
     text = re.sub(f'({setting} = )".*"', r'\1"invented"', service.target.read_text("utf-8"))
     service.target.write_text(text, "utf-8")
     ended = run(f"--target={service.target}")
-    assert (ended.code, ended.verdict["findings"]) == (6, []), ended.said
-    said = ended.verdict["environment"]["breaker"]
-    assert f"setting realm.abs-dev.{setting} names a schema that is not known" in said
+    assert (ended.code, ended.verdict["findings"]) == (6, []), ended.output
+    breaker = ended.verdict["environment"]["breaker"]
+    assert f"setting realm.abs-dev.{setting} names a schema that is not known" in breaker
     assert ended.verdict["environment"]["requests"] <= most_requests
 
 
@@ -155,7 +155,7 @@ def test_a_schema_that_one_realm_does_not_know_stops_no_run(run: Any, faulty: Ca
     text = service.target.read_text("utf-8").replace('"bchDecision"', '"bchInvented"')
     service.target.write_text(text, "utf-8")
     ended = run(f"--target={service.target}", "--realm=abs-dev", "--realm=bch-dev", "-k", "test_save")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
 
 
 @pytest.mark.parametrize(
@@ -164,5 +164,5 @@ def test_a_schema_that_one_realm_does_not_know_stops_no_run(run: Any, faulty: Ca
 )
 def test_a_clock_that_is_off_is_told(ahead: float, words: str | None) -> None:
     tokens = SimpleNamespace(token=lambda *_, **__: Token("t-0-k-e-n", ahead=ahead))
-    told = clock_in_words(SimpleNamespace(tokens=tokens))  # type: ignore[arg-type]
-    assert told is None if words is None else words in str(told)
+    line = clock_in_words(SimpleNamespace(tokens=tokens))  # type: ignore[arg-type]
+    assert line is None if words is None else words in str(line)

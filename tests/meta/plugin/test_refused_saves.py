@@ -133,7 +133,7 @@ def test_what_cases_share_stays_in_the_ledger(left: Any) -> None:
 def test_no_draft_of_a_default_realm_is_left_unlisted(run: Any, faulty: Any) -> None:
     service = faulty(variants=("realm-optional", "realm-unknown-written"))
     ended = run(f"--target={service.target}", "--realm=bch-dev", "-k", "test_elsewhere")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     # The look before the run sends under the realm itself.
     written = read_entries([ended.folder / "ledger.jsonl"])
     entries = [entry for entry in written if entry.realm_sent]

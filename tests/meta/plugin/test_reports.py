@@ -19,7 +19,7 @@ def test_every_report_is_there(run: Any, faulty: Callable[..., Any], broken: boo
     ended = run(
         "-k", "test_content or test_save", "--realm=abs-dev", f"--target={service.target}", program=True
     )
-    assert ended.code == int(broken), ended.said
+    assert ended.code == int(broken), ended.output
     convert(ended.verdict, verdict_json.VerdictFile, verdict_json.FILE_NAME)
     names = {path.name for path in ended.folder.iterdir()}
     assert names >= {
@@ -46,7 +46,7 @@ def test_a_finding_can_be_seen_again_by_its_command(run: Any, faulty: Callable[.
     words = finding["reproduce"]["command"].split()
     assert words[:2] == ["registry-contracts", "run"]
     again = run(*words[2:], "-v", program=True, reports=run.scratch / "again")
-    assert again.code == 1, again.said
+    assert again.code == 1, again.output
     assert " FAILURES " in again.out
     assert again.out.splitlines()[-1].startswith("verdict: fail")
     assert again.verdict["findings"][0]["id"] == finding["id"]
@@ -65,10 +65,10 @@ def test_a_report_that_cannot_be_written_ends_the_run_as_an_error_that_names_it(
     reports = run.scratch / "reports"
     before = set(reports.iterdir())
     ended = run("-k", "test_save", "--realm=abs-dev", "-p", "unwriting")
-    assert ended.code == 3, ended.said
+    assert ended.code == 3, ended.output
     (line,) = [line for line in ended.out.splitlines() if line.startswith("verdict: ")]
     assert f"error: {places[what]} could not be written: UnicodeEncodeError: " in line
-    assert "Traceback" not in ended.said
+    assert "Traceback" not in ended.output
     (folder,) = {path for path in reports.iterdir() if path.is_dir() and not path.is_symlink()} - before
     assert (reports / "latest").resolve() == folder.resolve()
     names = {path.name for path in folder.iterdir()}
@@ -81,9 +81,9 @@ def test_a_report_that_cannot_be_written_ends_the_run_as_an_error_that_names_it(
 def test_a_run_that_cannot_be_judged_is_an_error_in_one_line_without_secrets(run: Any) -> None:
     run.environment["UNWRITING"] = "judging"
     ended = run("-k", "test_save", "--realm=abs-dev", "-p", "unwriting")
-    assert ended.code == 3, ended.said
+    assert ended.code == 3, ended.output
     (line,) = [line for line in ended.out.splitlines() if line.startswith("verdict: ")]
     assert line.startswith("verdict: error: the run's verdict could not be written: UnicodeEncodeError: ")
-    assert "sandbox-author" not in ended.said
-    assert "Traceback" not in ended.said
+    assert "sandbox-author" not in ended.output
+    assert "Traceback" not in ended.output
     assert (ended.reports / "latest").resolve() == ended.folder.resolve()

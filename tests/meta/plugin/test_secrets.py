@@ -52,7 +52,7 @@ class Echo:
 
 
 def forms(secret: str) -> set[bytes]:
-    """A secret as anybody could still read it: plain, percent-encoded, in hexadecimal, as escapes, in Base64."""
+    """The readable forms of a secret: plain, percent-encoded, in hexadecimal, as escapes, in Base64."""
     raw = secret.encode()
     coded = {
         base64.b64encode(b"x" * before + raw)[(before * 8 + 5) // 6 : -4].rstrip(b"=") for before in range(3)
@@ -74,7 +74,7 @@ def files(folder: Path) -> dict[Path, bytes]:
 
 def assert_clean(ended: Any, secrets: set[str]) -> None:
     assert secrets
-    everything = {**files(ended.reports), Path("terminal"): ended.said.encode()}
+    everything = {**files(ended.reports), Path("terminal"): ended.output.encode()}
     for secret in secrets:
         for path, content in everything.items():
             for text in (content, *unpacked(content)):
@@ -99,7 +99,7 @@ def test_an_echoing_service_gets_no_secret_into_the_evidence(
     target = aimed_at(serve_app(echo))
     words = "test_content or test_should or test_foreign_token or test_signing_in"
     ended = run("-k", words, "--realm=abs-dev", f"--target={target}", "-rA", "--showlocals")
-    assert ended.code == 1, ended.said
+    assert ended.code == 1, ended.output
     found = {finding["clause"] for finding in ended.verdict["findings"]}
     assert {"no-secret-echoed", "draft-get-content"} <= found
     own = {token for token in echo.tokens if token != NO_TOKEN and not token.startswith("of-my-own")}
@@ -108,7 +108,7 @@ def test_an_echoing_service_gets_no_secret_into_the_evidence(
 
 def test_a_crash_shows_no_token(run: Any) -> None:
     ended = run("-k", "test_crash or test_signing_in", "--realm=abs-dev", "-rA", "--showlocals")
-    assert ended.code == 3, ended.said
+    assert ended.code == 3, ended.output
     assert "no idea what to do with [redacted]" in ended.out
     assert "the token is [redacted]" in ended.out
     assert "sandbox-author" not in "".join(line for line in ended.out.splitlines() if "body = " not in line)
@@ -116,7 +116,7 @@ def test_a_crash_shows_no_token(run: Any) -> None:
 
 def test_what_was_observed_of_a_new_token_is_blanked(run: Any) -> None:
     ended = run("-k", "test_signing_in")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     (seen,) = [each for each in ended.verdict["observations"] if each["clause"] == "token-lifetime"]
     assert seen["seen"]["authenticationToken"] == "[redacted]"
     assert_clean(ended, {"sandbox-author"})
@@ -136,8 +136,8 @@ def test_a_worker_that_breaks_tells_no_secret(run: Any, breaking: str) -> None:
         "--max-worker-restart=0",
     )
     ended = run(*words, "-p", "breaking", "-o", "log_cli=true", "-o", "log_cli_level=DEBUG")
-    assert ended.code == 3, ended.said
-    assert ("cannot go on with [redacted] of [redacted]" in ended.said) is (breaking == "breaks")
+    assert ended.code == 3, ended.output
+    assert ("cannot go on with [redacted] of [redacted]" in ended.output) is (breaking == "breaks")
     assert_clean(ended, {"sandbox-author", "sandbox-restricted"})
 
 
@@ -156,21 +156,21 @@ def test_while_a_run_goes_on_its_tokens_are_private_and_no_command_line_holds_a_
     assert private.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in tokens} == {0o600}
     values = [json.loads(path.read_text(encoding="utf-8"))["value"] for path in tokens]
-    told = [
+    quoted = [
         line for line in command_lines(run) if any(secret in line for secret in (*values, "sandbox-author"))
     ]
-    assert told == []
+    assert quoted == []
     process.terminate()
     run.enough()
     ended = run.end(process)
-    assert ended.code == 2, ended.said
+    assert ended.code == 2, ended.output
     assert_clean(ended, {*values, "sandbox-author"})
 
 
 def command_lines(run: Any) -> Iterator[str]:
     """What the process list shows of this test's runs, which are known by their variables."""
     for entry in Path("/proc").iterdir():
-        with suppress(OSError):  # it has just ended, or is somebody else's
+        with suppress(OSError):  # it has just ended, or belongs to another user
             if f"TMPDIR={run.private_parent}".encode() in (entry / "environ").read_bytes():
                 yield (entry / "cmdline").read_bytes().decode(errors="replace")
                 assert entry.name != str(os.getpid())

@@ -71,7 +71,7 @@ def test_shards_keep_the_pace_of_one_run_together(run: Any, faulty: Callable[...
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--shard=3/2",), "the first number is one from 1 to 2"),
         (("--shard=1/2", "--profile=nightly"), "needs --seed"),
@@ -80,12 +80,12 @@ def test_shards_keep_the_pace_of_one_run_together(run: Any, faulty: Callable[...
     ],
 )
 def test_a_shard_that_cannot_be_is_refused_before_anything_is_sent(
-    run: Any, faulty: Callable[..., Any], words: tuple[str, ...], said: str
+    run: Any, faulty: Callable[..., Any], words: tuple[str, ...], message: str
 ) -> None:
     service = faulty()
     ended = run("-k", "test_save", f"--target={service.target}", *words)
     assert (ended.code, service.app.requests) == (4, [])
-    assert said in ended.err
+    assert message in ended.err
 
 
 REALMS = ("abs-dev", "bch-dev", "chm-dev", "ort-dev")

@@ -13,9 +13,9 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 def complaint(ended: Any) -> str:
     """The only line in which a run complains."""
-    assert "Traceback" not in ended.said, ended.said
-    lines = [line for line in ended.said.splitlines() if line.strip()]
-    assert len(lines) == 1, ended.said
+    assert "Traceback" not in ended.output, ended.output
+    lines = [line for line in ended.output.splitlines() if line.strip()]
+    assert len(lines) == 1, ended.output
     return str(lines[0])
 
 
@@ -35,7 +35,7 @@ def complaint(ended: Any) -> str:
 )
 def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: str) -> None:
     ended = run(option, program=option.startswith(("--clause", "--lf", "--nonsense", "-k")))
-    assert ended.code == 4, ended.said
+    assert ended.code == 4, ended.output
     assert re.search(words, complaint(ended))
     assert not ended.reports.exists()
 
@@ -43,7 +43,7 @@ def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: st
 def test_reports_that_cannot_be_written_are_told_in_one_line(run: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     ended = run(reports=tmp_path / "file")
-    assert ended.code == 4, ended.said
+    assert ended.code == 4, ended.output
     assert "choose another with --reports" in complaint(ended)
 
 
@@ -63,7 +63,7 @@ def test_settings_that_cannot_be_used_send_nothing(run: Any, faulty: Callable[..
         path = service.target.with_name(name)
         path.write_text(content, encoding="utf-8")
         ended = run(f"--target={path}")
-        assert ended.code == 4, ended.said
+        assert ended.code == 4, ended.output
         assert words in complaint(ended)
     assert service.app.requests == []
 
@@ -71,9 +71,9 @@ def test_settings_that_cannot_be_used_send_nothing(run: Any, faulty: Callable[..
 def test_half_the_variables_are_not_enough(run: Any) -> None:
     run.environment |= {"REGISTRY_BASE_URL": "http://127.0.0.1:9", "REGISTRY_PASSWORD": "half-a-secret"}
     ended = run()
-    assert ended.code == 4, ended.said
+    assert ended.code == 4, ended.output
     assert "REGISTRY_EMAIL" in complaint(ended)
-    assert "half-a-secret" not in ended.said
+    assert "half-a-secret" not in ended.output
 
 
 def test_a_broken_description_is_told_in_one_line(runner_in: Any, plant_checkout: Callable[[], Path]) -> None:
@@ -81,7 +81,7 @@ def test_a_broken_description_is_told_in_one_line(runner_in: Any, plant_checkout
     with (root / "openapi" / "registry.yaml").open("a", encoding="utf-8") as file:
         file.write("\n  - : : [\n")
     ended = runner_in(root)()
-    assert ended.code == 4, ended.said
+    assert ended.code == 4, ended.output
     assert "registry.yaml" in complaint(ended)
 
 
@@ -89,10 +89,10 @@ def test_a_target_that_refuses_connections_ends_with_6_soon(
     run: Any, aimed_at: Callable[[str], Path]
 ) -> None:
     ended = run("-k", "test_content", f"--target={aimed_at('http://127.0.0.1:9')}")
-    assert ended.code == 6, ended.said
-    said = [line for line in ended.said.splitlines() if "refused" in line]
-    assert len(said) == 1, ended.said
-    assert "http://127.0.0.1:9 cannot be judged" in said[0]
+    assert ended.code == 6, ended.output
+    shown = [line for line in ended.output.splitlines() if "refused" in line]
+    assert len(shown) == 1, ended.output
+    assert "http://127.0.0.1:9 cannot be judged" in shown[0]
     assert ended.verdict["environment"]["requests"] == 4
 
 
@@ -104,25 +104,25 @@ def test_a_target_that_is_just_starting_is_waited_for(
     starting = iter([unavailable] * 6)
     service = faulty(lambda *_: next(starting, None))
     ended = run("-k", "no_case_of_this_name", f"--target={service.target}", f"--wait={wait}")
-    assert ended.code == code, ended.said
+    assert ended.code == code, ended.output
 
 
 def test_a_wrong_password_ends_with_6_and_is_not_shown(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
     run.environment["SANDBOX_AUTHOR_PASSWORD"] = "wrong-and-still-secret"
     ended = run("-k", "test_content", f"--target={service.target}", program=True)
-    assert ended.code == 6, ended.said
-    said = [line for line in ended.said.splitlines() if "e-mail and password" in line]
-    assert len(said) == 1, ended.said
-    assert "refuses the author's e-mail and password (status 401)" in said[0]
+    assert ended.code == 6, ended.output
+    shown = [line for line in ended.output.splitlines() if "e-mail and password" in line]
+    assert len(shown) == 1, ended.output
+    assert "refuses the author's e-mail and password (status 401)" in shown[0]
     assert {path for _, path in service.app.requests} == {"/api/v2013/authentication/token"}
-    assert "wrong-and-still-secret" not in ended.said
+    assert "wrong-and-still-secret" not in ended.output
 
 
 @pytest.mark.parametrize("words", [("--collect-only", "-q"), ("--fixtures",)], ids=["collect", "fixtures"])
 def test_showing_something_starts_nothing(run: Any, words: tuple[str, ...]) -> None:
     ended = run(*words)
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert not ended.reports.exists()
 
 
@@ -130,6 +130,6 @@ def test_tests_that_are_no_cases_start_nothing(run: Any, tmp_path: Path) -> None
     path = tmp_path / "test_else.py"
     path.write_text("def test_else(): ...\n", encoding="utf-8")
     ended = run(str(path), f"--rootdir={run.checkout}", f"--confcutdir={os.sep}", "-p", "contracts.plugin")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert "1 passed" in ended.out
     assert not ended.reports.exists()

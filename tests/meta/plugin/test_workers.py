@@ -36,7 +36,7 @@ def test_two_workers_give_the_same_verdict(run: Any, faulty: Callable[..., Any],
     one = run(*WORDS, target, reports=tmp_path / "one")
     signed_in = service.app.count("POST", "/token")
     two = run(*WORDS, target, "-n", "2", reports=tmp_path / "two")
-    assert one.code == two.code == 1, one.said + two.said
+    assert one.code == two.code == 1, one.output + two.output
     assert one.cells()["draft-save-creates", "abs-dev"] == "pass"
     assert essence(one) == essence(two)
     assert signed_in == 4
@@ -47,7 +47,7 @@ def test_two_workers_give_the_same_verdict(run: Any, faulty: Callable[..., Any],
 def test_a_run_outlives_its_tokens(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(token_lifetime=0.4, delay=0.05)  # two dozen requests take three lifetimes at least
     ended = run("-k", "test_many", "--realm=abs-dev", f"--target={service.target}")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert service.app.count("POST", "/token") > 4
 
 
@@ -56,7 +56,7 @@ def test_a_worker_that_dies_before_it_begins_is_named_and_does_no_harm(
 ) -> None:
     service = faulty()
     ended = run("-k", "test_save", "-n", "2", "-p", "dying", f"--target={service.target}")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert "warning: worker gw1 died; what it was at was done by others" in ended.out
     assert ended.verdict["notes"] == ["worker gw1 died; what it was at was done by others"]
     assert ended.cells()["draft-save-creates", "abs-dev"] == "pass"
@@ -74,7 +74,7 @@ def test_the_case_of_a_worker_that_was_killed_runs_again_on_another(
 ) -> None:
     service = faulty()
     ended = crashing(run, service, "once", "-n", "2")
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert "1 rerun" in ended.out
     assert len(ended.verdict["notes"]) == 1
     assert ended.verdict["cases"] == 12
@@ -89,7 +89,7 @@ def test_a_case_that_takes_two_workers_with_it_is_an_error_and_the_others_are_ju
     run: Any, faulty: Callable[..., Any]
 ) -> None:
     ended = crashing(run, faulty(), "always", "-n", "2")
-    assert ended.code == 3, ended.said
+    assert ended.code == 3, ended.output
     assert len([case for case in ended.cases().values() if case["outcome"] == "pass"]) == 11
     assert "not whole" in ended.verdict["reason"]
     junit = (ended.folder / "junit.xml").read_text(encoding="utf-8")
@@ -107,10 +107,10 @@ def test_a_worker_that_cannot_go_on_stops_the_run_and_says_why_in_a_line(
     run.environment |= {"BREAKS_AT": breaks_at, "BREAKS_WITH": breaks_with}
     chosen = ("-k", "test_many", "--realm=abs-dev", "-n", "2", "-p", "broken_journal")
     ended = run(*chosen, f"--target={faulty().target}")
-    assert ended.code == 3, ended.said
+    assert ended.code == 3, ended.output
     assert f"worker: worker gw0 broke: {words}" in ended.verdict["reason"]
-    assert "Traceback" not in ended.said
-    assert "INTERNALERROR" not in ended.said
+    assert "Traceback" not in ended.output
+    assert "INTERNALERROR" not in ended.output
     assert len(ended.cases()) <= most_cases
 
 
@@ -232,7 +232,7 @@ def test_every_connection_goes_through_the_transport(
     ended = run(
         "-k", "test_save or (test_single_faults and getDraftInfo) or test_signing_in", *WATCHED, *workers
     )
-    assert ended.code == 0, ended.said
+    assert ended.code == 0, ended.output
     assert len(ended.cases()) == 3
     assert set(log.read_text(encoding="utf-8").splitlines()) == {"door"}
 
@@ -241,5 +241,5 @@ def test_the_watch_would_see_another_way_out(run: Any, tmp_path: Path) -> None:
     log = tmp_path / "connections"
     run.environment["DOOR_WATCH_LOG"] = str(log)
     ended = run("-k", "test_past_the_transport", *WATCHED)
-    assert ended.code == 3, ended.said
+    assert ended.code == 3, ended.output
     assert "past the door: socket.connect" in log.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Results of trials that nobody ran, and narrow runs of the suite."""
+"""Sample results of trials, and narrow runs of the suite."""
 
 from __future__ import annotations
 

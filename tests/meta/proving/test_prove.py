@@ -34,7 +34,7 @@ def test_a_defect_is_killed_by_a_finding_on_its_clause(program: Program, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--defect", "uid-accepts-tne"], "did you mean"),
         (["--clause", "uid-to-short"], "unknown clause"),
@@ -44,11 +44,11 @@ def test_a_defect_is_killed_by_a_finding_on_its_clause(program: Program, tmp_pat
     ],
 )
 def test_a_mistaken_word_is_one_clear_line(
-    tmp_path: Path, run_command: RunCommand, words: list[str], said: str
+    tmp_path: Path, run_command: RunCommand, words: list[str], message: str
 ) -> None:
     done = run_command("prove", "--reports", tmp_path / "proof", *words)
     assert done.code == 4
-    assert said in done.err
+    assert message in done.err
     assert len(done.err.splitlines()) == 1
     assert not (tmp_path / "proof").exists()
 

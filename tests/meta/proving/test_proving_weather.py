@@ -45,7 +45,9 @@ def test_every_weather_runs_on_every_seed() -> None:
 
 @pytest.mark.parametrize("figures", [CLOSE, CLOSER])
 def test_closer_figures_are_figures_of_their_weathers(figures: dict[str, str]) -> None:
-    assert len(chosen_weather(f"{name}:{told}" for name, told in figures.items()).weathers) == len(figures)
+    assert len(chosen_weather(f"{name}:{printed}" for name, printed in figures.items()).weathers) == len(
+        figures
+    )
 
 
 def test_a_defect_lies_beneath_the_weather_and_its_clause_is_judged_alone() -> None:
@@ -78,10 +80,10 @@ def test_how_a_run_has_to_end(name: str, defect: str, ended: RunOutcome | None, 
 
 def test_a_line_tells_the_figures_and_what_is_wrong() -> None:
     (trial,) = trials(["resets"], (), [1], close=False)
-    told = list(lines(trial, outcome("fail", FINDING)))
-    assert told[0].split() == ["resets", "-", "1", "fail", "12", "2", "3", "1.5"]
-    assert "draft-get-content abs-dev getDraft: the document | '500'" in told[1]
-    assert "inconclusive: a clause: why" in told[2]
+    printed = list(lines(trial, outcome("fail", FINDING)))
+    assert printed[0].split() == ["resets", "-", "1", "fail", "12", "2", "3", "1.5"]
+    assert "draft-get-content abs-dev getDraft: the document | '500'" in printed[1]
+    assert "inconclusive: a clause: why" in printed[2]
     assert len(list(lines(trial, outcome("pass")))) == 1
     assert "no verdict" in next(lines(trial, None))
 
@@ -92,17 +94,17 @@ def test_the_ten_defects_are_of_ten_families() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--weather", "fog"), "unknown weather 'fog'"),
         (("--defect", "fog"), "fog"),
         (("--seeds", "one"), "--seeds must be"),
     ],
 )
-def test_what_cannot_be_run_is_a_usage_error(arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_run_is_a_usage_error(arguments: tuple[str, ...], message: str) -> None:
     result = CliRunner().invoke(weather.command, arguments, standalone_mode=False)
     assert isinstance(result.exception, UsageError)
-    assert said in str(result.exception)
+    assert message in str(result.exception)
 
 
 def test_a_run_without_a_verdict_has_its_line_too() -> None:

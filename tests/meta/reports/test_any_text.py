@@ -83,8 +83,8 @@ def test_every_writer_writes_whatever_a_service_answers(
             if path.suffix in (".json", ".har") and path.name != "run.json":
                 json.loads(text, parse_constant=refuse)
     ET.parse(folder / "junit.xml")  # noqa: S314 - our own
-    told = json.loads((folder / "observations.json").read_text("utf-8"))
-    assert any(each["operation"] == "saveDraft" for each in told["answers"])
+    content = json.loads((folder / "observations.json").read_text("utf-8"))
+    assert any(each["operation"] == "saveDraft" for each in content["answers"])
 
 
 def answering(values: list[Any], token: str) -> Callable[[Journal], None]:

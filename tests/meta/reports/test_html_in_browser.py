@@ -136,12 +136,12 @@ def test_a_link_to_a_finding_opens_it(opened: Open) -> None:
 def test_a_reproduction_can_be_copied(opened: Open) -> None:
     tab = opened()
     button = "document.querySelector('.card .copy')"
-    said = tab.run(
+    texts = tab.run(
         "new Promise((done) => {"
         f"new MutationObserver(() => done({button}.textContent)).observe({button}, {{ childList: true }});"
         f"{button}.click(); }})"
     )
-    assert said in {"Copied", "Selected"}
+    assert texts in {"Copied", "Selected"}
     assert tab.run(f"{button}.parentElement.querySelector('pre').textContent").startswith(
         "registry-contracts "
     )

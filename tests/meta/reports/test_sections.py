@@ -203,8 +203,8 @@ def test_the_machines_answer_fits_its_schema_and_names_everything(held_to_terms:
     assert content["waived"] == {"uid-too-short": "the SDK never sends it"}
     assert content["waivers"][0]["realms"] == ["abs-dev"]
     assert content["consumer"]["methods"] == {"client.drafts.get": ["getDraft"]}
-    told = {(each["realm"], each["standing"], each["counted"]) for each in content["findings"]}
-    assert told == {
+    findings = {(each["realm"], each["standing"], each["counted"]) for each in content["findings"]}
+    assert findings == {
         ("abs-dev", "deviation", True),
         ("bch-dev", "deviation", True),
         ("abs-dev", "fail", False),

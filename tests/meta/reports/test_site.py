@@ -163,7 +163,7 @@ def test_two_targets_of_one_name_are_told_apart(build: RunCommand, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["nowhere", "-o", "site"], "there is no 'nowhere'"),
         (["-o", "site"], "there is no 'reports'"),
@@ -173,7 +173,7 @@ def test_two_targets_of_one_name_are_told_apart(build: RunCommand, tmp_path: Pat
         (["reports", "-o", "site", "--url", "javascript:x"], "--url is no web address"),
     ],
 )
-def test_mistakes_are_one_line_and_exit_code_4(build: RunCommand, words: list[str], said: str) -> None:
+def test_mistakes_are_one_line_and_exit_code_4(build: RunCommand, words: list[str], message: str) -> None:
     Path("empty").mkdir()
     Path("full").mkdir()
     Path("full/thesis.txt").write_text("", "utf-8")
@@ -181,7 +181,7 @@ def test_mistakes_are_one_line_and_exit_code_4(build: RunCommand, words: list[st
         NIGHTS[0].write(Path("reports"))
     ended = build(*words)
     assert (ended.code, len(ended.err.splitlines())) == (4, 1)
-    assert said in ended.err
+    assert message in ended.err
     assert Path("full/thesis.txt").exists()
 
 

@@ -44,13 +44,13 @@ def schema() -> jsonschema_rs.Draft202012Validator:
 def test_what_is_posted_fits_its_schema_and_says_what_counts(
     schema: jsonschema_rs.Draft202012Validator,
 ) -> None:
-    told = Story()
-    told.holds("draft-save-creates")
-    told.contradicts("draft-get-content")
-    told.contradicts("draft-get-content", "bch-dev")
-    told.contradicts("uid-too-short", operation="saveDraft")
+    sample = Story()
+    sample.holds("draft-save-creates")
+    sample.contradicts("draft-get-content")
+    sample.contradicts("draft-get-content", "bch-dev")
+    sample.contradicts("uid-too-short", operation="saveDraft")
     terms = Terms(consumer("getDraft"), (deviation(realms=("abs-dev",)),), "deviations/dev.toml")
-    record = told.record(terms)
+    record = sample.record(terms)
     gone = Change(Kind.MEMBER_GONE, "list-fields", "listDrafts", ("abs-dev",), "200 items", "text", None)
     drift = DriftReport(changes=(gone,))
     verdict = verdict_json.build(record, judge(record, CATALOGUE, drift))

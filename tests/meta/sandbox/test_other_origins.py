@@ -109,10 +109,10 @@ def test_a_preflight_is_answered_for_an_allowed_origin_only() -> None:
 def test_an_answer_names_the_origin_that_may_see_it(
     origins: str, origin: str | None, vary: str, headers: dict[str, str]
 ) -> None:
-    told = AllowedOrigins.of([origins]).of_answer(origin, vary)
-    assert told.pop("Access-Control-Expose-Headers", "*") == "*"
-    shown = told.pop("Access-Control-Allow-Origin", None)
-    assert told | ({"shown": shown} if shown else {}) == headers
+    given = AllowedOrigins.of([origins]).of_answer(origin, vary)
+    assert given.pop("Access-Control-Expose-Headers", "*") == "*"
+    shown = given.pop("Access-Control-Allow-Origin", None)
+    assert given | ({"shown": shown} if shown else {}) == headers
 
 
 @pytest.fixture(scope="module")

@@ -225,7 +225,7 @@ def test_no_more_are_under_way_than_allowed(counted: Any) -> None:
 
 def test_a_rest_that_the_service_asks_for_is_kept_by_all_workers(counted: Any) -> None:
     seen = counted(10, rate=30, places=3, rest_at=5, takes=0.01)
-    # What was under way already may still arrive; then nobody comes for three seconds.
+    # What was under way already may still arrive; then no request comes for three seconds.
     later = [start - seen.rested for start in seen.starts if start > seen.rested + 1.5]
     assert min(later) >= 2.7
     assert len(seen.starts) == 10 * WORKERS + 1

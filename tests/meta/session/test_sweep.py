@@ -1,4 +1,4 @@
-"""Which runs are over, and which private folders nobody needs any more."""
+"""Which runs are over, and which private folders are no longer needed."""
 
 import json
 import platform

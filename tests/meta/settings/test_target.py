@@ -23,7 +23,7 @@ def a_target(**settings: object) -> Target:
 
 
 @pytest.mark.parametrize(
-    ("need", "realm", "said"),
+    ("need", "realm", "message"),
     [
         ("realm.locked_identifier", "abs-dev", None),
         ("realm.locked_identifier", "bch-dev", "setting realm.bch-dev.locked_identifier is missing"),
@@ -36,8 +36,8 @@ def a_target(**settings: object) -> Target:
         ("attachments.size_limit_bytes", "abs-dev", "setting attachments.size_limit_bytes is missing"),
     ],
 )
-def test_a_need_is_met_or_named(need: str, realm: str, said: str | None) -> None:
-    assert a_target().missing(need, realm) == said
+def test_a_need_is_met_or_named(need: str, realm: str, message: str | None) -> None:
+    assert a_target().missing(need, realm) == message
 
 
 def test_a_size_limit_that_is_set_is_not_missing() -> None:

@@ -148,7 +148,7 @@ def test_waiting(author: Actor, arrange: Arrangement) -> None:
 @contract("contact-create-accepted")
 @pytest.mark.parametrize("turn", range(3))
 def test_contacts(author: Actor, samples: Samples, fresh: Namespace, claim: Claims, turn: int) -> None:
-    """Creates something that nobody can remove."""
+    """Creates a record that no operation removes."""
     record = samples.contact(fresh.uid())
     sent = author.send("createContact", query={"schema": samples.contact_schema}, json=record)
     claim("contact-create-accepted").accepted(sent)

@@ -12,7 +12,7 @@ ONCE, ALWAYS = "test_many[abs-dev-3]", "test_many[abs-dev-4]"
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> object:
-    """End this process once the case has done its work, before anybody is told."""
+    """End this process once the case has done its work, before the controller hears of it."""
     result = yield
     mark = Path(os.environ["CRASH_MARK"])
     chosen = os.environ["CRASH_CASES"].split()
