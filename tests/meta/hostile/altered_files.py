@@ -13,7 +13,7 @@ import time
 import tomllib
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +25,7 @@ from contracts.cli import program
 from contracts.reports import __main__ as reports_again
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 from tests.meta.hostile.probe import LONG, NASTY, OURS, Ended, Wrong, shown_safely
+from tests.meta.replaced_values import replaced
 
 #: One value of each kind that JSON has, and texts that lead elsewhere or cannot be shown.
 KINDS: tuple[Any, ...] = (
@@ -42,20 +43,6 @@ KINDS: tuple[Any, ...] = (
     {},
     {"x": None},
 )
-_LONGEST_LIST = 2
-
-
-def replaced(content: Any) -> Iterator[Any]:
-    """The content once for each member in it and each other kind of value that may stand there."""
-    yield from KINDS
-    if isinstance(content, dict):
-        for name, member in content.items():
-            yield from ({**content, name: other} for other in replaced(member))
-            yield {key: value for key, value in content.items() if key != name}
-        yield {**content, "\ud800x\n::error::": 1}
-    elif isinstance(content, list):
-        for number, item in enumerate(content[:_LONGEST_LIST]):
-            yield from ([*content[:number], other, *content[number + 1 :]] for other in replaced(item))
 
 
 def texts(path: Path, line: int | None) -> list[Callable[[], str]]:
@@ -79,7 +66,7 @@ def texts(path: Path, line: int | None) -> list[Callable[[], str]]:
     def written(other: Any) -> str:
         return before + write(other).replace(f'"{LONG}"', "9" * 5000) + after
 
-    return [partial(written, other) for other in replaced(read(text))]
+    return [partial(written, other) for other in replaced(read(text), KINDS, "\ud800x\n::error::")]
 
 
 def _toml(content: Any) -> str:

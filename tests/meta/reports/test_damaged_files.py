@@ -1,7 +1,7 @@
 """A member of a file of ours replaced by another kind of value ends in one clear line, never in a traceback."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ from contracts.evidence import observations
 from contracts.evidence.run_comparison import realms_of_operations
 from contracts.evidence.run_folder import collect
 from contracts.history import baseline, runs
-from contracts.history import runs as trends
 from contracts.history.observed_facts import read_facts
 from contracts.manual.recorded_sequence import from_data
 from contracts.reports import verdict_json
 from contracts.session.ledger import read_entries
+from tests.meta.replaced_values import replaced
 
 #: One value of each kind that JSON has, and text that cannot be encoded.
 KINDS: tuple[Any, ...] = (
@@ -37,21 +37,6 @@ KINDS: tuple[Any, ...] = (
 )
 
 
-def replaced(content: Any, depth: int = 0) -> Iterator[Any]:
-    """The content once for each member in it and each other kind of value that may stand there."""
-    for kind in KINDS:
-        if type(kind) is not type(content) or not content:
-            yield kind
-    if isinstance(content, dict):
-        for name, member in content.items():
-            for other in replaced(member, depth + 1):
-                yield {**content, name: other}
-            yield {key: value for key, value in content.items() if key != name}
-    elif isinstance(content, list) and content:
-        for other in replaced(content[0], depth + 1):
-            yield [other, *content[1:]]
-
-
 def complaint(read: Callable[[], object]) -> str:
     """Why a file cannot be used; empty when it can."""
     try:
@@ -66,7 +51,7 @@ def check(path: Path, read: Callable[[], object]) -> None:
     content = json.loads(path.read_text("utf-8"))
     assert not complaint(read)
     complaints = []
-    for other in replaced(content):
+    for other in replaced(content, KINDS):
         path.write_text(json.dumps(other), "utf-8")
         complaints.append(complaint(read))
     assert not [line for line in complaints if "\n" in line or (line and str(path.parent) not in line)]
@@ -117,16 +102,16 @@ def test_observations(whole: Path) -> None:
     check(path, lambda: read_facts(observations.read(whole)))
 
 
-def test_run_facts(whole: Path) -> None:
-    check(whole / "run.json", lambda: collect(whole))
-
-
-def test_drift_settings(whole: Path) -> None:
-    check(whole / "drift.json", lambda: baseline.load_drift_settings(whole, realms_of_operations()))
-
-
-def test_past(whole: Path) -> None:
-    check(whole / "past.json", lambda: trends.read_past(whole))
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("run.json", collect),
+        ("drift.json", lambda folder: baseline.load_drift_settings(folder, realms_of_operations())),
+        ("past.json", runs.read_past),
+    ],
+)
+def test_a_file_that_is_read_by_its_folder(whole: Path, name: str, read: Callable[[Path], object]) -> None:
+    check(whole / name, lambda: read(whole))
 
 
 def test_history(whole: Path) -> None:
@@ -138,7 +123,7 @@ def test_history(whole: Path) -> None:
             whole / "history.jsonl",
             runs.History((entry,)) if isinstance(entry, runs.Entry) else runs.History(),
         )
-        trends.past_of(runs.read(whole / "history.jsonl"), "x", "gate")
+        runs.past_of(runs.read(whole / "history.jsonl"), "x", "gate")
 
     check(path, read)
 
@@ -147,7 +132,7 @@ def test_baseline(whole: Path) -> None:
     path = whole / "baseline.yaml"
     content = yaml.safe_load(path.read_text("utf-8"))
     complaints = []
-    for other in replaced(content):
+    for other in replaced(content, KINDS):
         path.write_text(yaml.safe_dump(other), "utf-8")
         complaints.append(complaint(lambda: baseline.read(path, realms_of_operations())))
     assert not [line for line in complaints if "\n" in line or (line and str(path) not in line)]
@@ -160,7 +145,7 @@ def test_journal_events(whole: Path) -> None:
     kinds = {json.loads(line)["kind"]: number for number, line in reversed(list(enumerate(lines)))}
     complaints = []
     for number in kinds.values():
-        for content in replaced(json.loads(lines[number])):
+        for content in replaced(json.loads(lines[number]), KINDS):
             text = "\n".join([*lines[:number], json.dumps(content), *lines[number + 1 :], ""])
             path.write_text(text, "utf-8")
             complaints.append(complaint(lambda: collect(whole)))
@@ -181,6 +166,6 @@ def test_a_ledger_of_an_earlier_run_is_read_as_far_as_it_is_one(tmp_path: Path) 
         "by": "main",
     }
     path = tmp_path / "ledger.jsonl"
-    for content in replaced(line):
+    for content in replaced(line, KINDS):
         path.write_text(f"{json.dumps(content)}\n{json.dumps(line | {'number': 7})}\n", "utf-8")
         assert 7 in {entry.number for entry in read_entries([path])}
