@@ -242,16 +242,7 @@ def _folder() -> Path:
 
 
 class Service(Context):
-    """Everything one sandbox is made of; a sandbox that differs in one point alters one of these objects.
-
-    Args:
-        settings: where data is kept, and the limits.
-        habits: choices where the document is silent.
-
-    Raises:
-        UsageError: the data folder cannot be used.
-
-    """
+    """Everything one sandbox is made of; a sandbox that differs in one point alters one of these objects."""
 
     def __init__(self, settings: Settings, habits: Habits) -> None:
         super().__init__(settings, habits)
