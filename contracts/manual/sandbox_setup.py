@@ -319,6 +319,10 @@ _NO_SCHEMA: Final = ("draft-save-schema-missing", "saveDraft", "seen")
 _TAKEN_NAME: Final = ("attachment-persist-twice", "persistTemporaryFile", "seen")
 _READ_ELSEWHERE: Final = ("realm-missing-draft", "getDraft", "missing")
 _IN_QUERY: Final = ("realm-query-elsewhere", "getDraft", "seen")
+_UPDATED_ELSEWHERE: Final = (
+    ("realm-missing-contact", "updateContact", "fault header.Realm:missing"),
+    ("realm-unknown-contact", "updateContact", "fault header.Realm:unknown-value"),
+)
 _DRAFT_ELSEWHERE: Final = ("realm-missing-draft", "saveDraft", "missing")
 #: The name of one that was kept, seen only where it is found again.
 _PERSISTED_NAME: Final = ("attachment-persist-name", "persistTemporaryFile", "seen")
@@ -473,6 +477,7 @@ class _Reading:
     """What the facts of one realm say of every knob."""
 
     def __init__(self, facts: Facts, realm: str) -> None:
+        self._realm = realm
         self._facts = {
             (place.clause, place.operation): {name: _text(value) for name, value in values.items()}
             for place, values in facts.items()
@@ -616,6 +621,7 @@ class _Reading:
             yield "attachment-of-another", "attachments-private"
         yield from self._by_sign_in(habits)
         yield from self._realms(habits.get("bad_request_status", ""))
+        yield from self._created_elsewhere(habits)
 
     def _realms(self, refused: str) -> Iterator[tuple[str, str]]:
         """Clause and variant where a realm of no use was passed over: what came of it is not how it is refused.
@@ -629,6 +635,15 @@ class _Reading:
         missing, elsewhere = self._fact(*_READ_ELSEWHERE), self._fact(*_IN_QUERY)
         if elsewhere != missing and re.fullmatch(_TAKEN, elsewhere):
             yield _IN_QUERY[0], "realm-in-any-query"
+
+    def _created_elsewhere(self, habits: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Clause and variant where an update without a realm of its own was judged by content in the default one."""
+        seen = (
+            [self._fact(*place) for place in _UPDATED_ELSEWHERE] if self._realm != DOCUMENT_REALMS[0] else []
+        )
+        invalid = habits.get("validation_status")
+        if invalid in seen and invalid != habits.get("bad_request_status"):
+            yield _UPDATED_ELSEWHERE[0][0], "contact-put-creates"
 
     def _lists_late(self) -> Iterator[tuple[str, str]]:
         """Clause and variant where what was just attached was not listed."""
@@ -795,10 +810,10 @@ class _Reading:
         if re.fullmatch(r"\d+ errors", self._fact("workflow-unknown-member", _NAMED, "unknown")):
             yield "workflow-unknown-member", "unknown_submission_members_refused", "false"
         disagreeing = (
-            self._fact("workflow-header-disagrees", _NAMED, "seen"),
-            self._fact("contact-header-disagrees", "createContact", "schema"),
+            *_each("workflow-header-disagrees", _SUBMITTING, "seen"),
+            *_each("contact-header-disagrees", "createContact updateContact", "schema"),
         )
-        if "false" in disagreeing:
+        if any(self._fact(*place) == "false" for place in disagreeing):
             yield "workflow-header-disagrees", "header_schema_must_agree", "false"
         order = self._order()
         if "latest" in order:

@@ -230,6 +230,21 @@ def test_the_order_of_attachments_tells_that_of_lists_whose_pages_hold_few_draft
     assert imitate(observed(tmp_path, point)).options == ("--habit=newest_first=true",)
 
 
+@pytest.mark.parametrize(("realm", "created"), [("bch-dev", True), ("abs-dev", False)])
+def test_an_update_that_another_realm_judges_by_its_content_creates(
+    tmp_path: Path, realm: str, created: bool
+) -> None:
+    updated = ("realm-missing-contact", "updateContact", {"fault": "header.Realm:missing", "status": 422})
+    path = observed(tmp_path, FAULTY, NO_PLACE, updated)
+    path.write_text(path.read_text("utf-8").replace("abs-dev", realm), "utf-8")
+    assert ("--variant=contact-put-creates" in imitate(path).options) is created
+
+
+def test_a_schema_that_the_header_may_contradict_is_told_by_an_update_too(tmp_path: Path) -> None:
+    point = ("contact-header-disagrees", "updateContact", {"schema": False})
+    assert imitate(observed(tmp_path, point)).options == ("--habit=header_schema_must_agree=false",)
+
+
 def test_a_draft_whose_faults_are_told_beside_nothing_is_saved_with_204(tmp_path: Path) -> None:
     told = answered("draft-save-answer", "saveDraft", "200", "draft", "errors")
     told["answers"]["200"]["schema"]["properties"]["draft"] = {"type": "null"}
