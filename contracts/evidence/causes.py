@@ -62,6 +62,7 @@ class Cause:
         findings: One for each realm, in the order of the run's realms; the first has the evidence that is shown.
         should: What should be: the clause, in the catalogue's words.
         was: What was, in words.
+        part: What of the clause failed, where it is about more than one operation.
         quote: The sentences of the interface document that the clause rests on, and where they stand there.
         request: The request that gives it away, and what had been stored for it, in words.
         contrast: What the same request got without its fault, in words.
@@ -77,6 +78,7 @@ class Cause:
     findings: tuple[Finding, ...]
     should: str
     was: str
+    part: str = ""
     quote: str = ""
     request: str = ""
     contrast: str = ""
@@ -112,6 +114,11 @@ class Cause:
     def all_findings(self) -> tuple[Finding, ...]:
         """Its findings and those that follow from them."""
         return (*self.findings, *(finding for cause in self.follows for finding in cause.findings))
+
+    @property
+    def heading(self) -> str:
+        """What should be and, of a clause about several operations, by which of them it was not so."""
+        return f"{self.should} Not so: {self.part}." if self.part else self.should
 
     @property
     def headline(self) -> str:
@@ -428,6 +435,7 @@ def _worded(record: RunRecord, group: Sequence[Finding], shown: _Shown, clause: 
         if clause
         else f"{finding.operation or 'The service'}: {finding.expected}.",
         was=was(finding, told, faults, shown.before(record)),
+        part=_part(finding, clause),
         quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",
         faults=tuple(map(fault_in_words, faults)),
         marks=marks,
@@ -442,6 +450,12 @@ def _worded(record: RunRecord, group: Sequence[Finding], shown: _Shown, clause: 
         culprit=key,
         curl=_curl_of(finding, exchange),
     )
+
+
+def _part(finding: Finding, clause: Clause | None) -> str:
+    """Which of several operations of its clause a finding is about, in words; empty where there is but one."""
+    among = len(clause.operations) if clause else 0
+    return f"{finding.operation}, one of {among} operations" if finding.operation and among > 1 else ""
 
 
 def _curl_of(finding: Finding, culprit: Exchange) -> str:

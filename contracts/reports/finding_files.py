@@ -74,7 +74,7 @@ def lines_of(verdict: RunVerdict, run_command: str, folder: Path) -> Iterator[Li
 
 def _finding(number: int, cause: Cause) -> Iterator[Line]:
     lead, colour = cause.lead, _COLOURS[cause.lead.standing]
-    yield Line(f"{number}. {lead.standing}: {plain_line(cause.should, _LONGEST)}", colour, bold=True)
+    yield Line(f"{number}. {lead.standing}: {plain_line(cause.heading, _LONGEST)}", colour, bold=True)
     yield Line(f"   {plain_line(cause.was, _LONGEST)}", colour)
     yield Line(f"   {cause.place} · {lead.clause} · {lead.rate}")
     yield from (Line(f"   {detail}") for detail in [*_state(lead), *filter(None, [cause.stood_in_the_way])])
@@ -386,7 +386,7 @@ def markdown(record: RunRecord, cause: Cause, clause: Clause | None) -> str:
     """Return the findings of a cause as a Markdown page."""
     finding = cause.lead
     lines = [
-        f"# {inline(cause.should)} {inline(cause.was, 400)}",
+        f"# {inline(cause.heading)} {inline(cause.was, 400)}",
         "",
         f"**{finding.standing}**, {inline(cause.place)} — {STANDING_SENTENCES[finding.standing]}.",
         "",

@@ -288,7 +288,7 @@ def _findings(causes: tuple[Cause, ...], past: Past) -> Iterator[str]:
             str(cause.lead.standing) + ("" if cause.lead.counted else ", not counted"),
             "<br>".join(
                 [
-                    f"{inline(cause.should, 300)} **{inline(cause.was, 400)}**",
+                    f"{inline(cause.heading, 300)} **{inline(cause.was, 400)}**",
                     *(inline(words, 400) for words in cause.details_in_words),
                 ]
             ),

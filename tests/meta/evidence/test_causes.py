@@ -142,6 +142,13 @@ def test_a_token_that_was_refused_is_told_with_its_kind_and_whose_it_is(
     assert f"{says}." in cause.was
 
 
+def test_the_heading_says_which_of_several_operations_it_was() -> None:
+    one, several = judged(TOP).causes[0], judged((seen("uid-too-short", SHORT, "201 {}"), SHORT)).causes[0]
+    assert one.heading == one.should
+    among = len(load_catalogue().clause("uid-too-short").operations)
+    assert several.heading == f"{several.should} Not so: saveDraft, one of {among} operations."
+
+
 def test_realms_of_one_contradiction_are_one_finding_that_the_reason_counts_once() -> None:
     verdict = judged(TOP, (seen("list-top", LISTED, "2 items", "bch-dev"), LISTED))
     (cause,) = verdict.causes
