@@ -22,9 +22,9 @@ def test_creating_an_attachment_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """Without a token a file is not attached."""
-    uid = arrange.document(author)
     on_draft = arrange.refusal_of_files(author) or "kept"
     observe("attachment-failure-status", "createAttachment", {"on a draft": on_draft})
+    uid = arrange.document(author)
     refused = upload(anonymous, uid, "nobody.txt", b"from nobody\n")
     claim("attachment-create-needs-token").refused(refused)
     attachments.nothing_attached(claim("attachment-create-needs-token"), arrange, author, uid, refused)
