@@ -657,8 +657,9 @@ class _Reading:
         )
         lists = self._facts.get(("attachment-success-status", "listAttachments"), {})
         uploaded = self._fact("attachment-success-status", "createAttachment", "seen")
-        if re.fullmatch(_TAKEN, uploaded) and lists and "seen" not in lists:
-            # No list ever showed what had been taken.
+        on_draft = self._fact("attachment-failure-status", "createAttachment", "on a draft")
+        if re.fullmatch(_TAKEN, uploaded) and lists and "seen" not in lists and not on_draft.isdigit():
+            # No list ever showed what had been taken, nor was one spared for want of records that take files.
             yield "attachment-success-status", "lists-late"
         if re.fullmatch(_TAKEN, made) and listed == lists.get("nothing left", "") != lists.get("seen", ""):
             yield "attachment-document-unknown", "lists-late"

@@ -156,6 +156,14 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
         ((("attachment-empty-file", "createAttachment", {"status": 201, "listed": -1}),), "lists-late"),
         ((UPLOADED, ("attachment-success-status", "listAttachments", {"status": 200})), "lists-late"),
         ((UPLOADED, ("attachment-success-status", "listAttachments", 200)), None),
+        (
+            (
+                UPLOADED,
+                ("attachment-success-status", "listAttachments", {"status": 200}),
+                ("attachment-failure-status", "createAttachment", {"on a draft": 409}),
+            ),
+            "attachments-beyond-drafts",
+        ),
         ((WITHOUT_REALM, TEXT, ("realm-missing-draft", "saveDraft", {"missing": 400})), "draft-valid-only"),
         (
             (WITHOUT_REALM, TEXT, ("realm-missing-draft", "saveDraft", {"missing": 201})),
