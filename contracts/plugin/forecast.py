@@ -1,6 +1,6 @@
 """What a run will send and judge, before it sends anything, and which further setting would let it judge more.
 
-The requests of each case were measured on the faithful sandbox, in the profiles `gate` and `full`;
+The requests of each case were measured on the faithful sandbox, in the profiles `gate`, `full` and `smoke`;
 `tests.meta.case_requests` writes them down.
 """
 
@@ -21,7 +21,7 @@ from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.description import operations_with
 from contracts.interface.operations import ANY_REALM
 from contracts.safe_text import many
-from contracts.settings.target import AttachmentSettings, RealmSettings, Target
+from contracts.settings.target import DOCUMENT_REALMS, AttachmentSettings, RealmSettings, Target
 
 #: A clause in a realm: what a run gives one verdict on.
 Cell = tuple[str, str]
@@ -132,7 +132,8 @@ def _unlock(need: str, realms: tuple[str, ...], clauses: tuple[str, ...], cells:
     return Unlock(f"realm.<realm>.{key}", realms, str(meaning), clauses, cells, helps)
 
 
-#: Requests by case, where `*` stands for the realm: in a gate, and those of the later profiles that differ.
+#: Requests by case, where `*` stands for the realm: in a gate, and those that differ in the later profiles, in `smoke`
+#: and in a gate of one realm.
 MEASURED: Final = Path(__file__).with_name("case_requests.json")
 #: Files above this are counted, in bytes.
 LARGE_FILE_BYTES: Final = 1024**2
@@ -152,15 +153,18 @@ def without_realm(case: str) -> str:
 
 
 @cache
-def measured(profile: Profile = Profile.GATE) -> Mapping[str, Mapping[str, float]]:
+def measured(profile: Profile = Profile.GATE, *, alone: bool = False) -> Mapping[str, Mapping[str, float]]:
     """Requests of each case in one realm, by operation, and `large_files`: bodies above `LARGE_FILE_BYTES`.
 
     Args:
-        profile: Drawn cases send more in the profiles after `gate`.
+        profile: Drawn cases send more in the profiles after `gate`; in `smoke` others arrange less for a case.
+        alone: Whether one realm with documents is judged, so that nothing is dealt out among realms.
     """
     content: dict[str, dict[str, dict[str, float]]] = json.loads(MEASURED.read_text(encoding="utf-8"))
-    later = {} if Profile.GATE.includes(profile) else content["later"]
-    return content["gate"] | later
+    if not Profile.GATE.includes(profile):
+        return content["gate"] | content["later"]
+    smoke = content["smoke"] if profile is Profile.SMOKE else {}
+    return content["gate"] | smoke | (content["alone"] if alone else {})
 
 
 @dataclass(frozen=True)
@@ -175,6 +179,10 @@ class PlannedCase:
     case: str
     realm: str
     clauses: tuple[str, ...]
+
+
+def _with_documents(cases: Iterable[PlannedCase]) -> set[str]:
+    return {case.realm for case in cases if case.realm in DOCUMENT_REALMS}
 
 
 def _needs(clause: Clause) -> tuple[str, ...]:
@@ -205,7 +213,8 @@ class Forecast:
         budget: int,
         profile: Profile = Profile.GATE,
     ) -> None:
-        self._measured = measured(profile)
+        cases = list(cases)
+        self._measured = measured(profile, alone=len(_with_documents(cases)) == 1)
         self._target = target
         self._catalogue = catalogue
         self._budget = budget

@@ -2,7 +2,9 @@
 
 registry-contracts run --seed 1 --reports /tmp/gate
 registry-contracts run --seed 1 --profile full --reports /tmp/full
-python -m tests.meta.case_requests /tmp/gate/latest /tmp/full/latest
+registry-contracts run --seed 1 --profile smoke --reports /tmp/smoke
+registry-contracts run --seed 1 --realm abs-dev --reports /tmp/alone
+python -m tests.meta.case_requests /tmp/gate/latest /tmp/full/latest /tmp/smoke/latest /tmp/alone/latest
 """
 
 from __future__ import annotations
@@ -54,10 +56,13 @@ def _of_run(folder: str) -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    """Write the figures of a gate and, where they differ, of a full run in the folders that the command names."""
-    gate, full = map(_of_run, sys.argv[1:])
-    later = {case: known for case, known in full.items() if known != gate.get(case)}
-    parts = (f"{json.dumps(name)}: {_table(part)}" for name, part in (("gate", gate), ("later", later)))
+    """Write the figures of a gate and, where they differ, of the other runs in the folders that the command names."""
+    gate, *others = map(_of_run, sys.argv[1:])
+    differing = [
+        {case: known for case, known in other.items() if known != gate.get(case)} for other in others
+    ]
+    named = zip(("gate", "later", "smoke", "alone"), (gate, *differing), strict=True)
+    parts = (f"{json.dumps(name)}: {_table(part)}" for name, part in named)
     MEASURED.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 

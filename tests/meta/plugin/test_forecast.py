@@ -46,6 +46,12 @@ def test_a_later_profile_is_forecast_by_its_own_figures() -> None:
     assert forecast(case, profile=Profile.NIGHTLY).requests == night > gate
 
 
+def test_where_one_realm_is_judged_nothing_is_dealt_out_among_realms() -> None:
+    dealt = "property/test_generated_faults.py::test_single_faults_are_turned_down[*-updateContact]"
+    shared, whole = (sum(measured(alone=alone)[dealt].values()) for alone in (False, True))
+    assert whole > 1.5 * shared
+
+
 def test_a_realm_stands_for_all() -> None:
     assert (
         without_realm("scenario/test_a.py::test_b[abs-dev-getDraft]")
