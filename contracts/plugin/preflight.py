@@ -347,7 +347,7 @@ class _RealmLook:
         for attempt in (1, 2):
             issued = look.send(attempt, query={"$top": "1"})
             made_up = look.send(attempt, query={"$top": "1"}, token=NO_TOKEN)
-            unknown = issued.status == _UNAUTHENTICATED and refused_as(issued.answer, made_up.answer)
+            unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
             too_long = length > _LONG_TOKEN and issued.answer.refusal and issued.status != made_up.status
             if not (unknown or too_long):
                 return None
@@ -382,6 +382,12 @@ class _RealmLook:
 def _about_the_realm(answer: Response, unknown: Response) -> bool:
     """Whether a refusal speaks of the realm, and is the one that a realm meets that does not exist."""
     return refused_as(answer, unknown) and "realm" in answer.text.lower()
+
+
+def _about_the_token(answer: Response) -> bool:
+    """Whether a refusal is for the token: 401, or in words, but for want of rights these may be the same."""
+    spoken = any(word in answer.text.lower() for word in ("token", "bearer", "authorization"))
+    return answer.status == _UNAUTHENTICATED or (answer.refusal and answer.status != _FORBIDDEN and spoken)
 
 
 @dataclass(frozen=True)

@@ -91,13 +91,14 @@ def test_a_list_that_is_refused_for_something_else_stops_nothing(
     assert ended.code == 0, ended.output
 
 
+@pytest.mark.parametrize("variants", [(), ("refusals-404",)])
 def test_a_token_that_is_known_under_another_scheme_is_one_finding(
-    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
+    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path], variants: tuple[str, ...]
 ) -> None:
     from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
-    from contracts.sandbox.service import create_app  # noqa: PLC0415
+    from contracts.sandbox.serve import altered  # noqa: PLC0415
 
-    target = aimed_at(serve_app(Renamed(create_app(Settings()), scheme="Token")))
+    target = aimed_at(serve_app(Renamed(altered(Settings(variants=variants)), scheme="Token")))
     ended = run(f"--target={target}")
     assert [each["clause"] for each in ended.verdict["findings"]] == ["token-opens-protected"]
     assert "scheme in [names] lets the rest be judged" in ended.verdict["environment"]["breaker"]
