@@ -354,7 +354,7 @@ class Arrangement:
         if not tried.refusal:
             return None
         try:
-            submitted = self.new_submission(actor)
+            submitted = self.submission(actor)
         except (Blocked, Untested):
             return None
         taken_there = usable(upload(actor, submitted, "first.txt", b"first\n")).success

@@ -124,6 +124,11 @@ def errors(answer: Response) -> list[Any] | None:
     return telling[0] if telling else [] if arrays else None
 
 
+def tells_errors(answer: Response) -> bool:
+    """Whether an answer that is no server error holds an `errors` array that says something."""
+    return answer.status < 500 and any(_errors_in(answer.json))
+
+
 def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
     """Every `errors` array, but none that stands in another."""
     if depth >= _DEEPEST:

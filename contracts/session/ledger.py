@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response
 from contracts.file_formats import Format, Moment, Name, one_of, plain, read_bytes
 from contracts.interface.description import load_description
@@ -233,13 +234,18 @@ def residue(entries: Iterable[Entry]) -> Iterator[Entry]:
             yield entry
 
 
-def outcome(answer: Response | None, fault: str | None) -> State:
-    """What an answer says became of a write; content problems may come with any status below 500 (design 4.2)."""
+def outcome(answer: Response | None, fault: str | None, what: str = "contact") -> State:
+    """What an answer says became of a write.
+
+    Args:
+        what: Kind of the record. Problems of the content of what stays may come with any status below 500 (design
+            4.2); whether the answer to a saved draft tells what is still to be done is not shown.
+    """
     if answer is not None and answer.status == 429:
         return "refused"
     if answer is None or fault:
         return "unknown"
-    if answer.refusal or (answer.success and _tells_errors(answer.json)):
+    if answer.refusal or (what in PERMANENT_KINDS and readers.tells_errors(answer)):
         return "refused"
     return "created" if answer.success else "unknown"
 
@@ -255,11 +261,6 @@ def named(answer: Response | None) -> str | None:
             if is_valid_uid(members.get(name)):
                 return str(members[name])
     return None
-
-
-def _tells_errors(body: Any) -> bool:
-    inner = body.values() if isinstance(body, dict) else ()
-    return any(isinstance(member, dict) and bool(member.get("errors")) for member in (body, *inner))
 
 
 def read_ledger(path: Path) -> list[Entry]:

@@ -134,6 +134,7 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
         rest=claim("workflow-refused-frees-identifier"),
         plain=samples.submission(fresh.uid()),
         samples=samples,
+        elsewhere=(claim("workflow-identifier-edges"), samples.submission(fresh.uid(11), batchId=batch)),
     )
     records.offer_another(identifier, sent)
 

@@ -48,6 +48,7 @@ def write(book: Ledger, operation: str, identifier: str, state: Any, realm: str 
         (answer(200, {"errors": []}), None, "created"),
         (answer(200, {"errors": [{"code": "Error.Mandatory"}]}), None, "refused"),
         (answer(200, {"data": {"errors": [{"code": "Error.Mandatory"}]}}), None, "refused"),
+        (answer(200, {"document": {"found": {"errors": [{"code": "Error.Mandatory"}]}}}), None, "refused"),
         (answer(409), None, "refused"),
         (answer(429), "status 429", "refused"),
         (answer(500), None, "unknown"),
@@ -57,6 +58,10 @@ def write(book: Ledger, operation: str, identifier: str, state: Any, realm: str 
 )
 def test_what_became_of_a_write(seen: Response | None, fault: str | None, state: str) -> None:
     assert outcome(seen, fault) == state
+
+
+def test_a_draft_is_there_whatever_its_answer_says_is_still_to_be_done() -> None:
+    assert outcome(answer(200, {"errors": [{"code": "Error.Mandatory"}]}), None, "draft") == "created"
 
 
 @pytest.mark.parametrize(
