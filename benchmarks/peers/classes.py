@@ -38,7 +38,7 @@ _TOLD = {
 DEFECT_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
     (Need.ACCOUNTS, ("draft-create-lost-of-other", "token-of-other-*", "*-of-anyone")),
     # The caller without rights is a second account.
-    (Need.ACCOUNTS, ("workflow-*-rights-*",)),
+    (Need.ACCOUNTS, ("workflow-*-rights-*", "workflow-*-without-rights")),
     (Need.CALLS, ("*-one-in-*", "*-at-times", "*-once", "*-of-two", "*-from-cache")),
     (Need.CALLS, ("*-yet-*", "*-done-and-refused", "*-though-refused", "*-cut-to-*", "*-stripped")),
     (
@@ -85,7 +85,7 @@ CLAUSE_RULES: tuple[tuple[Need, tuple[str, ...]], ...] = (
         Need.CALLS,
         ("draft-*", "list-*", "attachment-list-*", "attachment-create-listed", "attachment-several"),
     ),
-    (Need.CALLS, ("attachment-exists-*", "attachment-persist-*", "contact-update-*")),
+    (Need.CALLS, ("attachment-exists-*", "attachment-persist-*", "contact-update-*", "contact-any-fields")),
     (
         Need.CALLS,
         (
