@@ -561,4 +561,4 @@ def _(_: Service, faithful: Drafts, records: Records, realm: str, owner: str | N
     if page.filter is not None or page.orderby is not None or page.skip:
         return rows
     without = _published_only(records, realm, owner)
-    return [*({"identifier": name} for name in without[:2]), *rows][: page.top]
+    return [*without[:2], *rows][: page.top]
