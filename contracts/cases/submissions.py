@@ -182,11 +182,13 @@ def _own_identifier(sent: Any) -> str | None:
     return own if isinstance(own, str) else None
 
 
-def claim_identifier(claim: Claim, exchange: Exchange, sent: Any, known: Callable[[str], bool]) -> str:
+def claim_identifier(
+    claim: Claim, exchange: Exchange, sent: Any, known: Callable[[list[str]], str | None]
+) -> str:
     """Claim that an answer carries the identifier of the new record.
 
     Args:
-        known: Tells whether the service knows a record under an identifier.
+        known: Tells under which of some identifiers the service knows a record.
 
     Returns:
         The identifier.
@@ -196,7 +198,7 @@ def claim_identifier(claim: Claim, exchange: Exchange, sent: Any, known: Callabl
     """
     answer = usable(exchange)
     candidates = named_identifiers(answer, sent)
-    found = next((candidate for candidate in candidates if known(candidate)), None)
+    found = known(candidates)
     claim.holds(
         found is not None,
         exchange,

@@ -7,7 +7,7 @@ nothing but a draft may or may not count as existing; one counts here only after
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -108,10 +108,20 @@ class RecordLookup:
         """Whether the service comes to know a record within a few seconds."""
         return self._arrange.eventually(lambda: self.knows(identifier))
 
-    def comes_to_know(self, identifier: str) -> bool:
-        """Whether the service comes to know a record under an identifier that its answer names."""
-        self._fresh.claim_minted(identifier)
-        return self.settles(identifier)
+    def comes_to_know(self, identifiers: Iterable[str]) -> str | None:
+        """The identifier, of those that an answer names, under which the service comes to know a record."""
+        candidates = list(identifiers)
+        for candidate in candidates:
+            self._fresh.claim_minted(candidate)
+        found: str | None = None
+
+        def look() -> bool:
+            nonlocal found
+            found = next((candidate for candidate in candidates if self.knows(candidate)), None)
+            return found is not None or not candidates
+
+        self._arrange.eventually(look)
+        return found
 
     def given(self, exchange: Exchange, sent: Any) -> str:
         """The identifier that an accepted submission was given.
@@ -119,10 +129,10 @@ class RecordLookup:
         Raises:
             Blocked: the answer names none that works.
         """
-        for candidate in named_identifiers(done(exchange), sent):
-            if self.comes_to_know(candidate):
-                return candidate
-        raise Blocked(exchange.operation or "", "the answer names no identifier that works")
+        known = self.comes_to_know(named_identifiers(done(exchange), sent))
+        if known is None:
+            raise Blocked(exchange.operation or "", "the answer names no identifier that works")
+        return known
 
 
 _CLOSED = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)

@@ -34,7 +34,7 @@ REMOVABLE = "draft"
 #: States of a draft that say that a write of it left nothing.
 _GONE = frozenset({"refused", "removed"})
 #: Members under which an answer names the record it is about.
-_NAMES = ("identifier", "recordidentifier", "uid", "id", "_id")
+_NAMES = ("identifier", "recordidentifier", "documentuid", "uid", "id", "_id")
 
 
 #: In the place of the Realm header that a write carried: it had none, or an empty one.
@@ -251,16 +251,19 @@ def outcome(answer: Response | None, fault: str | None, what: str = "contact") -
 
 
 def named(answer: Response | None) -> str | None:
-    """The identifier that an answer gives to the record it is about, where it stands under a usual name."""
+    """The identifier that an answer gives to the record it is about, where it stands under a usual name.
+
+    The surest name counts first: the answer to a submission may describe its workflow before its document.
+    """
     body = answer.json if answer is not None else None
-    for record in (body, *(body.values() if isinstance(body, dict) else ())):
-        members = (
-            {name.lower(): member for name, member in record.items()} if isinstance(record, dict) else {}
-        )
-        for name in _NAMES:
-            if is_valid_uid(members.get(name)):
-                return str(members[name])
-    return None
+    records = [body, *(body.values() if isinstance(body, dict) else ())]
+    lowered = [
+        {name.lower(): member for name, member in record.items()}
+        for record in records
+        if isinstance(record, dict)
+    ]
+    found = (record[name] for name in _NAMES for record in lowered if is_valid_uid(record.get(name)))
+    return next(found, None)
 
 
 def read_ledger(path: Path) -> list[Entry]:

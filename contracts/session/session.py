@@ -432,9 +432,9 @@ class Session:
 
     def _record_outcome(self, entry: Entry, exchange: Exchange) -> None:
         state = outcome(exchange.response, exchange.fault, entry.what)
-        given = named(exchange.response) if state == "created" and not entry.identifier else None
         assigns = self.description.operations[entry.operation].assigns_identifier
         renamed = assigns and state == "created" and not _tells(exchange, entry.identifier)
+        given = named(exchange.response) if state == "created" and (renamed or not entry.identifier) else None
         self.ledger.settle(entry, state, given, renamed=renamed)
 
 

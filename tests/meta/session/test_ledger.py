@@ -66,7 +66,12 @@ def test_a_draft_is_there_whatever_its_answer_says_is_still_to_be_done() -> None
 
 @pytest.mark.parametrize(
     "body",
-    [{"identifier": "minted-00001"}, {"data": {"uid": "minted-00001"}}, {"_id": "minted-00001", "id": 7}],
+    [
+        {"identifier": "minted-00001"},
+        {"data": {"uid": "minted-00001"}},
+        {"_id": "minted-00001", "id": 7},
+        {"workflow": {"_id": "workflow-0001"}, "document": {"identifier": "minted-00001"}},
+    ],
 )
 def test_an_identifier_that_the_service_minted_is_found(body: Any) -> None:
     assert named(answer(201, body)) == "minted-00001"
