@@ -103,7 +103,7 @@ def command(
         variables=variables,
         realm=learned.realms,
         remarks=tuple(learned.notes),
-        scheme=learned.scheme,
+        names=learned.names,
     )
     if dry_run:
         click.echo(f"{path} is not written: a dry run", err=True)
@@ -162,6 +162,8 @@ def _learned_lines(learned: RecordedSettings) -> Iterator[str]:
             yield f"  realm.{realm}.{setting} = {text}  (request {shown.request})"
     for realm, spelling in sorted(learned.spellings.items()):
         yield f"  {realm} was sent as '{plain_line(spelling)}'; the interface document writes it in small letters"
+    for documented, sent in learned.sent_names.items():
+        yield f"  {documented} was sent as '{plain_line(sent.name)}'  (request {sent.request})"
     if learned.list_options:
         yield f"  options of the list of drafts in use: {plain_line(', '.join(sorted(learned.list_options)))}"
     yield from (f"  {note}" for note in learned.notes)

@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,17 +18,17 @@ from tomlkit.items import Table
 from contracts.checks.workflow import Row, carries_message
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.readers import Ambiguous, errors
 from contracts.exchanges.request_facts import ROOT, RequestFacts, read_request
 from contracts.interface.description import load_description
 from contracts.interface.operations import is_valid_uid
-from contracts.safe_text import many
+from contracts.manual.recorded_names import RecordedNames, SentName, realms_named, taken
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     DEVELOPMENT_REALMS,
     DOCUMENT_REALMS,
     PRODUCTION_REALMS,
     RealmSettings,
+    ServiceNames,
 )
 
 _E_MAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
@@ -37,7 +37,6 @@ _PERSONAL: Final = frozenset(
     {"firstname", "middlename", "lastname", "prefix", "email", "emails", "phone", "phones", "fax", "faxes"}
     | {"address", "street", "postalcode"}
 )
-_BEARER: Final = "bearer"
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ class RecordedSettings:
         base_url: Empty when no request is one of the interface.
         realms: Setting → value, by realm in the document's spelling.
         spellings: Realm → how it was sent, where that differs from the document.
-        scheme: What stood before each token that was taken, where it never was Bearer.
+        names: What was sent in place of documented names that never were.
+        sent_names: Documented name → that, with the request that showed it.
         list_options: Options of the list of drafts that were in use.
         production: Whether a request was made to a production realm.
         notes: What a person should know, a line each.
@@ -70,7 +70,8 @@ class RecordedSettings:
     base_url: str = ""
     realms: dict[str, dict[str, Value]] = field(default_factory=dict)
     spellings: dict[str, str] = field(default_factory=dict)
-    scheme: str = ""
+    names: ServiceNames = field(default_factory=ServiceNames)
+    sent_names: dict[str, SentName] = field(default_factory=dict)
     list_options: set[str] = field(default_factory=set)
     production: bool = False
     notes: list[str] = field(default_factory=list)
@@ -92,23 +93,27 @@ class _Learner:
         self._keep = keep_personal_data
         self._learned = RecordedSettings()
         self._description = load_description()
-        self._schemes: Counter[str] = Counter()
-        self._schemes_taken: set[str] = set()
+        self._names = RecordedNames()
         self._taken_as_documented: set[str] = set()
         self._with_bodies = False
 
     def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
         addresses: Counter[str] = Counter()
+        requests: list[tuple[Exchange, RequestFacts]] = []
         for exchange in exchanges:
             facts = read_request(exchange, self._description)
             if facts is None:
                 continue
             addresses[exchange.url[: exchange.url.index(ROOT)]] += 1
-            self._read(exchange, facts)
+            self._names.read(exchange, facts)
+            requests.append((exchange, facts))
+        # What a name stands for may show late.
+        for exchange, facts in requests:
+            self._read(exchange, facts, self._names.documented(facts))
         self._learned.requests = addresses.total()
         if addresses:
             self._learned.base_url = addresses.most_common(1)[0][0]
-        if len(addresses) > 1:
+        if len(addresses) > 1 and not self._learned.production:
             others = ", ".join(sorted(addresses)[:3])
             self._learned.notes.append(
                 f"the recording holds several addresses ({others}); the most used one is taken"
@@ -118,29 +123,40 @@ class _Learner:
                 "no request and no response of the recording has a body, so no document and no message could be "
                 "learned; export it with content"
             )
-        self._note_schemes()
+        self._take_names()
         for realm in self._taken_as_documented & self._learned.realms.keys():
             self._learned.realms[realm].pop("sent_as", None)
         return self._learned
 
-    def _read(self, exchange: Exchange, facts: RequestFacts) -> None:
+    def _take_names(self) -> None:
+        query, collections, scheme = self._names.settled()
+        self._learned.sent_names = {**query, **collections}
+        self._learned.names = ServiceNames(
+            scheme or None,
+            {documented: sent.name for documented, sent in query.items()},
+            {documented: sent.name for documented, sent in collections.items()},
+        )
+        self._learned.notes += self._names.notes()
+
+    def _read(self, exchange: Exchange, sent: RequestFacts, documented: tuple[tuple[str, str], ...]) -> None:
+        """Learn from one request, by its query as the document writes it."""
+        if realms_named(exchange, sent.query) & set(PRODUCTION_REALMS):
+            self._learned.production = True
+        by_query = dict(documented).get("Realm") if "Realm" in sent.operation.query_parameters else None
+        facts = replace(sent, query=documented, realm=sent.realm or by_query)
         answered = exchange.response is not None and bool(exchange.response.text)
         self._with_bodies = self._with_bodies or answered or exchange.request_body.json is not None
-        scheme = exchange.request_headers.get("authorization", "").strip().partition(" ")[0]
-        if scheme:
-            self._schemes[scheme] += 1
-            self._schemes_taken |= {scheme} if _taken(exchange) else set()
         realm = self._realm(facts)
         if facts.operation.id == "listDrafts":
-            self._learned.list_options |= {name for name, _ in facts.query}
+            self._learned.list_options |= {name for name, _ in sent.query}
         if realm is None or exchange.response is None:
             return
         settings = self._learned.realms.setdefault(realm, {})
-        if _taken(exchange) and facts.realm == realm:
+        if taken(exchange) and facts.realm == realm:
             self._taken_as_documented.add(realm)
-        elif _taken(exchange):
+        elif taken(exchange):
             settings.setdefault("sent_as", Value(facts.realm, exchange.number))
-        seen = _accepted(exchange, facts) if _taken(exchange) else _refused(exchange, facts, realm)
+        seen = _accepted(exchange, facts) if taken(exchange) else _refused(exchange, facts, realm)
         for name, value in seen:
             if name == "country_terms":
                 terms = settings[name].value if name in settings else ()
@@ -154,33 +170,11 @@ class _Learner:
         if facts.realm is None:
             return None
         plain = facts.realm.strip().lower()
-        if plain in PRODUCTION_REALMS:
-            self._learned.production = True
         if plain not in DEVELOPMENT_REALMS:
             return None
         if facts.realm != plain:
             self._learned.spellings[plain] = facts.realm
         return plain
-
-    def _note_schemes(self) -> None:
-        for scheme, times in sorted(self._schemes.items()):
-            if scheme.lower() != _BEARER:
-                shown = scheme if scheme.isalpha() and len(scheme) < 20 else "another one"
-                text = f"{many(times, 'request')} with the Authorization scheme '{shown}'; the document says Bearer"
-                self._learned.notes.append(text)
-        if len(self._schemes_taken) == 1:
-            (scheme,) = self._schemes_taken
-            self._learned.scheme = scheme if scheme.lower() != _BEARER and scheme.isalpha() else ""
-
-
-def _taken(exchange: Exchange) -> bool:
-    """Whether the service took what was sent: success, and no content error."""
-    if exchange.response is None or exchange.fault or not exchange.response.success:
-        return False
-    try:
-        return not errors(exchange.response)
-    except Ambiguous:
-        return False
 
 
 def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
@@ -285,7 +279,7 @@ class TargetSettings:
         variables: Role → names of the variables of its e-mail and its password.
         realm: Realm → setting → value, with the request that showed it; 0 where it was given.
         remarks: Lines at the top of the file.
-        scheme: What stands before a token in place of Bearer; empty for Bearer.
+        names: What the target calls otherwise than the document.
     """
 
     name: str
@@ -294,7 +288,7 @@ class TargetSettings:
     variables: Mapping[str, tuple[str, str]]
     realm: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-    scheme: str = ""
+    names: ServiceNames = field(default_factory=ServiceNames)
 
 
 def default_variables(role: str) -> tuple[str, str]:
@@ -372,8 +366,9 @@ def _document(settings: TargetSettings) -> tomlkit.TOMLDocument:
     for realm in settings.realms:
         realms.add(realm, _realm(settings, realm))
     document.add("realm", realms)
-    if settings.scheme:
-        document.add("names", {"scheme": settings.scheme})
+    if settings.names:
+        given = {field.name: getattr(settings.names, field.name) for field in fields(settings.names)}
+        document.add("names", {name: value for name, value in given.items() if value})
     return document
 
 
