@@ -166,6 +166,7 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     _Sign("contact-terms-own", "contact-type-values", ".*", "type", _ERRORS),
     _Sign("contact-terms-own", "errors-code-invalid-value", "createContact", "seen", ".*UnexpectedTerm.*"),
     _Sign("terms-open", *_FAULTS_OPEN, "country", _TAKEN),
+    _Sign("unknown-fields-kept", *_FAULTY, "unknown field", _TAKEN),
     _Sign("references-open", "contact-organization-unknown", ".*", "none", _TAKEN),
     _Sign("forms-checked", "contact-text-forms", ".*", "emails", _ERRORS),
     _Sign("terms-closed", "contact-further-members", ".*", "websites", _ERRORS),
@@ -230,6 +231,8 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     ),
     _Sign("errors-always", "attachment-(create|persist)-answer", ".*", _member(r"\.errors")),
     _Sign("errors-always", *_REFUSAL, r"4\d\d body\.errors"),
+    # Rows of the table are told with a body where other refusals have none; 403 is none of faulty content.
+    _Sign("errors-always", "workflow-message-place", ".*", r"403 body\.errors"),
     _Sign("problem-json", *_REFUSAL, r"4\d\d type", "application/problem.json"),
     # What is told of a fault that was planted is that of another one alone; a reference to nothing may be none.
     _Sign(
@@ -337,7 +340,9 @@ _SUBMITTING: Final = "createWorkflowRecord createWorkflowRecordWithIdentifier up
 #: Habit that is a status → where observations tell it, the first that does counts.
 _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "token_status": (("token-success-status", "createToken", "seen"),),
-    "contact_created_status": (("contact-success-status", "createContact", "seen"),),
+    "contact_created_status": _each("contact-success-status", "createContact", "seen")
+    # Where permanent records ran out before a contact was created for it, what other cases were answered tells.
+    + _each("contact-success-status", "createContact"),
     "contact_updated_status": (("contact-success-status", "updateContact", "seen"),),
     "draft_created_status": (("draft-success-status", "saveDraft", "create"),),
     "draft_updated_status": (("draft-success-status", "saveDraft", "update"),),

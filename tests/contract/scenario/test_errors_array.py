@@ -38,11 +38,17 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
     sent += [errors_array.refused_before(contacts.faulty(*pair)) for pair in certain.items()]
     contact_requests.claim_errors_arrays(clause, sent)
     # Whether either is refused is for cases of their own.
-    sent += [contacts.faulty("unknown field", sample_records.unknown_field(record))]
-    sent += [contacts.faulty("unknown country", sample_records.unknown_country(record))]
+    further = {
+        "unknown field": contacts.faulty("unknown field", sample_records.unknown_field(record)),
+        "unknown country": contacts.faulty("unknown country", sample_records.unknown_country(record)),
+    }
+    sent += further.values()
+    seen = {name: errors_array.outcome(exchange) for name, exchange in further.items()}
+    observe(
+        "errors-status", operation, {"seen": sorted({errors_array.outcome(each) for each in sent})} | seen
+    )
     contact_requests.each_array_of_elements(claim("errors-element-shape", operation), sent)
     contact_requests.claim_known_codes(claim("errors-code-known", operation), sent)
-    observe("errors-status", operation, sorted({errors_array.outcome(exchange) for exchange in sent}))
 
 
 @contract(*CLAUSES, "workflow-errors-with-identifier", operations=[CREATE, CREATE_NAMED, UPDATE])

@@ -56,7 +56,10 @@ def observed(folder: Path, *points: tuple[str, str, Any], **members: Any) -> Pat
         ("token-lifetime", "createToken", {"seconds": 60}, "--token-lifetime=60"),
         ("draft-delete-absent", "deleteDraft", {"never": 204}, "--habit=delete_missing_status=204"),
         ("contact-success-status", "createContact", 202, "--habit=contact_created_status=202"),
+        ("contact-success-status", "createContact", {"status": 202}, "--habit=contact_created_status=202"),
         ("contact-success-status", "createContact", 404, None),
+        ("errors-status", "createContact", {"unknown field": "201"}, "--variant=unknown-fields-kept"),
+        ("errors-status", "createContact", {"unknown field": "422 errors"}, None),
         ("draft-get-answer", "getDraft", "content", "--habit=draft_member=content"),
         ("list-default-page", "listDrafts", {"items": "25"}, "--habit=list_default_top=25"),
         ("list-default-page", "listDrafts", {"items": "6 or more"}, None),
@@ -363,6 +366,15 @@ def test_messages_beside_faults_are_told_where_refusals_are_plain_text(tmp_path:
     faults = answered("errors-status", "createWorkflowRecord", "400", "messages")
     options = imitate(observed(tmp_path, answers=[text, faults])).options
     assert {"--variant=message-plain-text", "--variant=message-in-array"} <= set(options)
+
+
+@pytest.mark.parametrize("status", ["400", "403"])
+def test_errors_of_a_refusal_without_faults_are_told_by_rows_of_the_table(
+    tmp_path: Path, status: str
+) -> None:
+    told = answered("workflow-message-place", "createWorkflowRecord", status, "message", "errors")
+    options = imitate(observed(tmp_path, answers=[told])).options
+    assert ("--variant=errors-always" in options) is (status == "403")
 
 
 @pytest.mark.parametrize("found", [True, False])
