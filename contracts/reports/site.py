@@ -10,7 +10,7 @@ import shutil
 import uuid
 import zipfile
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -66,6 +66,8 @@ _REPORT: Final = "index.html"
 _FEED_ENTRIES: Final = 60
 _NAMESPACE: Final = uuid.UUID("6f0a7c1e-5a52-4b43-9d1c-0b7f4d5a2e11")
 _REALMS: Final = (ANY_REALM, *WORKFLOW_REALMS)
+#: Verdicts that nobody has to look after.
+_QUIET: Final = frozenset({"pass", "observed", "untested"})
 #: Colours of a badge, dark enough for white letters.
 _COLOURS: Final[Mapping[str, str]] = {
     "pass": "#1e7038",
@@ -402,12 +404,13 @@ class _Site:
         slug = self.slug(board)
         (self.out / f"badge-{slug}.svg").write_text(_badge(board), "utf-8")
         rows = [self._row(board, clause, realms) for clause, realms in self._realms[id(board)].items()]
-        families = [(name, list(group)) for name, group in groupby(rows, key=lambda row: row["family"])]
         self._page(
             f"target-{slug}.html",
             "site_target.html.j2",
             board=board,
-            families=families,
+            families=[
+                _family(name, list(group)) for name, group in groupby(rows, key=lambda row: row["family"])
+            ],
             red=self._red(board),
             strip=_night_strip(board),
         )
@@ -571,10 +574,17 @@ def _not_held(night: Night) -> list[tuple[str, str, list[str]]]:
     """The clauses of a night that are neither held nor observed, by verdict, the worst first."""
     places: dict[tuple[str, str], list[str]] = defaultdict(list)
     for (clause, realm), verdict in night.cells.items():
-        if verdict not in {"pass", "observed", "untested"}:
+        if verdict not in _QUIET:
             places[verdict, clause].append(realm)
     rows = [(verdict, clause, realms) for (verdict, clause), realms in places.items()]
     return sorted(rows, key=lambda row: (Verdict(row[0]).rank, row[1]))
+
+
+def _family(name: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The lines of a family of clauses, folded where none of them needs a look."""
+    counts = Counter(worst(verdict for verdict, _ in row["now"]) for row in rows if row["now"])
+    ordered = sorted(counts.items(), key=lambda count: Verdict(count[0]).rank)
+    return {"name": name, "rows": rows, "counts": ordered, "open": not counts.keys() <= _QUIET}
 
 
 def _by_kind(rows: Iterable[Difference]) -> list[tuple[str, list[Difference]]]:

@@ -106,6 +106,17 @@ def test_every_page_is_well_formed_and_only_issues_lead_outside(site: Path) -> N
                 assert parts.fragment in page.ids, (path.name, address)
 
 
+def test_families_in_which_nothing_needs_a_look_are_folded(site: Path) -> None:
+    for target, open_ones in (
+        ("dev", {"contact", "draft", "list", "token", "uid"}),
+        ("staging", {"attachment"}),
+    ):
+        page = (site / f"target-{target}-nightly.html").read_text("utf-8")
+        families = re.findall(r'"family-block"( open)?>\n<summary class="family"><h3>(\w+)', page)
+        assert {name for mark, name in families if mark} == open_ones, families
+        assert any(not mark for mark, _ in families)
+
+
 def test_the_feed_is_atom_with_absolute_links_and_lasting_ids(site: Path) -> None:
     feed = ElementTree.fromstring((site / "feed.xml").read_text("utf-8"))  # noqa: S314 - our own
     entries = feed.findall(f"{_ATOM}entry")
