@@ -14,8 +14,7 @@ def test_an_account_gets_a_token(
 ) -> None:
     """E-mail and password are exchanged for a token, each time."""
     plain = partial(author.send, "createToken", json=credentials.of("author"))
-    signed_in = plain()
-    sign_in.gives_token(claim("token-issued"), signed_in, [partial(plain, headers=MORE)])
+    signed_in = sign_in.gives_token(claim("token-issued"), plain, [partial(plain, headers=MORE)])
     sign_in.gives_token_again(claim("token-issued"), plain)
     observe("token-success-status", "createToken", signed_in.answer.status)
 
@@ -23,9 +22,8 @@ def test_an_account_gets_a_token(
 @contract("token-issued", operations=("createToken",))
 def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, claim: Claims) -> None:
     """Signing in works for every registered account, not for one alone."""
-    body = credentials.of("other")
-    more = partial(other.send, "createToken", json=body, headers=MORE)
-    sign_in.gives_token(claim("token-issued"), other.send("createToken", json=body), [more])
+    plain = partial(other.send, "createToken", json=credentials.of("other"))
+    sign_in.gives_token(claim("token-issued"), plain, [partial(plain, headers=MORE)])
 
 
 @contract("token-needs-no-token", operations=("createToken",))
@@ -34,7 +32,7 @@ def test_signing_in_needs_neither_realm_nor_token(
 ) -> None:
     """Accept and Content-Type are all the headers that the document lists for signing in."""
     body = credentials.of("author")
-    plain = author.send("createToken", json=body, token=None, realm=None)
+    plain = partial(author.send, "createToken", json=body, token=None, realm=None)
     more = partial(author.send, "createToken", json=body, headers=MORE)
     sign_in.needs_no_more(claim("token-needs-no-token"), plain, more)
 

@@ -80,7 +80,7 @@ def test_save_refuses_a_uid_outside_the_range(
         pytest.param("uid-longest", 127, id="127", marks=contract("uid-longest")),
     ],
 )
-@contract(operations=("saveDraft", "getDraft", "draftExists"))
+@contract(operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"))
 def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     author: Actor,
     arrange: Arrangement,
@@ -90,9 +90,10 @@ def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     clause: str,
     length: int,
 ) -> None:
-    """A uid of 12 or of 127 characters names a document, which is read and found under it."""
+    """A uid of 12 or of 127 characters names a document, which is read, found and deleted under it."""
     drafts.works_for_ordinary_uid(author, arrange)
     uid = fresh.uid(length)
     claim(clause, "saveDraft").accepted(drafts.save(author, samples, uid, samples.draft(uid)))
     claim(clause, "getDraft").accepted(author.send("getDraft", path={"uid": uid}))
     claim(clause, "draftExists").accepted(author.send("draftExists", path={"uid": uid}))
+    claim(clause, "deleteDraft").accepted(author.send("deleteDraft", path={"uid": uid}))
