@@ -436,13 +436,21 @@ def _live(actor: Actor, arrange: Arrangement, uid: str | None) -> bool:
     return True
 
 
-def completes_lifecycle_under(actor: Actor, samples: Samples, claim: Claims, clause: str, uid: str) -> None:
-    """Claim that a draft can be saved, seen, read and deleted under a uid."""
+def completes_lifecycle_under(
+    actor: Actor, samples: Samples, claim: Claims, clause: str, uid: str, also: Iterable[str] = ()
+) -> None:
+    """Claim that a draft can be saved, seen, read and deleted under a uid.
+
+    Args:
+        also: Further operations that find the draft, such as `getDraftInfo`.
+    """
     path, document = {"uid": uid}, samples.draft(uid)
     query = {"schema": samples.draft_schema}
     claim(clause, "saveDraft").accepted(actor.send("saveDraft", path=path, query=query, json=document))
     claim(clause, "draftExists").accepted(actor.send("draftExists", path=path))
     claim(clause, "getDraft").shows(actor.send("getDraft", path=path), document)
+    for operation in also:
+        claim(clause, operation).accepted(actor.send(operation, path=path))
     deleted = actor.send("deleteDraft", path=path)
     claim(clause, "deleteDraft").accepted(deleted)
     no_draft_under(claim(clause, "deleteDraft"), actor, [uid], deleted)

@@ -115,7 +115,7 @@ class Pace:
         ),
     )
     permanent_records: int = field(
-        default=16,
+        default=20,
         metadata=about(
             Kind.WHOLE,
             "contacts and submissions, which cannot be removed, that a run may create in each realm",

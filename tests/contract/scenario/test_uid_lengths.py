@@ -42,10 +42,7 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
     drafts.works_for_ordinary_uid(author, arrange)
-    uid = fresh.uid(length)
-    drafts.completes_lifecycle_under(author, samples, claim, clause, uid)
-    arrange.draft(author, uid)
-    claim(clause, "getDraftInfo").accepted(author.send("getDraftInfo", path={"uid": uid}))
+    drafts.completes_lifecycle_under(author, samples, claim, clause, fresh.uid(length), also=["getDraftInfo"])
 
 
 @pytest.mark.parametrize(

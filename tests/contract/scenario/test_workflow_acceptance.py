@@ -187,10 +187,11 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
-@contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], profile="full", records=1)
+@contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], records=1)
 def test_the_longest_information_is_accepted_without_an_identifier_too(
     nau: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
-    """An additionalInfo of 1000 characters is accepted by create without an identifier in the path."""
-    sent = submissions.submit_informed(CREATE, nau, samples, fresh.uid(), "i" * submissions.LONGEST_INFO)
+    """An additionalInfo of 1000 characters, 2000 bytes, is accepted without an identifier in the path, too."""
+    text = submissions.BEYOND_ASCII * submissions.LONGEST_INFO
+    sent = submissions.submit_informed(CREATE, nau, samples, fresh.uid(), text)
     submissions.longest_accepted(claim, arrange, nau, samples, fresh, sent)

@@ -66,7 +66,7 @@ def test_requests_minutes_and_what_stays_are_told() -> None:
     assert planned.minutes == pytest.approx(2.0)
     text = "\n".join(planned.lines())
     assert "about 1,200, 2.0 minutes at 10 a second; the run stops at 500" in text
-    assert "3 permanent records (3 in abs-dev), at most 16 a realm" in text
+    assert "3 permanent records (3 in abs-dev), at most 20 a realm" in text
     assert "out of the profile smoke\n      draft-get-content" in text
     assert "setting realm.<realm>.locked_identifier is missing" in text
     assert "3 permanent records" in planned.summary

@@ -82,7 +82,7 @@ def result(kind: str = "fault", **parts: Any) -> DrawnResult:
         ({"kind": "service"}, PASS),
         ({"kind": "service", "musts": {"uid-hyphen": "seen"}}, FALSE_ALARM),
         ({"kind": "service", "false_passes": {"uid-hyphen": "why"}}, FALSE_PASS),
-        ({"kind": "service", "left": 17}, TOO_MANY_LEFT),
+        ({"kind": "service", "left": 21}, TOO_MANY_LEFT),
         ({"kind": "service", "unlisted": ["rc-somewhere-else"]}, UNLISTED),
         ({"kind": "service", "exit_code": 6}, NOT_JUDGED),
     ],
