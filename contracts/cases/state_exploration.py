@@ -74,7 +74,7 @@ class SequenceRunner:
         self.sequence = RunningSequence(context)
 
     def do(self, step: Step) -> None:
-        """SequenceRunner one step; one that has nothing to act on, or whose family does not work, is passed over.
+        """Run one step; one that has nothing to act on, or whose family does not work, is passed over.
 
         Raises:
             Contradiction: a must does not hold.
@@ -92,7 +92,7 @@ class SequenceRunner:
             self._leave_out(family, step, obstacle)
 
     def run_all(self, steps: Iterable[Step]) -> None:
-        """SequenceRunner several steps; raises as `do`."""
+        """Run several steps; raises as `do`."""
         for step in steps:
             self.do(step)
 
@@ -363,7 +363,7 @@ class Exploration:
                     self.run(candidate)
 
 
-#: Folder of the example database in the reports shared_document, beside the runs.
+#: Folder of the example database in the reports folder, beside the runs.
 FOLDER: Final = "examples"
 #: More are not run in one run.
 _MOST = 6
@@ -444,7 +444,7 @@ class Calls(RuleBasedStateMachine):
     """Sequences of calls on two documents of the author and one of the other account.
 
     A rule never raises: what it finds is kept by the exploration, which then sends nothing more. Shrinking is left to
-    `model_shortening`, which keeps to a request budget.
+    `Shortener`, which keeps to a request budget.
     """
 
     exploration: ClassVar[Exploration]
@@ -456,7 +456,7 @@ class Calls(RuleBasedStateMachine):
         self._submitted = 0
 
     def _do(self, *steps: Step) -> None:
-        """SequenceRunner steps; the same looks right after one another tell nothing new."""
+        """Run steps; the same looks right after one another tell nothing new."""
         if steps != self._last or not all(step.action in LOOKS for step in steps):
             self.exploration.run(steps, self._runner)
         self._last = steps
@@ -541,7 +541,7 @@ def generate(exploration: Exploration, seed: int) -> None:
 
 
 def explore(context: Context, budget: Budget, seed: int, saved: Saved) -> None:
-    """SequenceRunner saved sequences, the tour, and generated ones; shorten, confirm and save what contradicts.
+    """Run saved sequences, the tour, and generated ones; shorten, confirm and save what contradicts.
 
     Args:
         seed: Of the run; each realm makes its own sequences from it.
@@ -567,7 +567,7 @@ def explore(context: Context, budget: Budget, seed: int, saved: Saved) -> None:
 
 
 def _saved_first(context: Context, saved: Saved) -> Exploration:
-    """SequenceRunner what contradicted in an earlier run; what does not any more is forgotten."""
+    """Run what contradicted in an earlier run; what does not any more is forgotten."""
     exploration = Exploration(context, AGAIN)
     for steps in saved.load():
         exploration.run(steps)

@@ -319,7 +319,7 @@ class Context:
 
     @contextmanager
     def without_evidence(self) -> Iterator[None]:
-        """SequenceRunner without leaving evidence: for finding out whether a shorter sequence contradicts too."""
+        """Run without leaving evidence: for finding out whether a shorter sequence contradicts too."""
         evidence, contradicted = len(self.attempt.evidence), self.attempt.contradicted.copy()
         self._without_evidence = True
         try:
