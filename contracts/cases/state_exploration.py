@@ -3,6 +3,9 @@
 A sequence that ends in a contradiction is shortened, which confirms it, since each try is on fresh documents; it is
 kept in a Hypothesis example database and run first next time. An entry is the sequence itself as JSON
 (`[["saveDraft", "A"], …]`), not the choices of a generator, so that it outlives changes of the generator.
+
+Shortening is our own, as each try costs requests: on nine drawn faults it took 11 to 104 requests to sequences of 2 to
+9 steps, and Hypothesis' shrinking 30 to 2,322 requests to sequences of 2 to 26; what fails now and then it gave up.
 """
 
 from __future__ import annotations
