@@ -706,8 +706,11 @@ class _Reading:
             # Its identifier is nowhere, the given one included, so that no contact could be updated.
             yield created[0], "contacts-minted"
         codes = any(path.endswith("errors[].code") for path in self._members_of("contact-update-answer"))
-        if codes and not self._fact("errors-status", _CREATE, "seen").startswith("200"):
-            yield "contact-update-answer", _TERMS_200
+        # Where no contact could be updated, those of an account without rights were told of their content.
+        faulty = self._fact("errors-status", _CREATE, "seen")
+        judged = self._fact("contact-by-restricted", "createContact", "seen") == "200 errors"
+        if (codes or (faulty and judged)) and not faulty.startswith("200"):
+            yield "contact-update-answer" if codes else "contact-by-restricted", _TERMS_200
             if self._fact("errors-code-invalid-value", "createContact", "seen") == "Error.InvalidValue":
                 yield "errors-code-invalid-value", "codes-coarse"
         yield from self._drafts_refused(habits)

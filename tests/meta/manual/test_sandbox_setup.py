@@ -111,12 +111,14 @@ UNKNOWN_REALM_LISTED = (
 FOUND_WITHOUT_REALM = ("realm-missing-draft", "getDraft", {"missing": 200})
 NOTHING_LEFT = ("attachment-success-status", "listAttachments", {"nothing left": 404})
 NO_RIGHTS = ("contact-by-restricted", "createContact", 404)
+JUDGED_200 = ("contact-by-restricted", "createContact", "200 errors")
 OPEN_REFERENCE = ("contact-organization-unknown", "createContact", {"none": 201})
 #: What else some of the points show.
 BESIDE = {
     f"--variant={name}"
     for name in (
         "attachments-of-anything",
+        "contacts-by-restricted",
         "draft-any-json",
         "draft-any-schema",
         "draft-valid-only",
@@ -187,6 +189,8 @@ UNLABELLED = ("content-type-missing", "createToken", 401)
         ((NOTHING_LEFT, MISSING, NO_RIGHTS, ("list-by-restricted", "listDrafts", 404)), "list-empty-404"),
         ((("attachment-list-default", "listAttachments", {"order": "other"}),), "list-scrambled"),
         ((("errors-code-invalid-value", "createContact", []), OPEN_REFERENCE), "references-open"),
+        ((FAULTY, JUDGED_200), "contact-terms-own-200"),
+        ((FAULTY_200, JUDGED_200), None),
         (NOWHERE, "contacts-minted"),
         ((*NOWHERE, ("contact-success-status", "updateContact", 204)), None),
     ],
