@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from schemathesis.checks import CHECKS
 from schemathesis.core.failures import FailureGroup
+from schemathesis.core.parameters import ParameterLocation
 
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.sample_records import Samples
@@ -28,7 +29,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.interface.operations import UID_LONGEST, is_valid_uid
+from contracts.interface.operations import PERMANENT_KINDS, UID_LONGEST, is_valid_uid
 from contracts.session.actor import Actor, ActorClient
 from contracts.session.namespace import Namespace
 
@@ -43,6 +44,10 @@ _FREED: Final[Mapping[str, str]] = {
     "getDraft": "draft-delete-content-gone",
     "draftExists": "draft-delete-removes",
 }
+#: Parameters of a path that name a record.
+_UIDS: Final = ("uid", "identifier")
+#: Operations that write to what is there already.
+_ON_WHAT_IS_THERE: Final = ("updateContact", "createAttachment", "persistTemporaryFile")
 INPUT_CLAUSES: Final = (*_ANSWER_CHECKS.values(), "list-top", "draft-values-kept")
 LINK_CLAUSES: Final = (*_FREED.values(), "draft-get-content", "draft-exists-present", "draft-info-present")
 
@@ -79,12 +84,21 @@ class Inputs:
 
 
 def inputs(operation: str, realm: str) -> SearchStrategy[Inputs]:
-    """Inputs of an operation: those that the description allows, and those that break it."""
+    """Inputs of an operation: those that the description allows, and those that break it.
+
+    Where what is accepted stays for good, only inputs whose body breaks the description are drawn.
+    """
     found = described(realm).find_operation_by_id(operation)
-    return st.one_of(
-        found.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE).map(_allowed),
-        found.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE).map(_broken),
-    )
+    broken: SearchStrategy[Any] = found.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
+    if load_description().operations[operation].stores in PERMANENT_KINDS:
+        return broken.filter(_breaks_body).map(_broken)
+    allowed = found.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
+    return st.one_of(allowed.map(_allowed), broken.map(_broken))
+
+
+def _breaks_body(case: Any) -> bool:
+    body = case.meta.components.get(ParameterLocation.BODY)
+    return body is not None and body.mode.is_negative
 
 
 def _allowed(case: Any) -> Inputs:
@@ -138,7 +152,7 @@ class DescribedInputs:
             path_parameters=path,
             query=self._known_query(drawn),
             headers=drawn.headers,
-            body=_named(drawn.body, str(path.get("uid", ""))),
+            body=_named(drawn.body, _uid_of(path) or self._fresh.uid()),
             media_type=drawn.media_type,
         )
         response = case.call(base_url=_ANYWHERE, session=self._client)
@@ -174,16 +188,30 @@ class DescribedInputs:
     def _own_path(self, drawn: Inputs) -> dict[str, Any]:
         """The drawn path, with identifiers of the run's own where something would be written, or could be found."""
         path = dict(drawn.path)
-        if "uid" not in path:
+        if "schema" in path:
+            path["schema"] = self._samples.workflow_schema
+        uid = _uid_of(path)
+        if uid is None:
             return path
-        uid = str(path["uid"])
-        if self._operation == "updateContact" and drawn.allowed:
-            return path | {"uid": self._arrange.contact(self._actor)}
         if load_description().operations[self._operation].safe:
-            usual = self._arrange.shared_draft(self._actor).uid
-            return path | ({"uid": usual} if drawn.allowed else {})
+            return path | (self._usual(path) if drawn.allowed else {})
+        if drawn.allowed and self._operation in _ON_WHAT_IS_THERE:
+            return path | {"uid": self._there()}
         own = (self._fresh.prefix + uid)[:UID_LONGEST] if is_valid_uid(uid) else self._fresh.uid()
-        return path | {"uid": own}
+        return path | {name: own for name in _UIDS if name in path}
+
+    def _usual(self, path: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters of a path under which there is something to read."""
+        if "attachmentId" not in path:
+            return {"uid": self._arrange.shared_draft(self._actor).uid}
+        usual = self._arrange.shared_attachment(self._actor).path
+        return {name: value for name, value in usual.items() if name in path}
+
+    def _there(self) -> str:
+        """The identifier of what an operation needs."""
+        if self._operation == "updateContact":
+            return self._arrange.contact(self._actor)
+        return self._arrange.shared("document for drawn files", lambda: self._arrange.document(self._actor))
 
     def _known_query(self, drawn: Inputs) -> dict[str, Any]:
         """The drawn query, under the schema that the settings name."""
@@ -191,12 +219,20 @@ class DescribedInputs:
         return dict(drawn.query) | known
 
 
+def _uid_of(path: Mapping[str, Any]) -> str | None:
+    return next((str(path[name]) for name in _UIDS if name in path), None)
+
+
 def _named(body: Any, uid: str) -> Any:
-    """A drawn record, with the run's own identifier in a header that has one."""
-    header = body.get("header") if isinstance(body, dict) else None
-    if not isinstance(header, dict) or "identifier" not in header:
+    """A drawn record, with the run's own identifier in every header that has one."""
+    if isinstance(body, list):
+        return [_named(item, uid) for item in body]
+    if not isinstance(body, dict):
         return body
-    return {**body, "header": {**header, "identifier": uid}}
+    named = {name: _named(value, uid) for name, value in body.items()}
+    if isinstance(named.get("header"), dict) and "identifier" in named["header"]:
+        named["header"]["identifier"] = uid
+    return named
 
 
 def _failure(case: Any, response: Any, check: str) -> str:

@@ -20,6 +20,21 @@ OPERATIONS = (
     "listAttachments",
     "updateContact",
 )
+#: Further ones: what they leave goes with its document, or is refused for the body that breaks the description.
+OTHERS = (
+    "createToken",
+    "createContact",
+    "draftExists",
+    "getDraftInfo",
+    "createAttachment",
+    "persistTemporaryFile",
+    "getAttachment",
+    "attachmentExists",
+    "getAttachmentThumbnail",
+    "createWorkflowRecord",
+    "createWorkflowRecordWithIdentifier",
+    "updateWorkflowRecord",
+)
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
@@ -38,6 +53,26 @@ def test_drawn_inputs_are_answered_as_described(
     drawn = described_inputs.DescribedInputs(operation, author, arrange, samples, fresh, claim)
     properties.hold(
         described_inputs.inputs(operation, realm), drawn.are_answered_as_described, requests=3, each=1
+    )
+
+
+@contract(
+    *described_inputs.INPUT_CLAUSES, "no-server-error", operations=OTHERS, requests=4, profile="nightly"
+)
+def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
+    author: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    fresh: Namespace,
+    claim: Claims,
+    properties: Properties,
+    realm: str,
+    operation: str,
+) -> None:
+    """Reads of files, and requests whose effects would stay, are answered as described, too."""
+    drawn = described_inputs.DescribedInputs(operation, author, arrange, samples, fresh, claim)
+    properties.hold(
+        described_inputs.inputs(operation, realm), drawn.are_answered_as_described, requests=4, each=1
     )
 
 
