@@ -141,6 +141,8 @@ BY_HEADER: Final = "header"
 WAYS: Final = (BY_HEADER, "query")
 #: Records that are taken into use one after the other, when cases close them.
 _MOST_STANDING = 8
+#: Records that a faulty document may use up in looking for one that stands; the cases about faulty documents need some.
+_MOST_USED_UP = 2
 
 
 class ExistingRecords(RecordLookup):
@@ -153,9 +155,14 @@ class ExistingRecords(RecordLookup):
 
     def standing(self) -> str:
         """A record that exists and is not locked, for requests that are refused; shared while it stays open."""
+        used_up = 0
         for turn in range(_MOST_STANDING):
             identifier = self._arrange.once(f"standing record {turn}", self._find_standing)
-            if not self._arrange.disturbed(identifier) or self._open(identifier):
+            if identifier is None:
+                used_up += 1
+                if used_up == _MOST_USED_UP:
+                    raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
+            elif not self._arrange.disturbed(identifier) or self._open(identifier):
                 return identifier
         raise self._none()
 
@@ -170,10 +177,11 @@ class ExistingRecords(RecordLookup):
         tried = self.try_faulty(identifier)
         return errors_array.turned_down(usable(tried)) and not workflow_errors.ended_in(tried, *_CLOSED)
 
-    def _find_standing(self) -> str:
+    def _find_standing(self) -> str | None:
+        """A record that takes no faulty document; None for one that took it, and may be there for good."""
         tried = self.faulty_update()
         if not errors_array.turned_down(usable(tried)):
-            raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
+            return None
         identifier = str(tried.notes["identifier"])
         self._arrange.keep(identifier)
         return identifier
