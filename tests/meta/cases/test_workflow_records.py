@@ -145,6 +145,23 @@ def test_a_setting_that_names_no_locked_record_is_no_finding(
             records.locked()
 
 
+def test_two_records_that_take_a_faulty_document_are_enough_to_know(scripted: Any, run: Any) -> None:
+    settings = RealmSettings(
+        workflow_schema="permit",
+        workflow_document={"title": {"en": "A permit"}},
+        existing_identifier=("an-open-record", "another-record"),
+    )
+    author = scripted(lambda *_: (200, {}))
+    arrange: Any = SimpleNamespace(
+        once=run.once, disturbed=lambda _: False, take=lambda *_: None, keep=lambda _: None
+    )
+    records = WorkflowRecords(author, arrange, Samples(settings, "abs-dev"), run.namespace)
+    for _ in range(3):
+        with pytest.raises(Blocked, match="takes a faulty document"):
+            records.standing()
+    assert [operation for operation, _ in author.sent] == [UPDATE, UPDATE]
+
+
 URL = "http://127.0.0.1/api/v2023/documents/schemas/absPermit/rc-test%2D0123456789?Realm=abs-dev"
 MARK = mark_of("abs-dev", "rc-test-0123456789")
 FAULTS = {"errors": [{"code": "Error.Mandatory", "property": "title"}]}
