@@ -162,7 +162,9 @@ FIRST_OF_DRAFTS: Final = (
     Question(_ALL, falling=True, top=3, skip=1, collection="my"),
 )
 FIRST_OF_FILES: Final = (
-    *_FIRST[2:3],
+    # Two comparisons in one question, as attachments get fewer of them.
+    Question(Condition("and", parts=(Condition("ge", 1), Condition("le", 3)))),
+    Question(Condition("and", parts=(Condition("gt", 1), Condition("lt", 4)))),
     *_FIRST[6:-2],
     Question(_EQ, falling=True),
     Question(_ALL, falling=True, top=3, skip=1),
