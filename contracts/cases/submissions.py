@@ -13,7 +13,13 @@ from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
 from contracts.checks.outcomes import Blocked, Untested, taken, usable
 from contracts.checks.workflow import Row
-from contracts.checks.workflow_errors import accepted_for, claim_free, claim_identifier_free, claim_not_locked
+from contracts.checks.workflow_errors import (
+    accepted_for,
+    both_accepted,
+    claim_free,
+    claim_identifier_free,
+    claim_not_locked,
+)
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.operations import is_valid_uid
@@ -141,6 +147,29 @@ def longest_accepted(
     else:
         available.accepted(sent)
     longest.accepted(sent)
+
+
+def longest_batch(
+    claims: Callable[[str, str], Claim], actor: Actor, samples: Samples, fresh: Namespace
+) -> tuple[str, Exchange]:
+    """Claim that a batchId of the permitted length is accepted, also where it is more bytes than characters.
+
+    Returns:
+        The batchId that was accepted, and the submission.
+
+    Raises:
+        Contradiction: no batchId of that length is.
+    """
+    plain = fresh.uid(LONGEST_BATCH)
+    wide = plain[: LONGEST_BATCH // 2] + BEYOND_ASCII * (LONGEST_BATCH // 2)
+    sent = submit(CREATE, actor, samples, "", samples.submission(fresh.uid(), batchId=wide))
+    accepted = both_accepted(
+        claims("workflow-batch-characters", CREATE),
+        claims("workflow-batch-longest", CREATE),
+        lambda: sent,
+        lambda: submit(CREATE, actor, samples, "", samples.submission(fresh.uid(), batchId=plain)),
+    )
+    return (wide if taken(sent) else plain), accepted
 
 
 def submit_unnamed(actor: Actor, samples: Samples, identifier: str) -> Exchange:

@@ -615,7 +615,7 @@ ACCEPTANCE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "draftExists": ("draft-exists-present", "draft-save-creates"),
         "deleteDraft": ("draft-delete-removes",),
         "listDrafts": ("list-answers",),
-        "createAttachment": ("attachment-create-accepted",),
+        "createAttachment": ("attachment-create-accepted", "attachment-several"),
         "persistTemporaryFile": ("attachment-persist-listed", "attachment-persist-downloads"),
         "listAttachments": ("attachment-create-listed", "realm-attachments-without"),
         "attachmentExists": ("attachment-exists-present",),

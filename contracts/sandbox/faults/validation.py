@@ -405,10 +405,11 @@ _VALID_CLAUSES: Final = {
 
 
 def _valid_classes() -> Iterator[Fault]:
+    of_any_kind = load_catalogue().clause("uid-any-kind")
     for operator, holds in VALID_CLASSES.items():
         clause = _VALID_CLAUSES[operator]
-        others = ("uid-any-kind",) if operator == "over-64" else ()
         for operation in ("saveDraft", "getDraft", "draftExists", "deleteDraft"):
+            others = (of_any_kind.id,) if operation in of_any_kind.operations else ()
             yield from _IDENTITY.faults(
                 operation,
                 f"{operator}-refused",

@@ -32,6 +32,7 @@ from contracts.cases import (
     "workflow-create-accepted",
     "workflow-identifier-returned",
     "errors-absent-on-success",
+    "workflow-batch-characters",
     "workflow-batch-longest",
     "workflow-batch-shared",
     "workflow-distinct-identifiers",
@@ -49,8 +50,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     observe: Observer,
 ) -> None:
     """Valid documents are accepted, one alone and two in a batch, and the answers carry new identifiers."""
-    alone, batch = samples.submission(fresh.uid()), fresh.uid(submissions.LONGEST_BATCH)
-    one, two = (samples.submission(fresh.uid(), batchId=batch) for _ in range(2))
+    alone = samples.submission(fresh.uid())
     sent = submit(CREATE, author, samples, "", alone)
     submissions.without_errors(claim("errors-absent-on-success", CREATE), sent)
     claim("workflow-create-accepted").accepted(sent)
@@ -59,8 +59,8 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     )
     observe("workflow-identifier-origin", CREATE, submissions.origin(sent, alone))
     observe("workflow-answer", CREATE, shape(sent))
-    first = submit(CREATE, author, samples, "", one)
-    workflow_errors.accepted_for(claim("workflow-batch-longest", CREATE), first, lambda: sent)
+    batch, first = submissions.longest_batch(claim, author, samples, fresh)
+    two = samples.submission(fresh.uid(), batchId=batch)
     second = submit(CREATE, author, samples, "", two)
     workflow_errors.accepted_for(claim("workflow-batch-shared", CREATE), second, lambda: sent)
     claim("workflow-identifier-returned").meets("any-identifier", first)
