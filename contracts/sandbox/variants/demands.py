@@ -195,11 +195,12 @@ class _MoreThanDrafts(AttachmentOperations):
 
 @VARIANTS.layer("identity", "ticket-scheme")
 class _Ticket(Identity):
-    """A token under a scheme of its own name is not shown: Ticket is taken beside Bearer."""
+    """A token under a scheme of another name is not shown: Ticket and Token are taken beside Bearer."""
 
     def caller(self, request: Request) -> Account | None:
         scheme, _, token = (header_value(request, "authorization") or "").partition(" ")
-        return self.tokens.holder(token.strip()) if scheme == "Ticket" else super().caller(request)
+        named = scheme in ("Ticket", "Token")
+        return self.tokens.holder(token.strip()) if named else super().caller(request)
 
 
 @VARIANTS.layer("workflow", "message-realm-capitals")

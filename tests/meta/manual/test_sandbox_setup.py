@@ -53,6 +53,7 @@ def observed(folder: Path, *points: tuple[str, str, Any], **members: Any) -> Pat
         ("draft-save-schema-missing", "saveDraft", 201, "--variant=draft-any-schema"),
         ("realm-unknown-draft-save", "saveDraft", 303, "--variant=realm-unknown-written"),
         ("errors-code-invalid-value", "createContact", [], "--variant=faults-one-at-a-time"),
+        ("token-bearer-spelling", "listDrafts", {"another scheme": 200}, "--variant=ticket-scheme"),
         ("token-lifetime", "createToken", {"seconds": 60}, "--token-lifetime=60"),
         ("draft-delete-absent", "deleteDraft", {"never": 204}, "--habit=delete_missing_status=204"),
         ("contact-success-status", "createContact", 202, "--habit=contact_created_status=202"),

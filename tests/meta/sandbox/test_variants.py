@@ -497,6 +497,7 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "token-replaced": (first_still_opens, False),
     "tokens-brief": (lambda client: expires_within(client, 60), True),
     "bearer-exact": (lambda client: listing(client, f"bearer {token(client)}"), 401),
+    "ticket-scheme": (lambda client: listing(client, f"Token {token(client)}"), 200),
     "email-any-case": (lambda client: client.sign_in(email="Author@Sandbox.test").status_code, 200),
     "sign-in-refused-200": (lambda client: client.sign_in(email="nobody@sandbox.test").status_code, 200),
     "content-type-any": (labelled_otherwise, 201),
