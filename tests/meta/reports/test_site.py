@@ -106,7 +106,7 @@ def test_every_page_is_well_formed_and_only_issues_lead_outside(site: Path) -> N
                 assert parts.fragment in page.ids, (path.name, address)
 
 
-def test_families_in_which_nothing_needs_a_look_are_folded(site: Path) -> None:
+def test_families_in_which_nothing_needs_a_look_and_earlier_nights_are_folded(site: Path) -> None:
     for target, open_ones in (
         ("dev", {"contact", "draft", "list", "token", "uid"}),
         ("staging", {"attachment"}),
@@ -115,6 +115,7 @@ def test_families_in_which_nothing_needs_a_look_are_folded(site: Path) -> None:
         families = re.findall(r'"family-block"( open)?>\n<summary class="family"><h3>(\w+)', page)
         assert {name for mark, name in families if mark} == open_ones, families
         assert any(not mark for mark, _ in families)
+        assert "<summary>Earlier nights (26)</summary>" in page
 
 
 def test_the_feed_is_atom_with_absolute_links_and_lasting_ids(site: Path) -> None:
