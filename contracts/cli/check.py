@@ -18,7 +18,7 @@ from contracts.manual.check import CheckOptions, check_archive
 from contracts.plugin.run_options import REALM, TARGET
 from contracts.settings.guard import checked_base_url
 from contracts.settings.settings_reader import load_target
-from contracts.settings.target import PRODUCTION_REALMS, SANDBOX
+from contracts.settings.target import PRODUCTION_REALMS, SANDBOX, target_in_words
 
 _FOLDER = "traffic"
 
@@ -55,8 +55,15 @@ def command(file: Path, reports: Path, *, as_json: bool, **further: Any) -> int:
         click.echo()
         print_lines((*check.coverage_lines(tally, facts.unreadable), *facts.notes))
         click.echo(f"report       {folder / 'index.html'}")
-        click.echo(check.verdict_line(verdict))
+        click.echo(check.verdict_line(verdict, _judged(chosen)))
     return int(verdict.exit_code)
+
+
+def _judged(chosen: CheckOptions) -> str:
+    """The service whose traffic was judged."""
+    if chosen.base_url is None:
+        return "every address in the recording"
+    return target_in_words(chosen.target, chosen.base_url) if chosen.target else chosen.base_url
 
 
 def _check_options(

@@ -14,7 +14,7 @@ import click
 from contracts.checks.table import UNIVERSAL
 from contracts.cli import completion
 from contracts.cli.manual_commands import labelled
-from contracts.cli.options import as_json, print_lines, reports
+from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Clause, Level, load_catalogue
@@ -42,7 +42,7 @@ _PROTECTED: Final = {
 
 @click.command()
 @click.argument("name", metavar="CLAUSE|OPERATION", shell_complete=completion.clauses_and_operations)
-@reports
+@kept_reports
 @as_json
 def command(*, name: str, reports: Path, as_json: bool) -> int:
     """Say what a clause or an operation is about: wording, source, cases, last verdicts, defects that prove it.

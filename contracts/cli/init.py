@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -85,26 +86,27 @@ def command(
       registry-contracts init dev.local --from-har session.har --dry-run
     """  # noqa: D301 - click's mark for lines to be left as they are
     path = settings_path(name, _FOLDER)
-    replace_it = force or (not dry_run and _may_replace(path))
-    if path.exists() and not (replace_it or dry_run):
-        raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
-    asking = _at_a_terminal() and not (base_url or from_har or os.environ.get(BASE_URL))
-    if asking:
-        from_har = _asked_recording()
-    variables = _variables(accounts)
-    for realm in realms:
-        refuse_production_realm(realm)
-    learned = _learned(from_har, keep_personal_data=keep_personal_data)
-    print_lines(_learned_lines(learned))
-    settings = TargetSettings(
-        name=path.stem,
-        base_url="" if learned.production else _address(base_url, learned),
-        realms=_realms(realms or (_asked_realms(learned) if asking else ()), learned),
-        variables=variables,
-        realm=learned.realms,
-        remarks=tuple(learned.notes),
-        names=learned.names,
-    )
+    with _told_if_interrupted():
+        replace_it = force or (not dry_run and _may_replace(path))
+        if path.exists() and not (replace_it or dry_run):
+            raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
+        asking = _at_a_terminal() and not (base_url or from_har or os.environ.get(BASE_URL))
+        if asking:
+            from_har = _asked_recording()
+        variables = _variables(accounts)
+        for realm in realms:
+            refuse_production_realm(realm)
+        learned = _learned(from_har, keep_personal_data=keep_personal_data)
+        print_lines(_learned_lines(learned))
+        settings = TargetSettings(
+            name=path.stem,
+            base_url="" if learned.production else _address(base_url, learned),
+            realms=_realms(realms or (_asked_realms(learned) if asking else ()), learned),
+            variables=variables,
+            realm=learned.realms,
+            remarks=tuple(learned.notes),
+            names=learned.names,
+        )
     if dry_run:
         click.echo(f"{path} is not written: a dry run", err=True)
         return manual_commands.NO_FINDING
@@ -121,6 +123,16 @@ def command(
         )
         return manual_commands.NO_FINDING
     return _look(path, settings)
+
+
+@contextmanager
+def _told_if_interrupted() -> Iterator[None]:
+    """Say of an interruption while things are asked or read that nothing was written until then."""
+    try:
+        yield
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("nothing is written", err=True)
+        raise
 
 
 def _variables(accounts: tuple[str, ...]) -> dict[str, tuple[str, str]]:

@@ -13,7 +13,7 @@ import click
 from contracts.cases.marks import Profile
 from contracts.checks.table import UNIVERSAL
 from contracts.cli import completion
-from contracts.cli.options import as_json, print_lines, reports
+from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
@@ -68,7 +68,7 @@ class Filters:
 @click.option("--realm", metavar="REALM", shell_complete=completion.realms, help="Only what there is in it.")
 @click.option("--untested", is_flag=True, help="Only what no case tests, or the last run could not test.")
 @click.option("--run", metavar="NAME", help="Another run than the latest.")
-@reports
+@kept_reports
 @as_json
 def command(*, what: str, as_json: bool, **filters: Any) -> int:
     """List WHAT: clauses, operations, cases, realms, profiles, defects, variants, weathers or findings.

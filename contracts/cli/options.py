@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from contracts.cli import completion
 from contracts.errors import UsageError, suggestion
@@ -75,6 +76,25 @@ reports: Final = click.option(
     type=click.Path(path_type=Path),
     default="reports",
     show_default=True,
+    help="Folder of the reports.",
+)
+
+
+def _is_there(ctx: click.Context, parameter: click.Parameter, folder: Path) -> Path:
+    """Refuse a folder that a person names and that is not there; the usual one may be yet to come."""
+    named = ctx.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    if named and not folder.is_dir():
+        raise UsageError(f"there is no folder '{folder}'; --reports names the one that holds the runs")
+    return folder
+
+
+kept_reports: Final = click.option(
+    "--reports",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default="reports",
+    show_default=True,
+    callback=_is_there,
     help="Folder of the reports.",
 )
 as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")

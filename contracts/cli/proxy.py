@@ -125,7 +125,7 @@ def _run(  # noqa: PLR0913 - one for each option
     click.echo()
     print_lines(recorder.lines)
     click.echo(f"report       {folder / 'index.html'}")
-    click.echo(check.verdict_line(verdict))
+    click.echo(check.verdict_line(verdict, aimed.in_words))
     return int(verdict.exit_code)
 
 

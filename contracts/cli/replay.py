@@ -144,7 +144,7 @@ def _lines(
         "from", f"{sequence.source}{f', recorded on {sequence.target}' if sequence.target else ''}"
     )
     yield manual_commands.labelled(
-        "to", f"{session.target.name} ({session.target.base_url}){f', {realm}' if realm != ANY_REALM else ''}"
+        "to", f"{session.target.in_words}{f', {realm}' if realm != ANY_REALM else ''}"
     )
     if finding is not None:
         yield manual_commands.labelled("expected", finding.expected)

@@ -11,6 +11,7 @@ import click
 
 from contracts.cli.options import print_lines
 from contracts.errors import UsageError
+from contracts.file_formats import is_file
 from contracts.manual.sandbox_setup import Imitation, imitate
 from contracts.settings.embedded_sandbox import require_extra
 
@@ -53,6 +54,8 @@ def _without_like(arguments: Sequence[str]) -> tuple[list[str], Path | None]:
         file = value if equals else next(rest, "")
         if not file:
             raise UsageError("--like needs the observations.json of a run")
+    if file and not is_file(Path(file)):
+        raise UsageError(f"no file '{file}': --like takes the observations.json of a run")
     return options, Path(file) if file else None
 
 

@@ -444,9 +444,14 @@ def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
         yield f"left out     {many(unreadable, 'line')} of the archive without a web request"
 
 
-def verdict_line(verdict: TrafficVerdict) -> str:
-    """The last line."""
-    return f"verdict: {verdict.word} ({int(verdict.exit_code)}): {plain_line(verdict.reason, 400)}"
+def verdict_line(verdict: TrafficVerdict, judged: str) -> str:
+    """The last line.
+
+    Args:
+        judged: The service, in words.
+    """
+    reason = plain_line(verdict.reason, 400)
+    return f"verdict: {verdict.word} ({int(verdict.exit_code)}): {reason} (target: {plain_line(judged)})"
 
 
 #: Ports that go without saying.

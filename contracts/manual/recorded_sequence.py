@@ -345,14 +345,16 @@ def find(asked: str, reports: Path, chosen: str | None, entries: Entries | None)
         UsageError: there is none, or it cannot be read; one line.
     """
     path = Path(asked)
-    if is_file(path) and path.suffix.lower() == ".har":
-        return read_archive(path, asked, entries)
     if is_file(path) and zipfile.is_zipfile(path):
         return _chosen(_in_zip(path), chosen, asked)
-    if is_file(path):
-        return _of_file(path, asked, entries)
     if path.is_dir():
         return _chosen(_in_folder(path), chosen, asked)
+    if chosen is not None:
+        raise UsageError(f"--finding '{chosen}' is for a folder or a zip of findings, not for '{asked}'")
+    if is_file(path) and path.suffix.lower() == ".har":
+        return read_archive(path, asked, entries)
+    if is_file(path):
+        return _of_file(path, asked, entries)
     if path.suffix or "/" in asked:
         raise UsageError(
             f"no file or folder '{asked}'; name a finding's id, its file, a run folder, a zip or a HAR"

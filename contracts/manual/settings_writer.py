@@ -333,7 +333,9 @@ def write_settings(settings: TargetSettings, path: Path, *, replace: bool) -> li
         for place, new in fresh.items():
             new.replace(place)
     except OSError as error:
-        raise UsageError(f"cannot write to '{path.parent}': {error.strerror}") from None
+        raise UsageError(
+            f"cannot write to '{path.parent}': {error.strerror}; run it in a folder that takes files"
+        ) from None
     finally:
         for new in fresh.values():
             new.unlink(missing_ok=True)

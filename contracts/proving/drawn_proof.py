@@ -207,9 +207,12 @@ def read_landed(path: Path) -> LandedRate:
     """Read the kill rate that was landed last.
 
     Raises:
-        UsageError: the file cannot be read, or holds something else.
+        UsageError: there is no such file, it cannot be read, or holds something else.
     """
-    return read_file(path, LandedRate)
+    try:
+        return read_file(path, LandedRate)
+    except FileNotFoundError:
+        raise UsageError(f"no kill rate in '{path}': --land writes one") from None
 
 
 def write_landed(path: Path, results: Sequence[DrawnResult], seed: int, command: str) -> None:

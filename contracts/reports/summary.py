@@ -234,7 +234,8 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 
 def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
     run = record.run
-    yield f"## Registry contracts: {verdict.word} (exit code {int(verdict.exit_code)})"
+    ending = f"exit code {int(verdict.exit_code)}, target: {inline(verdict.target)}"
+    yield f"## Registry contracts: {verdict.word} ({ending})"
     yield f"\n{inline(verdict.sentence, 1000)}\n"
     if verdict.problems:
         yield "> **This report is invalid: it is incomplete and must not be relied on:** " + inline(

@@ -15,7 +15,8 @@ from contracts.errors import SuiteError, UsageError
 from contracts.settings.target import PRODUCTION_REALMS, Target
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-_VERSIONED = re.compile(r"/api/v\d+$", re.IGNORECASE)
+#: The root of every path, at the end of an address, or with some of the path behind it.
+_VERSIONED = re.compile(r"/api/v(\d+$|20[12]3/)", re.IGNORECASE)
 _NO_HOST = "names no host that can be reached; write https://host or http://host:port"
 
 
@@ -44,7 +45,9 @@ def checked_base_url(text: str) -> str:
         raise ValueError("has a query or fragment; write only scheme, host, port and path prefix")
     prefix = parts.path.rstrip("/")
     if _VERSIONED.search(prefix):
-        raise ValueError("ends with the interface's own /api/v…; take that out, every path brings it")
+        raise ValueError(
+            "holds the interface's own /api/v…; take that out with all behind it, every path brings it"
+        )
     if any(segment in (".", "..", "") for segment in prefix.split("/")[1:]):
         raise ValueError("has an empty or dotted path segment; write the path prefix plainly")
     return f"{parts.scheme}://{parts.netloc.lower().removesuffix(':')}{prefix}"

@@ -158,6 +158,10 @@ ARGUMENTS = [
     ("call", "listDrafts", "--body", "@zz"),
     ("sandbox", "--variant", "zz"),
     ("sandbox", "--like", "zz"),
+    ("prove", "--part", "drawn", "--floor", "zz"),
+    ("list", "clauses", "--reports", "zz"),
+    ("explain", "uid-too-short", "--reports", "zz"),
+    ("replay", "abcdef0123", "--finding", "zz"),
 ]
 
 

@@ -139,7 +139,11 @@ def test_the_gate_says_its_code_leaves_a_summary_and_tells_its_webhook(
     assert_unseen(tmp_path, ended.stdout, ended.stderr)
     assert (tmp_path / "output").read_text("utf-8") == "exit-code=0\n"
     run_script(script_of("gate.yml", "gate", "Summary"), tmp_path)
-    assert (tmp_path / "summary").read_text("utf-8").startswith("## Registry contracts: pass (exit code 0)")
+    assert (
+        (tmp_path / "summary")
+        .read_text("utf-8")
+        .startswith("## Registry contracts: pass (exit code 0, target: ")
+    )
 
 
 def test_the_gate_hands_a_bad_code_on(tmp_path: Path) -> None:
