@@ -430,12 +430,6 @@ _HTTP_REFUSALS: Final[Mapping[str, tuple[str, str]]] = {
 _NAMED: Final = "createWorkflowRecordWithIdentifier"
 _WRAPPING: Final = "workingDocument"
 _FEWEST_PAGE: Final = "5"
-#: Clauses that are read beside signs and statuses.
-_READ_BESIDE: Final = frozenset(
-    {"list-envelope", "realm-missing-draft", "workflow-unknown-member", "workflow-header-disagrees"}
-    | {"token-lifetime", "draft-of-another", "list-by-restricted", "token-email-letter-case"}
-    | {"uid-on-contact-create", "draft-save-schema-unknown", "realm-header-against-query"}
-)
 #: Silent points about a realm of no use, and the variant that passes it over.
 _REALMS: Final = (
     ("realm-unknown-draft-read", "realm-unknown-read"),
@@ -443,6 +437,14 @@ _REALMS: Final = (
     ("realm-unknown-contact", "realm-unknown-written"),
     ("realm-ort-on-draft", "reporting-drafts"),
     ("realm-ort-on-contact", "reporting-drafts"),
+)
+#: Clauses that are read beside signs and statuses.
+_READ_BESIDE: Final = frozenset(
+    {"list-envelope", "realm-missing-draft", "workflow-unknown-member", "workflow-header-disagrees"}
+    | {"token-lifetime", "draft-of-another", "list-by-restricted", "token-email-letter-case"}
+    | {"uid-on-contact-create", "draft-save-schema-unknown", "realm-header-against-query"}
+    | {"list-default-order", "attachment-list-default", "realm-missing-contact", "realm-query-elsewhere"}
+    | {clause for clause, _ in _REALMS}
 )
 _OF_REALM: Final = re.compile(r"seen|missing|fault header\.Realm:.+")
 _STATUS: Final = re.compile(r"(?:refused with )?([1-5]\d\d)( errors.*)?")
@@ -492,9 +494,9 @@ class _Reading:
     def imitation(self) -> Imitation:
         options: list[str] = []
         lines: list[str] = []
-        for sign, shown in self._variants():
-            options.append(f"--variant={sign.variant}")
-            lines.append(f"{sign.clause}: {sign.variant} ({shown})")
+        for variant, clause, shown in self._variants():
+            options.append(f"--variant={variant}")
+            lines.append(f"{clause}: {variant} ({shown})")
         habits = list(self._habits())
         for clause, name in self._by_comparison({habit: value for _, habit, value in habits}):
             if f"--variant={name}" not in options:
@@ -522,17 +524,17 @@ class _Reading:
             lines.append(f"token-lifetime: {lifetime} seconds")
         return Imitation(tuple(options), tuple(lines), tuple(self._unread()))
 
-    def _variants(self) -> Iterator[tuple[_Sign, str]]:
-        """The variants that are seen, each by its first sign."""
+    def _variants(self) -> Iterator[tuple[str, str, str]]:
+        """The variants that are seen, each by its first sign, with the clause and what shows it there."""
         names: set[str] = set()
         for sign in _SIGNS:
             shown = None if names & {sign.variant, sign.unless} else self._seen(sign)
             if shown is not None:
                 names.add(sign.variant)
-                yield sign, shown
+                yield sign.variant, *shown
 
-    def _seen(self, sign: _Sign) -> str | None:
-        """Where a sign is seen, for people."""
+    def _seen(self, sign: _Sign) -> tuple[str, str] | None:
+        """The clause where a sign is seen, and what was seen there, for people."""
         for (clause, operation), facts in self._facts.items():
             if not re.fullmatch(sign.clause, clause) or not re.fullmatch(sign.operation, operation):
                 continue
@@ -540,7 +542,7 @@ class _Reading:
                 continue
             for name, value in facts.items():
                 if re.fullmatch(sign.fact, name) and re.fullmatch(sign.value, value):
-                    return f"{operation} {name}: {value}"
+                    return clause, f"{operation} {name}: {value or 'nothing'}"
         return None
 
     def _names(self, clause: str, operation: str) -> Iterator[str]:

@@ -402,6 +402,16 @@ def test_drafts_that_are_checked_but_for_unknown_fields_are_two_knobs(tmp_path: 
 
 def test_what_no_knob_is_read_from_is_named(tmp_path: Path) -> None:
     assert imitate(observed(tmp_path, ("rate-limits", "listDrafts", 429))).unread == ("rate-limits",)
+    points = ("list-default-order", "realm-query-elsewhere", "realm-ort-on-draft", "realm-missing-contact")
+    assert imitate(observed(tmp_path, *((clause, "getDraft", "400") for clause in points))).unread == ()
+
+
+def test_a_line_names_the_clause_that_showed_it(tmp_path: Path) -> None:
+    told = answered("workflow-answer", "createWorkflowRecord", "201", "validation.errors")
+    code = ("errors-code-invalid-value", "createContact", [])
+    lines = imitate(observed(tmp_path, code, answers=[told])).lines
+    assert "workflow-answer: errors-nested (createWorkflowRecord 201 body.validation.errors: object)" in lines
+    assert "errors-code-invalid-value: faults-one-at-a-time (createContact seen: nothing)" in lines
 
 
 def test_every_sign_speaks_of_a_clause_and_turns_a_knob_that_is_there() -> None:
