@@ -227,8 +227,9 @@ def _address(base_url: str | None, learned: RecordedSettings) -> str:
     if given:
         return _checked_address(given)
     if not _at_a_terminal():
+        empty = "; it is set, but empty" if BASE_URL in os.environ else ""
         raise UsageError(
-            "no address: give --base-url, or --from-har with a recording, or set REGISTRY_BASE_URL"
+            f"no address: give --base-url, or --from-har with a recording, or set {BASE_URL}{empty}"
         )
     while True:
         try:

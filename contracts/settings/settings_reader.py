@@ -168,7 +168,8 @@ def _unset(source: TomlFile, role: str, named: AccountVariables, environ: Mappin
                 f"accounts.{role}.{item.name} is missing; name both variables",
             )
         if not environ.get(variable):
-            return f"{_shown(variable, role, item.name)} is not set"
+            how = "is set, but empty" if variable in environ else "is not set"
+            return f"{_shown(variable, role, item.name)} {how}"
     return None
 
 

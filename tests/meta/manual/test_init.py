@@ -198,6 +198,16 @@ def test_what_cannot_be_used_is_one_line(command: RunCommand, words: tuple[str, 
     assert ended.err.count("\n") == 1
 
 
+@pytest.mark.usefixtures("here")
+def test_an_address_that_is_set_but_empty_is_named(
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGISTRY_BASE_URL", "")
+    ended = command("init", "dev")
+    assert (ended.code, ended.err.count("\n")) == (4, 1)
+    assert "or set REGISTRY_BASE_URL; it is set, but empty" in ended.err
+
+
 @pytest.mark.parametrize(
     ("shorten", "says"),
     [

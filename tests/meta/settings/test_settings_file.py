@@ -150,6 +150,8 @@ def test_other_roles_are_left_out_when_their_variables_are_not_set(tmp_path: Pat
     assert target.missing("account.nau") == (
         "setting accounts.nau is missing: environment variable NAU_EMAIL is not set"
     )
+    target = load(tmp_path, text, {**ENVIRON, "NAU_EMAIL": "", "NAU_PASSWORD": ""})
+    assert str(target.missing("account.nau")).endswith("environment variable NAU_EMAIL is set, but empty")
     target = load(tmp_path, text, {**ENVIRON, "NAU_EMAIL": "nau@example.test", "NAU_PASSWORD": "n"})
     assert target.missing("account.nau") is None
     assert target.accounts["nau"].email == "nau@example.test"
