@@ -6,7 +6,7 @@ Records are told apart by the identifiers in them, and fields are learnt from a 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -123,20 +123,39 @@ class Page:
 def unlike(due: Sequence[str], got: Sequence[str]) -> str:
     """What is missing from a list, is too much or stands elsewhere, as more words behind others; empty for nothing."""
     missing, more = ([name for name in one if name not in other] for one, other in ((due, got), (got, due)))
+    twice = [name for name, times in Counter(got).items() if times > max(1, due.count(name))]
     named = [
-        f", {word}: {_first(names)}" for word, names in (("missing", missing), ("too much", more)) if names
+        f", {word}: {told(names)}"
+        for word, names in (("missing", missing), ("too much", more), ("more than once", twice))
+        if names
     ]
     turned = next(
-        (f", {one} where {two} is due" for one, two in zip(got, due, strict=False) if one != two), ""
+        (
+            f", {told([one])} where {told([two])} is due"
+            for one, two in zip(got, due, strict=False)
+            if one != two
+        ),
+        "",
     )
     return "".join(named) or turned
 
 
-def _first(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(cut(name, _LONGEST_NAME) for name in names[:_NAMED]) + (
+def told(names: Sequence[str], most: int = _NAMED) -> str:
+    """Names of records as people read them: at most so many, and a record that is named by all it holds by its uid."""
+    more = len(names) - most
+    return ", ".join(cut(_uid_in(name) or name, _LONGEST_NAME) for name in names[:most]) + (
         f" and {more} more" if more > 0 else ""
     )
+
+
+def _uid_in(name: str) -> str:
+    """The first text that may be a uid in a record which is named by all it holds; empty for other names."""
+    try:
+        record = json.loads(name)
+    except ValueError:
+        return ""
+    texts = readers.values(record) if isinstance(record, dict) else ()
+    return next((text for text in texts if is_valid_uid(text)), "")
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from contracts.cases.arrangement import Arrangement, Draft, require
-from contracts.cases.list_pages import Lister, Names, Option, Page, Record, drafts_of, equals, unlike
+from contracts.cases.list_pages import Lister, Names, Option, Page, Record, drafts_of, equals, told, unlike
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import is_valid_uid
-from contracts.safe_text import cut
 from contracts.session.actor import Actor
 from contracts.session.namespace import SUITE_PREFIX
 
@@ -209,8 +208,6 @@ _HEAD = 12
 #: Items whose drafts are looked for, and texts of an item that are tried.
 _LOOKED_AT = 2
 _MOST_UIDS = 3
-#: Characters of a name that a sentence tells.
-_SHOWN = 60
 
 Options = Mapping[str, Option]
 
@@ -525,8 +522,7 @@ def _seen_beside(due: Sequence[str], seen: Sequence[str]) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(cut(name, _SHOWN) for name in names[:_HEAD])
-    return shown or "nothing"
+    return told(names[:_HEAD], _HEAD) or "nothing"
 
 
 def held_once(claim: Claim, arrange: Arrangement, actor: Actor, query: dict[str, str], uid: str) -> None:

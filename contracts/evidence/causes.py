@@ -5,22 +5,26 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import Final
 
 from contracts.evidence.findings import Cell, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.wording import (
+    MEMBER,
     PLAIN,
     STATUS,
+    SUCCESSES,
+    came_before,
     contrast,
     fault_in_words,
     faults_of_clause,
     marks_of,
+    others_refused,
     request_line,
-    stored_before,
     token_fault,
     was,
 )
@@ -62,9 +66,9 @@ class Cause:
         findings: One for each realm, in the order of the run's realms; the first has the evidence that is shown.
         should: What should be: the clause, in the catalogue's words.
         was: What was, in words.
-        part: What of the clause failed, where it is about more than one operation.
+        part: What of the clause failed, where it is about more than one operation or does not name the member at fault.
         quote: The sentences of the interface document that the clause rests on, and where they stand there.
-        request: The request that gives it away, and what had been stored for it, in words.
+        request: The request that gives it away, and what had been done before it, in words.
         contrast: What the same request got without its fault, in words.
         faults: What is wrong with the request that shows it, in words; empty for a right one.
         marks: Texts in the request and the response that give it away.
@@ -117,7 +121,7 @@ class Cause:
 
     @property
     def heading(self) -> str:
-        """What should be and, of a clause about several operations, by which of them it was not so."""
+        """What should be and, of a clause about more than one operation or member, of which of them it was not so."""
         return f"{self.should} Not so: {self.part}." if self.part else self.should
 
     @property
@@ -249,14 +253,19 @@ class _Shown:
         self.exchanges: Sequence[Exchange] = mine or exchanges
         self._keys = {id(record.exchanges[key]): key for key in finding.exchanges if key in record.exchanges}
         self.last = exchanges[-1] if exchanges else None
+        self._record = record
 
-    def before(self, record: RunRecord) -> Iterator[Exchange]:
+    @cached_property
+    def earlier(self) -> Sequence[Exchange]:
         """What the same try of the case sent before the last exchange."""
-        for exchange in record.exchanges.values():
-            if exchange is self.last:
-                return
-            if self.last and (exchange.case, exchange.attempt) == (self.last.case, self.last.attempt):
-                yield exchange
+        if self.last is None:
+            return ()
+        last = self.last
+        return [
+            exchange
+            for exchange in takewhile(lambda each: each is not last, self._record.exchanges.values())
+            if (exchange.case, exchange.attempt) == (last.case, last.attempt)
+        ]
 
     @cached_property
     def faults(self) -> tuple[RequestFault, ...]:
@@ -328,13 +337,17 @@ def _folded(groups: Sequence[_Group]) -> tuple[Cause, ...]:
     for number, (_, shows) in enumerate(groups):
         for shown in shows:
             by_operation[shown.finding.operation].add(number)
-    # Only what was not stored explains something of another operation.
-    lost = {number for number, (_, shows) in enumerate(groups) if any(map(_lost, shows))}
+    # Something of another operation is explained by what was not done, and a should by a must in the same words.
+    abroad = {
+        number
+        for number, (_, shows) in enumerate(groups)
+        if any(_undone(shown) or _in_words(shown.finding) for shown in shows)
+    }
     for number, group in enumerate(groups):
         alike = by_operation[group[0].lead.operation]
         rivals = (
             place
-            for place in sorted(alike | lost)
+            for place in sorted(alike | abroad)
             if place != number and place not in parents and _follows(group, groups[place])
         )
         parent = next(rivals, None)
@@ -367,9 +380,10 @@ def _follows(group: _Group, other: _Group) -> bool:
 def _explains(above: _Shown, shown: _Shown) -> bool:
     if not above.exchanges or not shown.exchanges:
         return False
-    if above.finding.operation != shown.finding.operation:
-        return _lost(above) and _misses(shown, above)
     softer = shown.finding.standing is not Standing.FAIL
+    if above.finding.operation != shown.finding.operation:
+        told = softer and _in_words(above.finding) and _same_words(above.finding, shown.finding)
+        return told or (_undone(above) and (_misses(shown, above) or _still_finds(shown, above)))
     same_field = bool(above.fields & shown.fields) and above.taken and shown.taken
     # A service that does not miss a member takes null in its place, too.
     absent = all(fault.kind == "missing" for fault in above.faults)
@@ -377,7 +391,9 @@ def _explains(above: _Shown, shown: _Shown) -> bool:
     # Nor does it name the member where others are missing, too.
     due = set(_NAME.findall(shown.finding.expected))
     unnamed = above.taken and absent and bool(above.fields & due)
-    if (same_field and (softer or null)) or (softer and unnamed):
+    # A should that is about one value is contradicted by a value that should not be there at all.
+    quoted = softer and shown.finding.seen.startswith(f"{above.finding.seen} ") and _in_words(above.finding)
+    if (same_field and (softer or null)) or (softer and unnamed) or quoted:
         return True
     return _same_words(above.finding, shown.finding) or _needs_fewer_options(above, shown)
 
@@ -391,22 +407,43 @@ def _same_words(above: Finding, other: Finding) -> bool:
     return alike and not PLAIN.fullmatch(above.expected) and above.clause != other.clause
 
 
-def _lost(above: _Shown) -> bool:
-    """Whether a right request to store something was taken, and what it should have left is not there."""
+def _in_words(finding: Finding) -> bool:
+    """Whether what was seen is told in a case's own words, not by an answer, which may stand for anything."""
+    return not STATUS.fullmatch(finding.seen.strip())
+
+
+def _undone(above: _Shown) -> bool:
+    """Whether a right request to store or remove something was taken, and has not had that effect."""
     operation = _operation(above.finding.operation)
-    # A check compares an answer; that something is missing afterwards, a case has to look up.
+    # A check compares an answer; that something is missing or still there afterwards, a case has to look up.
     by_effect = not above.finding.check
-    return operation is not None and bool(operation.stores) and by_effect and above.taken and not above.faults
+    changes = operation is not None and bool(operation.stores or operation.removes)
+    return changes and by_effect and above.taken and not above.faults
 
 
 def _misses(shown: _Shown, above: _Shown) -> bool:
     """Whether something was not found, or not done, where what the other operation stores is needed."""
     operation = _operation(shown.finding.operation)
-    needed = _relies_on(shown.finding.operation, above.finding.operation)
+    needed = _relies_on(shown.finding.operation, above.finding.operation) and _stores(above)
     listed = (
         operation is not None and operation.answers == "list" and shown.finding.seen.startswith("not there")
     )
     return needed and (shown.refused or listed)
+
+
+def _stores(above: _Shown) -> bool:
+    operation = _operation(above.finding.operation)
+    return operation is not None and bool(operation.stores)
+
+
+def _still_finds(shown: _Shown, above: _Shown) -> bool:
+    """Whether something was found that the other operation had removed, by its answer in the same try."""
+    removed = any(
+        exchange.operation == above.finding.operation and exchange.status in SUCCESSES
+        for exchange in shown.earlier
+    )
+    needed = _relies_on(shown.finding.operation, above.finding.operation) and not _stores(above)
+    return needed and removed and shown.taken
 
 
 def _needs_fewer_options(above: _Shown, shown: _Shown) -> bool:
@@ -434,8 +471,8 @@ def _worded(record: RunRecord, group: Sequence[Finding], shown: _Shown, clause: 
         should=(clause.title or clause.wording)
         if clause
         else f"{finding.operation or 'The service'}: {finding.expected}.",
-        was=was(finding, told, faults, shown.before(record)),
-        part=_part(finding, clause),
+        was=was(finding, told, faults, shown.earlier),
+        part=_part(record, shown, clause, faults),
         quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",
         faults=tuple(map(fault_in_words, faults)),
         marks=marks,
@@ -445,17 +482,28 @@ def _worded(record: RunRecord, group: Sequence[Finding], shown: _Shown, clause: 
     key, exchange = culprit
     return replace(
         cause,
-        request=" ".join(filter(None, (request_line(exchange), stored_before(record, finding, exchange)))),
+        request=" ".join(
+            filter(None, (request_line(exchange), came_before(record, finding, exchange, faults)))
+        ),
         contrast=contrast(record, finding, exchange, faults),
         culprit=key,
         curl=_curl_of(finding, exchange),
     )
 
 
-def _part(finding: Finding, clause: Clause | None) -> str:
-    """Which of several operations of its clause a finding is about, in words; empty where there is but one."""
-    among = len(clause.operations) if clause else 0
-    return f"{finding.operation}, one of {among} operations" if finding.operation and among > 1 else ""
+def _part(record: RunRecord, shown: _Shown, clause: Clause | None, faults: Sequence[RequestFault]) -> str:
+    """Which operation and member of its clause a finding is about, in words; empty where the clause has but one."""
+    if clause is None:
+        return ""
+    name, among = shown.finding.operation, len(clause.operations)
+    members = {match["name"] for match in MEMBER.finditer(shown.finding.seen)}
+    if shown.taken and shown.last and others_refused(record, shown.last, faults, clause):
+        members |= {fault.key.partition(":")[0].removeprefix("body.") for fault in faults}
+    member = "".join(members) if len(members) == 1 else ""
+    title = {word.lower() for word in _NAME.findall(clause.title or clause.wording)}
+    named = member and title.isdisjoint(_NAME.findall(member.lower()))
+    operation = f"{name}, one of {among} operations" if name and among > 1 else ""
+    return ", ".join(filter(None, (operation, f"the member {member}" if named else "")))
 
 
 def _curl_of(finding: Finding, culprit: Exchange) -> str:

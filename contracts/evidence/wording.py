@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -14,7 +14,7 @@ from contracts.evidence.record import RunRecord
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, read_timestamp
 from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN
-from contracts.exchanges.request_facts import RequestFault, read_request
+from contracts.exchanges.request_facts import EVERYTHING, RequestFault, read_request, subject_of, writes
 from contracts.interface.catalogue import Clause, matches
 from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import in_realms
@@ -49,7 +49,7 @@ _IN_WORDS: Final = re.compile(r"[a-z][^{\[]*")
 _SECRET: Final = "secret of the request"  # noqa: S105 - words
 _ROOT: Final = re.compile(r"^.*?/api/v\d+")
 #: The member of a document at which it is not what was saved.
-_MEMBER: Final = re.compile(r"\bdocument\.(?P<name>[\w-]+)")
+MEMBER: Final = re.compile(r"\bdocument\.(?P<name>[\w-]+)")
 #: What a check expects where the request should have been refused.
 _REFUSAL: Final = re.compile(r"refused( \(4xx\)|: [\w.$*-]+ (is|breaks|has) .+)?")
 _ACCEPTANCE: Final = re.compile(r"accepted( \(2xx\))?")
@@ -59,10 +59,13 @@ PLAIN: Final = re.compile(rf"{_REFUSAL.pattern}|{_ACCEPTANCE.pattern}")
 _BLANKED: Final = re.compile(rf'"(\w+)"\s*:\s*"[^"]*{re.escape(REDACTED)}')
 #: Items of a list that are named as stored before.
 _STORED: Final = 4
+#: Writes to what a request is about that are told before it.
+_WRITES_TOLD: Final = 3
+_FILES: Final = "attachment"
 #: Right requests that a wrong one is compared with, at most.
 _CONTROLS: Final = 200
 _SERVER_ERROR: Final = 500
-_SUCCESSES: Final = range(200, 300)
+SUCCESSES: Final = range(200, 300)
 #: How the ids of clauses about tokens begin.
 _OF_TOKENS: Final = "token-"
 
@@ -88,6 +91,8 @@ def was(
         # What a case quotes behind its own words is shown in full with the exchanges.
         words = finding.seen if _STEP in finding.seen else _QUOTED.split(finding.seen)[0]
         seen = plain_line(_last_steps(words), _SEEN) + _behind(finding, words, last)
+        if faults and last is not None and last.operation == finding.operation:
+            seen += f", where {' and '.join(map(fault_in_words, faults))}"
         return _sentence(f"But {who}{_queried(finding, last)} showed: {seen}; expected: {finding.expected}")
     status, body = answer["status"], answer["body"] or ""
     if last is not None and str(last.status) == status:
@@ -97,15 +102,14 @@ def was(
         where = _place_of_secret(last)
         return _sentence(f"But {who} was answered {status} {body}{where}; expected: {finding.expected}")
     taken = status.startswith("2")
-    message = _MESSAGE.search(body)
-    quote = "" if taken else plain_line(message["text"] if message else body, _SEEN)
+    message = _message(body)
+    quote = "" if taken else plain_line(body if message is None else message, _SEEN)
     if not (taken or quote) and _MESSAGE_DUE.search(finding.expected):
         quote = "without a message"
     errors = _errors_in_words(last, status)
     # Errors that are told in words need not be quoted, too.
-    words = (
-        f"But {who} was answered {status}{f' ({quote})' if quote and (message or not errors) else ''}{errors}"
-    )
+    quoted = f" ({quote})" if quote and (message is not None or not errors) else ""
+    words = f"But {who} was answered {status}{quoted}{errors}"
     if taken and _IN_WORDS.fullmatch(body):
         quoted = plain_line(body, _SEEN)
         words += f" {quoted}" if quoted.startswith("with") else f" ({quoted})"
@@ -119,6 +123,17 @@ def was(
         words += f" to {last.method} {plain_line(_address(last), _ADDRESS)}"
     words += _valid_token(finding, last, before)
     return _sentence(words if PLAIN.fullmatch(finding.expected) else f"{words}; expected: {finding.expected}")
+
+
+def _message(body: str) -> str | None:
+    """The text of an answer's message, without the escapes of JSON; None where there is none."""
+    message = _MESSAGE.search(body)
+    if message is None:
+        return None
+    try:
+        return str(json.loads(f'"{message["text"]}"', strict=False))
+    except ValueError:
+        return message["text"]
 
 
 def _place_of_secret(last: Exchange | None) -> str:
@@ -146,8 +161,8 @@ def _behind(finding: Finding, words: str, last: Exchange | None) -> str:
     """What the answer says behind a case's own words: how it was refused, or which items a list holds."""
     quoted = STATUS.fullmatch(finding.seen.removeprefix(f"{words}: ").strip())
     if quoted is not None and not quoted["status"].startswith("2"):
-        message = _MESSAGE.search(quoted["body"] or "")
-        return f", {quoted['status']}" + (f" ({plain_line(message['text'], _SEEN)})" if message else "")
+        message = _message(quoted["body"] or "")
+        return f", {quoted['status']}" + (f" ({plain_line(message, _SEEN)})" if message is not None else "")
     if last is None or last.response is None or not _COUNTED.fullmatch(words):
         return ""
     try:
@@ -220,7 +235,7 @@ def marks_of(finding: Finding, faults: Sequence[RequestFault], last: Exchange | 
             f"{name}: {value}" for name, value in last.response.headers.pairs if REDACTED in value
         )
         yield from list(secret_headers) or [REDACTED]
-    yield from (f'"{match["name"]}"' for match in _MEMBER.finditer(finding.seen))
+    yield from (f'"{match["name"]}"' for match in MEMBER.finditer(finding.seen))
     words = finding.expected if answer else f"{_QUOTED.split(finding.seen)[0]} {finding.expected}"
     yield from dict.fromkeys(word for word in _WORD.findall(words) if _IDENTIFYING.search(word))
 
@@ -261,7 +276,7 @@ def _valid_token(finding: Finding, refused: Exchange | None, before: Iterable[Ex
         return ""
     if not finding.clause.startswith(_OF_TOKENS) or not 400 <= (refused.status or 0) < _SERVER_ERROR:
         return ""
-    done = [other for other in before if other.role == refused.role and other.status in _SUCCESSES]
+    done = [other for other in before if other.role == refused.role and other.status in SUCCESSES]
     sign_ins = [place for place, other in enumerate(done) if other.operation == _SIGN_IN]
     uses = [other for other in done[sign_ins[-1] + 1 if sign_ins else 0 :] if other.authorization == _RIGHT]
     realms = [
@@ -290,25 +305,71 @@ def request_line(exchange: Exchange) -> str:
     return f"{exchange.method} {plain_line(f'{path}{mark}{unquote(query)}', _LONGEST)}{who}"
 
 
-def stored_before(record: RunRecord, finding: Finding, last: Exchange) -> str:
-    """Which of the items that a list finding names had been stored, in words; empty for what is no list."""
+def came_before(record: RunRecord, finding: Finding, last: Exchange, faults: Sequence[RequestFault]) -> str:
+    """What had been done to what a request is about, in words; empty for nothing, and where the request is at fault."""
+    operation = load_description().operations.get(finding.operation or "")
+    if operation is not None and operation.answers == "list" and last.operation == operation.id:
+        return _stored_before(record, finding, last)
+    return "" if faults else _written_before(record, finding, last)
+
+
+def _stored_before(record: RunRecord, finding: Finding, last: Exchange) -> str:
+    """Which of the items that a list finding names had been stored, in words."""
     operations = load_description().operations
-    operation = operations.get(finding.operation or "")
-    if operation is None or operation.answers != "list" or last.operation != operation.id:
-        return ""
-    makers = {name for name in operations_with(family=operation.family) if operations[name].stores}
+    family = operations_with(family=operations[str(last.operation)].family)
+    makers = {name for name in family if operations[name].stores}
     text = f"{finding.expected} {finding.seen}"
     stored = dict[str, None]()
-    for exchange in record.exchanges.values():
-        if exchange is last:
-            break
-        made = exchange.operation in makers and exchange.realm == last.realm and exchange.role == last.role
+    for exchange in _before(record, last):
+        made = exchange.operation in makers and exchange.role == last.role
         if made and exchange.response is not None and exchange.response.success:
             name = unquote(urlsplit(exchange.url).path.removesuffix("/versions/draft").rpartition("/")[2])
             stored |= {name: None} if name in text else {}
     names = list(stored)
     more = f" and {len(names) - _STORED} more" if len(names) > _STORED else ""
     return f"after {', '.join(names[:_STORED])}{more} had been stored" if names else ""
+
+
+def _before(record: RunRecord, last: Exchange) -> Iterator[Exchange]:
+    """What was sent in an exchange's realm before it."""
+    earlier = takewhile(lambda exchange: exchange is not last, record.exchanges.values())
+    return (exchange for exchange in earlier if exchange.realm == last.realm)
+
+
+def _written_before(record: RunRecord, finding: Finding, last: Exchange) -> str:
+    """How the writes to what a request is about were answered before it: those of its try, else the last of all.
+
+    Of a member of the document that is not as it was saved, what it was sent with is told, too.
+    """
+    writes = [exchange for exchange in _before(record, last) if _writes_to_the_same(exchange, last)]
+    mine = [write for write in writes if (write.case, write.attempt) == (last.case, last.attempt)]
+    mine = mine or writes[-1:]
+    done = [write for write in mine if write.method != "DELETE" and write.status in SUCCESSES]
+    member = MEMBER.search(finding.seen)
+    told = dict[tuple[str, str], None]()
+    for write in mine:
+        who = f" as {write.role}" if write.role != last.role else ""
+        value = _parts(write).get(member["name"]) if member and write in done[-1:] else None
+        told |= {(f"{write.operation}{who}{f' with {value}' if value else ''}", f"{write.status or 0}"): None}
+    *steps, end = [
+        f"{who} {'' if place else 'was answered '}{status}"
+        for place, (who, status) in enumerate([*told][-_WRITES_TOLD:] or [("", "")])
+    ]
+    return f"after {' and '.join(filter(None, [', '.join(steps), end]))}" if told else ""
+
+
+def _writes_to_the_same(other: Exchange, last: Exchange) -> bool:
+    """Whether an exchange may have changed what another is about: the document, or an attachment of that name."""
+    subject, of_files = subject_of(last.url), operations_with(family=_FILES)
+    if subject == EVERYTHING or not writes(other.method, other.url):
+        return False
+    if other.operation in of_files and last.operation not in of_files:
+        return False
+    if subject_of(other.url) == EVERYTHING:
+        bodies = (other.request_body, *([other.response.body] if other.response else []))
+        return any(f'"{subject}"' in (body.decoded or "") for body in bodies)
+    one, two = (_parts(exchange).get("filename") for exchange in (other, last))
+    return subject_of(other.url) == subject and (one is None or two is None or one == two)
 
 
 def contrast(record: RunRecord, finding: Finding, culprit: Exchange, faults: Sequence[RequestFault]) -> str:
@@ -337,6 +398,27 @@ def contrast(record: RunRecord, finding: Finding, culprit: Exchange, faults: Seq
     told = differing(best)
     words = [told[name] for name in told if name in at_fault or not faults][:_FAULTS_TOLD]
     return f"with {' and '.join(words) or 'a right request'}: {best.status}"
+
+
+def others_refused(
+    record: RunRecord, taken: Exchange, faults: Sequence[RequestFault], clause: Clause
+) -> bool:
+    """Whether requests with another member at fault, of which the clause speaks, too, were refused."""
+    if not faults or not all(fault.in_content for fault in faults):
+        return False
+    fields = {fault.field for fault in faults}
+    for other in record.exchanges.values():
+        alike = (other.operation, other.realm, other.role) == (taken.operation, taken.realm, taken.role)
+        if alike and 400 <= (other.status or 0) < _SERVER_ERROR:
+            facts = read_request(other, load_description())
+            of_clause = [
+                fault
+                for fault in (facts.faults if facts else ())
+                if any(matches(pattern, fault.key) for pattern in clause.faults)
+            ]
+            if of_clause and all(fault.in_content and fault.field not in fields for fault in of_clause):
+                return True
+    return False
 
 
 def _is_control(other: Exchange, culprit: Exchange) -> bool:

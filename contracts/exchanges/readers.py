@@ -24,6 +24,8 @@ _DEEPEST_NAMED = 3
 _NO_CONTENT = 204
 #: Characters of a value that a sentence tells.
 _SHOWN = 80
+#: Other members of a document that are not as saved, too, and are named.
+_OTHERS = 3
 #: Names under which envelopes are known to hold their records, and what stands beside these.
 _ITEMS = re.compile(
     "items?|values?|records|results?|data|docs|documents|drafts|attachments|rows|hits|entries|content|list|elements"
@@ -284,13 +286,21 @@ def left_over(answer: Response, document: dict[str, Any], members: Collection[st
 
 
 def difference(answer: Response, document: dict[str, Any]) -> str:
-    """Where the best candidate in the body first departs from a document, for the `seen` side of a finding."""
+    """Where the best candidate in the body departs from a document, for the `seen` side of a finding."""
     candidates = [value for value in values(answer.json) if isinstance(value, dict)]
     if not candidates:
         return f"no JSON object in the answer ({answer.quote()})"
     content = content_of(document)
     best = max(candidates, key=lambda value: len(value.keys() & content.keys()))
-    return _first_difference(best, content, "document") or "nothing differs"
+    departs = {
+        name: where
+        for name, member in content.items()
+        if (where := _first_difference(best, {name: member}, "document"))
+    }
+    named = ", ".join(f"document.{name}" for name in [*departs][1 : _OTHERS + 1])
+    more = len(departs) - 1 - _OTHERS
+    also = f"; nor as saved: {named}{f' and {more} more' if more > 0 else ''}" if named else ""
+    return f"{next(iter(departs.values()), 'nothing differs')}{also}"
 
 
 def _first_difference(seen: Any, wanted: Any, place: str) -> str | None:

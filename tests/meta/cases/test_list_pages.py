@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.cases import lists
-from contracts.cases.list_pages import Names, Page, drafts_of
+from contracts.cases.list_pages import Names, Page, drafts_of, unlike
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt, Contradiction, Untested
 from contracts.interface.catalogue import load_catalogue
@@ -113,3 +113,9 @@ def test_what_a_list_lacks_or_holds_beside_what_is_due_is_told_by_name(
 ) -> None:
     page = Page(exchange(response(200, json.dumps([FIRST, SECOND]).encode()), operation="listDrafts"))
     assert says in page.seen_beside(due, others=others)
+
+
+def test_what_a_list_holds_twice_is_told_once_and_a_whole_record_by_its_uid() -> None:
+    whole = json.dumps({"createdOn": "2026-11-23T13:50:02Z", "identifier": "rc-first-draft"})
+    assert unlike([whole, "b"], [whole, whole]) == ", missing: b, more than once: rc-first-draft"
+    assert unlike([whole], [whole]) == ""

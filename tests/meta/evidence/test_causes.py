@@ -32,6 +32,7 @@ READ = sent("getDraft", "GET", DRAFT, 404, answer=MISSING)
 READ_OTHERWISE = sent("getDraft", "GET", DRAFT, 200, answer=b"{}")
 LISTED = sent("listDrafts", "GET", f"{BASE}document-drafts?$top=1", 200, answer=b"[1,2]")
 PAGED = sent("listDrafts", "GET", f"{BASE}document-drafts?$top=2&$skip=2", 200, answer=b"[1,2]")
+DELETED = sent("deleteDraft", "DELETE", DRAFT, 204)
 SHORT = sent("saveDraft", "PUT", f"{BASE}documents/abcdefghij/versions/draft?schema=contact", 201, b'{"a":1}')
 
 
@@ -76,6 +77,16 @@ FILTERED = (seen("list-filter-meaning", ODD, "2 items"), ODD)
 FILTERED_PAGE = (seen("list-filter-meaning", ODD_PAGE, "2 items"), ODD_PAGE)
 SKIPPED = (seen("list-skip", ODD_PAGE, "2 items"), ODD_PAGE)
 PAGES = (seen("list-pages-cover", PAGED, "twice: x"), PAGED)
+STILL_THERE = sent("draftExists", "HEAD", DRAFT, 200)
+UNDELETED = (seen("draft-delete-removes", DELETED, "still there", expected="no draft any more"), DELETED)
+FOUND = (seen("draft-delete-content-gone", READ_OTHERWISE, "200 {}", expected="nothing"), READ_OTHERWISE)
+LACKS = "document.city is missing"
+KEPT = {"expected": "the document as it was saved"}
+OTHERWISE = (seen("draft-get-content", READ_OTHERWISE, LACKS, **KEPT), READ_OTHERWISE)
+NO_NAME = sent("createContact", "POST", f"{BASE}documents?schema=contact", 400, b'{"lastName":"x"}')
+CODE = (seen("errors-code-known", NO_NAME, "Error.Odd", expected="one of the seven"), NO_NAME)
+OF_TERM = (seen("errors-code-unexpected-term", NO_NAME, "Error.Odd for 'country'", expected="x"), NO_NAME)
+SAVED_AGAIN = (seen("draft-save-after-delete", SAVED, LACKS, **KEPT), SAVED)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +95,10 @@ PAGES = (seen("list-pages-cover", PAGED, "twice: x"), PAGED)
         ([LOST, UNREAD], {"draft-save-creates": ["draft-get-content"]}),
         ([TOP, PAGES], {"list-top": ["list-pages-cover"]}),
         ([LOST, TOP], {"draft-save-creates": [], "list-top": []}),
+        ([UNDELETED, FOUND], {"draft-delete-removes": ["draft-delete-content-gone"]}),
+        ([CODE, OF_TERM], {"errors-code-known": ["errors-code-unexpected-term"]}),
+        # A should is contradicted by the same member of another operation's answer.
+        ([OTHERWISE, SAVED_AGAIN], {"draft-get-content": ["draft-save-after-delete"]}),
         # A filter that was wrong with a page alone is none; one that was wrong without it explains the page.
         ([FILTERED_PAGE, SKIPPED], {"list-skip": ["list-filter-meaning"]}),
         ([FILTERED, SKIPPED], {"list-filter-meaning": ["list-skip"]}),
@@ -149,6 +164,57 @@ def test_the_heading_says_which_of_several_operations_it_was() -> None:
     assert several.heading == f"{several.should} Not so: saveDraft, one of {among} operations."
 
 
+CONTACT = f"{BASE}documents?schema=contact"
+BAD_CITY = sent("createContact", "POST", CONTACT, 201, b'{"city":{"e":1}}')
+BAD_STATE = sent("createContact", "POST", CONTACT, 400, b'{"state":{"e":1}}')
+
+
+@pytest.mark.parametrize(
+    ("clause", "shown", "says", "before", "named"),
+    [
+        ("draft-get-content", READ_OTHERWISE, LACKS, [], True),
+        ("draft-get-content", READ_OTHERWISE, f"{LACKS}; nor as saved: document.state", [], False),
+        # Only where another member at fault was refused is it known to be this one.
+        ("contact-language-key-invalid", BAD_CITY, "201 {}", [BAD_STATE], True),
+        ("contact-language-key-invalid", BAD_CITY, "201 {}", [], False),
+    ],
+)
+def test_the_heading_says_which_member_it_was_where_it_was_one(
+    clause: str, shown: Exchange, says: str, before: list[Exchange], named: bool
+) -> None:
+    (cause,) = judged((seen(clause, shown, says), shown), before=before).causes
+    assert ("the member city" in cause.heading) is named
+
+
+FILE = f"{BASE}documents/{UID}/attachments"
+MADE = sent("createAttachment", "POST", f"{FILE}/a.txt", 500, b"1")
+OTHER_FILE = sent("createAttachment", "POST", f"{FILE}/b.txt", 201, b"1")
+NO_FILE = sent("getAttachment", "GET", f"{FILE}/1/a.txt", 404)
+WITH_CITY = sent("saveDraft", "PUT", f"{DRAFT}?schema=contact", 201, b'{"city":"x"}')
+
+
+@pytest.mark.parametrize(
+    ("clause", "shown", "says", "before", "told"),
+    [
+        ("attachment-download-same", NO_FILE, "404", [MADE, OTHER_FILE], "createAttachment was answered 500"),
+        ("draft-get-content", READ, "404", [SAVED, MADE], "saveDraft was answered 201"),
+        ("draft-get-content", READ_OTHERWISE, LACKS, [WITH_CITY], "saveDraft with city x was answered 201"),
+        (
+            "draft-delete-removes",
+            STILL_THERE,
+            "200",
+            [SAVED, DELETED],
+            "saveDraft was answered 201 and deleteDraft 204",
+        ),
+    ],
+)
+def test_a_request_is_told_with_how_the_writes_before_it_were_answered(
+    clause: str, shown: Exchange, says: str, before: list[Exchange], told: str
+) -> None:
+    (cause,) = judged((seen(clause, shown, says), shown), before=before).causes
+    assert cause.request.endswith(f" as author after {told}")
+
+
 def test_realms_of_one_contradiction_are_one_finding_that_the_reason_counts_once() -> None:
     verdict = judged(TOP, (seen("list-top", LISTED, "2 items", "bch-dev"), LISTED))
     (cause,) = verdict.causes
@@ -172,6 +238,9 @@ def test_a_refusal_is_told_with_the_services_own_message() -> None:
         "But getDraft was answered 404 (there is no draft) to GET /documents/rc-abcdefghijk/versions/draft."
     )
     assert cause.was == shown
+    escaped = r'404 {"message": "r\u00e9serv\u00e9 \ud800"}'
+    (cause,) = judged((seen("draft-get-content", READ, escaped), READ)).causes
+    assert cause.was.startswith(r"But getDraft was answered 404 (réservé \ud800)")
 
 
 WALK = "… → getDraft A → saveDraft C → deleteDraft C → draftExists C: 200, the draft exists"
@@ -203,6 +272,14 @@ SIGNED_IN = sent("createToken", "POST", f"{BASE}authentication/token", 200, ACCO
             '200 {"expiration": "x"}',
             "accepted",
             "But createToken was answered 200 without authenticationToken.",
+        ),
+        (
+            "errors-code-known",
+            sent("createContact", "POST", f"{BASE}documents?schema=x", 400, b'{"lastName": "x"}'),
+            "Error.Odd",
+            "one of the seven",
+            "But createContact showed: Error.Odd, where firstName is missing and organization is missing; expected: "
+            "one of the seven.",
         ),
         (
             "list-top",

@@ -165,6 +165,22 @@ def test_the_difference_names_the_place() -> None:
     assert "en" in str(difference)
 
 
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ("a", "document.a is 'x' where 0 was saved"),
+        ("ac", "document.a is 'x' where 0 was saved; nor as saved: document.c"),
+        (
+            "bcdefg",
+            "document.b is 'x' where 1 was saved; nor as saved: document.c, document.d, document.e and 2 more",
+        ),
+    ],
+)
+def test_the_difference_names_other_members_that_are_not_as_saved(changed: str, says: str) -> None:
+    saved = {name: number for number, name in enumerate("abcdefgh")}
+    assert readers.difference(answer(saved | dict.fromkeys(changed, "x")), saved) == says
+
+
 def test_a_long_text_is_shown_where_it_parts_from_what_was_saved() -> None:
     text = " ".join(f"x{number:05d}" for number in range(50))
     difference = [
