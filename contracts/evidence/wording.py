@@ -18,7 +18,7 @@ from contracts.exchanges.request_facts import EVERYTHING, RequestFault, read_req
 from contracts.interface.catalogue import Clause, matches
 from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import in_realms
-from contracts.safe_text import plain_line
+from contracts.safe_text import many, plain_line
 
 _FAULTS_TOLD: Final = 2
 _ERRORS_TOLD: Final = 3
@@ -308,9 +308,9 @@ def request_line(exchange: Exchange) -> str:
 def came_before(record: RunRecord, finding: Finding, last: Exchange, faults: Sequence[RequestFault]) -> str:
     """What had been done to what a request is about, in words; empty for nothing, and where the request is at fault."""
     operation = load_description().operations.get(finding.operation or "")
-    if operation is not None and operation.answers == "list" and last.operation == operation.id:
-        return _stored_before(record, finding, last)
-    return "" if faults else _written_before(record, finding, last)
+    listing = operation is not None and operation.answers == "list" and last.operation == operation.id
+    stored = _stored_before(record, finding, last) if listing else ""
+    return stored or ("" if faults else _written_before(record, finding, last))
 
 
 def _stored_before(record: RunRecord, finding: Finding, last: Exchange) -> str:
@@ -350,12 +350,38 @@ def _written_before(record: RunRecord, finding: Finding, last: Exchange) -> str:
     for write in mine:
         who = f" as {write.role}" if write.role != last.role else ""
         value = _parts(write).get(member["name"]) if member and write in done[-1:] else None
-        told |= {(f"{write.operation}{who}{f' with {value}' if value else ''}", f"{write.status or 0}"): None}
+        sent = f" with {value}" if value else _length_sent(write)
+        told |= {
+            (f"{write.operation}{who}{sent}", f"{write.status or 'nothing'}{_told_length(write, last)}"): None
+        }
     *steps, end = [
         f"{who} {'' if place else 'was answered '}{status}"
         for place, (who, status) in enumerate([*told][-_WRITES_TOLD:] or [("", "")])
     ]
     return f"after {' and '.join(filter(None, [', '.join(steps), end]))}" if told else ""
+
+
+def _length_sent(write: Exchange) -> str:
+    """How long the file was that a request sent, in words; empty for one that sent none."""
+    length = _file_length(write)
+    return f" of {many(length, 'byte')}" if length else ""
+
+
+def _file_length(write: Exchange) -> int:
+    """How long the file was that a request sent; 0 for none. Of a large one no more than its length is kept."""
+    told = write.request_headers.get("content-length") or ""
+    length = write.request_body.size or (int(told) if re.fullmatch(r"[0-9]{1,18}", told) else 0)
+    return length if write.operation in operations_with(family=_FILES) else 0
+
+
+def _told_length(write: Exchange, last: Exchange) -> str:
+    """The length that the answer to sending a file tells, where it is that of what was sent, or of what came back."""
+    sent = _file_length(write)
+    value = write.response.body.json if write.response and sent else None
+    lengths = {sent, *([last.response.body.size] if last.response else [])} - {0}
+    members = value.items() if isinstance(value, dict) else ()
+    told = (f" with {name} {length}" for name, length in members if type(length) is int and length in lengths)
+    return next(told, "")
 
 
 def _writes_to_the_same(other: Exchange, last: Exchange) -> bool:

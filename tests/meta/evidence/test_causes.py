@@ -9,7 +9,7 @@ import pytest
 
 from contracts.evidence.record import RunRecord, SeenFinding
 from contracts.evidence.verdicts import RunVerdict, judge
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import Body, Exchange, Headers
 from contracts.interface.catalogue import load_catalogue
 from tests.meta.evidence.sample_records import Story, deviation
 from tests.meta.messages import exchange, response
@@ -188,6 +188,9 @@ def test_the_heading_says_which_member_it_was_where_it_was_one(
 
 FILE = f"{BASE}documents/{UID}/attachments"
 MADE = sent("createAttachment", "POST", f"{FILE}/a.txt", 500, b"1")
+CUT = sent("createAttachment", "POST", f"{FILE}/a.txt", 201, b"four", b'{"id":9,"size":3}')
+STREAMED = replace(CUT, request_headers=Headers((("Content-Length", "4"),)), request_body=Body())
+THREE = sent("getAttachment", "GET", f"{FILE}/9/a.txt", 200, answer=b"fou")
 OTHER_FILE = sent("createAttachment", "POST", f"{FILE}/b.txt", 201, b"1")
 NO_FILE = sent("getAttachment", "GET", f"{FILE}/1/a.txt", 404)
 WITH_CITY = sent("saveDraft", "PUT", f"{DRAFT}?schema=contact", 201, b'{"city":"x"}')
@@ -196,7 +199,24 @@ WITH_CITY = sent("saveDraft", "PUT", f"{DRAFT}?schema=contact", 201, b'{"city":"
 @pytest.mark.parametrize(
     ("clause", "shown", "says", "before", "told"),
     [
-        ("attachment-download-same", NO_FILE, "404", [MADE, OTHER_FILE], "createAttachment was answered 500"),
+        (
+            "attachment-download-same",
+            NO_FILE,
+            "404",
+            [MADE, OTHER_FILE],
+            "createAttachment of 1 byte was answered 500",
+        ),
+        # The answer told already that less was stored than had been sent.
+        *(
+            (
+                "attachment-download-same",
+                THREE,
+                "3 bytes",
+                [made],
+                "createAttachment of 4 bytes was answered 201 with size 3",
+            )
+            for made in (CUT, STREAMED)
+        ),
         ("draft-get-content", READ, "404", [SAVED, MADE], "saveDraft was answered 201"),
         ("draft-get-content", READ_OTHERWISE, LACKS, [WITH_CITY], "saveDraft with city x was answered 201"),
         (
