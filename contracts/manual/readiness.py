@@ -46,8 +46,10 @@ _NAMED_RECORDS: Final = (
 )
 #: Of several records under one setting, so many are looked at.
 _MOST_RECORDS: Final = 2
+_SAVING: Final = "saveDraft"
+_FORBIDDEN: Final = 403
 _DRAFT_LIFE: Final = (
-    "saveDraft",
+    _SAVING,
     "draftExists",
     "getDraftInfo",
     "getDraft",
@@ -176,6 +178,8 @@ class _Examination:
         self._judge = Judge(session.redactor.knows)
         self._signed_in: list[str] = []
         self._refusing: set[str] = set()
+        self._without_rights: set[str] = set()
+        self._document_realms = set(self._target.realms) & set(DOCUMENT_REALMS)
         self.spellings: dict[str, str] = {}
 
     def reads(self) -> Iterator[Diagnosis]:
@@ -187,7 +191,7 @@ class _Examination:
             return
         for realm in self._target.realms:
             yield from self._realm(realm)
-        if self._refusing and self._refusing.issuperset(set(self._target.realms) & set(DOCUMENT_REALMS)):
+        if self._refusing and self._refusing.issuperset(self._document_realms):
             text = "every realm that can be read refuses to list drafts"
             known = self._refusing == self.spellings.keys()
             advice = ", but under a spelling of its own: put sent_as into the settings, as above"
@@ -369,8 +373,16 @@ class _Examination:
             for name in operations:
                 if realm in described[name].realms:
                     yield from self._call(described[name], realm, succeeded)
+                if name == _SAVING and not succeeded:
+                    break  # without a draft nothing of its life can be told
             if succeeded:
                 yield Diagnosis(realm, State.OK, f"succeeded: {', '.join(succeeded)}")
+        if self._without_rights and self._without_rights.issuperset(self._document_realms):
+            yield Diagnosis(
+                AUTHOR,
+                State.SETTINGS,
+                "may save no draft in any realm; the account must be one that may create and update",
+            )
 
     def _call(self, operation: Operation, realm: str, succeeded: list[str]) -> Iterator[Diagnosis]:
         """Call one operation; its name and status are added to `succeeded` where it does."""
@@ -384,9 +396,13 @@ class _Examination:
         if _succeeded(result.recorded):
             succeeded.append(f"{operation.id} {result.recorded.status}")
         else:
+            if operation.id == _SAVING and result.recorded.status == _FORBIDDEN:
+                self._without_rights.add(realm)
             lacking = f" ({'; '.join(calls.notes)})" if calls.notes else ""
             yield Diagnosis(subject, State.NOTE, f"{_seen(result.recorded)}{lacking}")
-        yield from self._contradicted(subject, result.judged.findings)
+        # What is refused for want of rights may be the account's fault, and is told as it is.
+        if result.recorded.status != _FORBIDDEN:
+            yield from self._contradicted(subject, result.judged.findings)
 
     # What all have in common
 

@@ -100,6 +100,17 @@ def test_writing_leaves_no_draft_and_permanent_records_are_announced(
     assert {each["what"] for each in content["left"]} == {"attachment", "contact", "submission"}
 
 
+def test_an_author_without_rights_is_wrong_settings_and_contradicts_nothing(
+    command: RunCommand, faithful: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SANDBOX_AUTHOR_EMAIL", "restricted@sandbox.test")
+    monkeypatch.setenv("SANDBOX_AUTHOR_PASSWORD", "sandbox-restricted")
+    content = looked(command, "--target", faithful, "--write", code=4)
+    assert "may save no draft in any realm" in texts(content, "author")
+    assert "saveDraft in chm-dev" in {each["subject"] for each in content["diagnoses"]}
+    assert "contradicts" not in json.dumps(content["diagnoses"])
+
+
 def test_a_contradiction_that_reading_shows_is_named(
     command: RunCommand, library_launcher: Launcher, tmp_path: Path
 ) -> None:
