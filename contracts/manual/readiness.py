@@ -365,7 +365,7 @@ class _Examination:
 
     # Writing
 
-    def calls(self, operations: Iterable[str]) -> Iterator[Diagnosis]:
+    def calls(self, operations: tuple[str, ...]) -> Iterator[Diagnosis]:
         """Call operations, each on what is arranged for it, in every realm that has them."""
         described = load_description().operations
         for realm in self._target.realms:
@@ -377,7 +377,11 @@ class _Examination:
                     break  # without a draft nothing of its life can be told
             if succeeded:
                 yield Diagnosis(realm, State.OK, f"succeeded: {', '.join(succeeded)}")
-        if self._without_rights and self._without_rights.issuperset(self._document_realms):
+        if (
+            operations is _DRAFT_LIFE
+            and self._document_realms
+            and self._without_rights >= self._document_realms
+        ):
             yield Diagnosis(
                 AUTHOR,
                 State.SETTINGS,

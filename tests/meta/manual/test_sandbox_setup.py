@@ -408,7 +408,7 @@ def test_what_no_knob_is_read_from_is_named(tmp_path: Path) -> None:
 
 def test_a_line_names_the_clause_that_showed_it(tmp_path: Path) -> None:
     told = answered("workflow-answer", "createWorkflowRecord", "201", "validation.errors")
-    code = ("errors-code-invalid-value", "createContact", [])
+    code: tuple[str, str, Any] = ("errors-code-invalid-value", "createContact", [])
     lines = imitate(observed(tmp_path, code, answers=[told])).lines
     assert "workflow-answer: errors-nested (createWorkflowRecord 201 body.validation.errors: object)" in lines
     assert "errors-code-invalid-value: faults-one-at-a-time (createContact seen: nothing)" in lines
