@@ -48,7 +48,8 @@ _FREED: Final[Mapping[str, str]] = {
 _UIDS: Final = ("uid", "identifier")
 #: Operations that write to what is there already.
 _ON_WHAT_IS_THERE: Final = ("updateContact", "createAttachment", "persistTemporaryFile")
-INPUT_CLAUSES: Final = (*_ANSWER_CHECKS.values(), "list-top", "draft-values-kept")
+ANSWER_CLAUSES: Final = (*_ANSWER_CHECKS.values(), "no-server-error")
+INPUT_CLAUSES: Final = (*ANSWER_CLAUSES, "list-top", "draft-values-kept")
 LINK_CLAUSES: Final = (*_FREED.values(), "draft-get-content", "draft-exists-present", "draft-info-present")
 
 

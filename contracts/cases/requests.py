@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -201,10 +202,11 @@ class OrdinaryRequests:
 
     def _list_of_files(self, operation: str) -> Request:
         """A request for the list of a document with a file: how an empty list is answered is not shown."""
-        try:
-            return Request(operation, {"uid": self._picture().path["uid"]})
-        except (Blocked, Untested):
-            return self._bases.request(operation)
+        with suppress(Blocked, Untested):
+            return Request(operation, {"uid": self._picture().uid})
+        with suppress(Blocked, Untested):
+            return Request(operation, {"uid": self._document_with_a_picture()})
+        return self._bases.request(operation)
 
     def _picture(self) -> Attachment:
         """A picture attached to a document whose uid is long enough to be spoilt in its middle."""
@@ -239,11 +241,18 @@ class OrdinaryRequests:
 
     def _attached_picture(self) -> Attachment | Blocked | Untested:
         # A failure is kept too: an upload cannot be removed, so it is not tried again for every case.
-        uid = self._arrange.document(self._author, self._arrange.kept_uid("document-with-a-picture"))
+        uid = self._document_with_a_picture()
         try:
             return self._arrange.attachment(self._author, uid, "picture.png", _PICTURE)
         except (Blocked, Untested) as obstacle:
             return obstacle
+
+    def _document_with_a_picture(self) -> str:
+        """The uid of the picture's document, also where no answer tells the picture's own identifier."""
+        word = "document-with-a-picture"
+        return self._arrange.once(
+            word, lambda: self._arrange.document(self._author, self._arrange.kept_uid(word))
+        )
 
     def submitting(self, operation: str, identifier: str) -> Request:
         """The valid submission of a record under this identifier."""
@@ -322,7 +331,7 @@ class OrdinaryRequests:
     def _at_hand(self, operation: str) -> tuple[Request, bool]:
         try:
             if operation == "listAttachments":
-                return Request(operation, {"uid": self._picture().path["uid"]}), False
+                return self._list_of_files(operation), False
             return self.faulty(operation), False
         except Blocked:
             if not _looks_for_something(operation):

@@ -390,6 +390,24 @@ _LONG_NUMBER: Callable[[str], bool] = lambda text: len(text) > 18 and text.isdec
 _UID_READERS = (*READING_DRAFTS, "deleteDraft", *LIST_ATTACHMENTS)
 
 
+async def _beyond_ascii(request: Request) -> bool:
+    """Whether a letter beyond ASCII stands in the address or the body."""
+    address = unquote_to_bytes(f"{request.url.path}?{request.url.query}")
+    return not (address + await request.body()).isascii()
+
+
+_FAILING_BEYOND_ASCII = (
+    "draftExists",
+    "getDraftInfo",
+    "createAttachment",
+    "persistTemporaryFile",
+    "attachmentExists",
+    "createWorkflowRecord",
+    "createWorkflowRecordWithIdentifier",
+    "updateWorkflowRecord",
+)
+
+
 async def _unknown_account(request: Request) -> bool:
     value: Any = await json_of(request)
     email = value.get("email") if isinstance(value, dict) else None
@@ -442,6 +460,7 @@ defects(
             f"fails-on-huge-id-in-{kebab(name)}": _fails(_segment("attachmentId", _LONG_NUMBER))
             for name in READING_ATTACHMENTS
         },
+        **{f"fails-beyond-ascii-in-{kebab(name)}": _fails(_beyond_ascii) for name in _FAILING_BEYOND_ASCII},
         "fails-one-in-twenty": every(20, _read_rarely),
         "hangs-on-deep-draft": _hangs(_raw(_deep)),
         "hangs-on-unknown-account": _hangs(_unknown_account),

@@ -38,7 +38,7 @@ OTHERS = (
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
-@contract(*described_inputs.INPUT_CLAUSES, "no-server-error", operations=OPERATIONS, requests=4)
+@contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, requests=4)
 def test_drawn_inputs_are_answered_as_described(
     author: Actor,
     arrange: Arrangement,
@@ -56,9 +56,7 @@ def test_drawn_inputs_are_answered_as_described(
     )
 
 
-@contract(
-    *described_inputs.INPUT_CLAUSES, "no-server-error", operations=OTHERS, requests=4, profile="nightly"
-)
+@contract(*described_inputs.ANSWER_CLAUSES, operations=OTHERS, requests=4, profile="nightly")
 def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
     author: Actor,
     arrange: Arrangement,
