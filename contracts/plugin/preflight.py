@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
-from contracts.cases.sample_records import Samples
+from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
 from contracts.cases.submissions import UNKNOWN_SCHEMA
 from contracts.checks.outcomes import Attempt, confirm, contradicted
 from contracts.checks.workflow import Row, carries_message
@@ -153,10 +153,8 @@ def _without_rights(worker: Worker, realms: Iterable[str]) -> str | None:
 
 
 def _refused_draft(worker: Worker, realm: str) -> Response | None:
-    """How a draft is refused for want of rights."""
-    samples = _samples(worker, realm)
-    if samples.lacking:
-        return None  # what is refused may be the stand-in
+    """How a draft is refused for want of rights; of a stand-in that may be another reason, which the workflow tells."""
+    samples = Samples(worker.target.realm_settings(realm), realm, lambda _: None)
     uid = worker.namespace.uid()
     query = {"schema": samples.draft_schema}
     saved = _author(worker, realm, "rights").send(
@@ -176,7 +174,12 @@ def _may_not_submit(worker: Worker, realms: Iterable[str]) -> bool:
                 _SUBMITTING_NAMED, path=path, json=samples.faulty_submission(uid)
             )
             return not sent.fault and carries_message(sent.answer, Row.MAY_NOT_CREATE, realm)
-    return False
+    # Of a submission without a document nothing comes, whatever its schema.
+    for realm in realms:
+        sent = _author(worker, realm, "rights").send(_SUBMITTING, path={"schema": STAND_IN_SCHEMA}, json={})
+        if sent.fault or not carries_message(sent.answer, Row.MAY_NOT_CREATE, realm):
+            return False
+    return True
 
 
 def _unknown_schema(worker: Worker, realms: Iterable[str]) -> str | None:

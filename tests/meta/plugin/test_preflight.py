@@ -126,8 +126,14 @@ def test_a_token_that_is_too_long_for_the_service_is_one_finding(
     assert ended.verdict["environment"]["requests"] <= 12
 
 
-def test_an_account_without_rights_is_told_at_once(run: Any, faulty: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("removed", ["", r"\n\[realm\..*"], ids=["with settings", "by accounts alone"])
+def test_an_account_without_rights_is_told_at_once(
+    run: Any, faulty: Callable[..., Any], removed: str
+) -> None:
     service = faulty()
+    if removed:
+        text = service.target.read_text("utf-8")
+        service.target.write_text(re.sub(removed, "\n", text, flags=re.DOTALL), "utf-8")
     run.environment["SANDBOX_AUTHOR_EMAIL"] = "restricted@sandbox.test"
     run.environment["SANDBOX_AUTHOR_PASSWORD"] = "sandbox-restricted"
     ended = run(f"--target={service.target}")
