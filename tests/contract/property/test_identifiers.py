@@ -1,5 +1,7 @@
 """Identifiers: every near miss of the rule is refused; whatever keeps it names a document of its own."""
 
+import pytest
+
 from contracts.cases import (
     Actor,
     Arrangement,
@@ -18,58 +20,45 @@ from contracts.cases import (
 READS = ("getDraft", "getDraftInfo", "draftExists", "updateContact")
 FILES = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
 UPLOADS = ("createAttachment", "persistTemporaryFile")
+NearMisses = identifiers.NearMisses
 
 
-@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=READS, requests=20)
-def test_a_near_miss_of_the_rule_finds_nothing(
+@pytest.fixture
+def misses(
     author: Actor,
     arrange: Arrangement,
     ordinary: OrdinaryRequests,
     fresh: Namespace,
     claim: Claims,
-    observe: Observer,
-    properties: Properties,
-    deal: Deal,
     operation: str,
+) -> NearMisses:
+    """Requests of the case's operation that are right but for their identifier."""
+    return NearMisses(operation, author, arrange, ordinary, fresh, claim)
+
+
+@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=READS, requests=20)
+def test_a_near_miss_of_the_rule_finds_nothing(
+    misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
     """A uid that breaks the rule by little is refused, and not tidied into the one that something is under."""
-    misses = identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
     misses.are_refused(properties, deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
 @contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=FILES, requests=20)
 def test_a_near_miss_of_the_rule_names_no_document_of_a_file(
-    author: Actor,
-    arrange: Arrangement,
-    ordinary: OrdinaryRequests,
-    fresh: Namespace,
-    claim: Claims,
-    observe: Observer,
-    properties: Properties,
-    deal: Deal,
-    operation: str,
+    misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
     """A uid that breaks the rule by little is refused where files are fetched."""
-    misses = identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
     misses.are_refused(properties, deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
 @contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=UPLOADS, requests=20)
 def test_a_near_miss_of_the_rule_takes_no_file(
-    author: Actor,
-    arrange: Arrangement,
-    ordinary: OrdinaryRequests,
-    fresh: Namespace,
-    claim: Claims,
-    observe: Observer,
-    properties: Properties,
-    deal: Deal,
-    operation: str,
+    misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
     """A uid that breaks the rule by little is refused where files are sent, which adds nothing to the document left."""
-    misses = identifiers.NearMisses(operation, author, arrange, ordinary, fresh, claim)
     misses.are_refused(properties, deal)
     misses.left_nothing()
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)

@@ -23,13 +23,15 @@ from contracts.cases import (
     submissions,
 )
 
+CREATE, UPDATE = contact_requests.CREATE, contact_requests.UPDATE
+
 
 @contract(
     "contact-create-accepted",
     "errors-absent-on-success",
     "contact-create-answer",
     "contact-success-status",
-    operations=["createContact"],
+    operations=[CREATE],
     records=1,
 )
 def test_a_contact_with_its_mandatory_fields_is_created(
@@ -37,10 +39,10 @@ def test_a_contact_with_its_mandatory_fields_is_created(
 ) -> None:
     """Seven fields are enough; not even a header is needed."""
     sent = contacts.send(contacts.bare_record())
-    submissions.without_errors(claim("errors-absent-on-success", "createContact"), sent)
+    submissions.without_errors(claim("errors-absent-on-success", CREATE), sent)
     contact_requests.claim_accepted(claim("contact-create-accepted"), sent, samples)
-    observe("contact-create-answer", "createContact", shape(sent))
-    observe("contact-success-status", "createContact", sent.answer.status)
+    observe("contact-create-answer", CREATE, shape(sent))
+    observe("contact-success-status", CREATE, sent.answer.status)
 
 
 @contract(
@@ -51,7 +53,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     "contact-any-fields",
     "contact-refused-frees-identifier",
     "contact-identifier-origin",
-    operations=["createContact"],
+    operations=[CREATE],
     records=1,
 )
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
@@ -66,19 +68,16 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
         whole,
         [
             (claim("contact-create-full"), full),
-            (
-                claim("contact-several-languages", "createContact"),
-                sample_records.several_languages(languages),
-            ),
-            (claim("contact-several-items", "createContact"), sample_records.several_items(items)),
-            (claim("contact-names-in-scripts", "createContact"), sample_records.named_in_scripts(named)),
+            (claim("contact-several-languages", CREATE), sample_records.several_languages(languages)),
+            (claim("contact-several-items", CREATE), sample_records.several_items(items)),
+            (claim("contact-names-in-scripts", CREATE), sample_records.named_in_scripts(named)),
         ],
-        rest=claim("contact-refused-frees-identifier"),
-        plain=sample_records.mandatory_of(plain),
-        samples=samples,
-        elsewhere=(claim("contact-any-fields", "createContact"), contacts.moved(whole)),
+        claim("contact-refused-frees-identifier"),
+        sample_records.mandatory_of(plain),
+        samples,
+        elsewhere=(claim("contact-any-fields", CREATE), contacts.moved(whole)),
     )
-    observe("contact-identifier-origin", "createContact", submissions.origin(sent, whole))
+    observe("contact-identifier-origin", CREATE, submissions.origin(sent, whole))
 
 
 @contract(
@@ -86,7 +85,7 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     "errors-absent-on-success",
     "contact-update-answer",
     "contact-success-status",
-    operations=["updateContact"],
+    operations=[UPDATE],
 )
 def test_a_contact_is_updated_with_its_mandatory_fields(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
@@ -94,10 +93,10 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     """A contact is updated under its uid with no more than seven fields."""
     contacts = contact_requests.updates(claim("contact-update-accepted"), author, arrange, samples, fresh)
     sent = contacts.send(contacts.bare_record())
-    submissions.without_errors(claim("errors-absent-on-success", "updateContact"), sent)
+    submissions.without_errors(claim("errors-absent-on-success", UPDATE), sent)
     contact_requests.claim_accepted(claim("contact-update-accepted"), sent, samples)
-    observe("contact-update-answer", "updateContact", shape(sent))
-    observe("contact-success-status", "updateContact", sent.answer.status)
+    observe("contact-update-answer", UPDATE, shape(sent))
+    observe("contact-success-status", UPDATE, sent.answer.status)
 
 
 @contract(
@@ -105,7 +104,7 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     "contact-several-languages",
     "contact-several-items",
     "contact-names-in-scripts",
-    operations=["updateContact"],
+    operations=[UPDATE],
 )
 def test_a_contact_is_updated_with_everything(
     contacts: ContactRequests, samples: Samples, claim: Claims
@@ -122,7 +121,7 @@ def test_a_contact_is_updated_with_everything(
         ("contact-names-in-scripts", items, named),
     ):
         sent = contacts.send(record)
-        contact_requests.claim_accepted(claim(clause, "updateContact"), sent, samples)
+        contact_requests.claim_accepted(claim(clause, UPDATE), sent, samples)
         contact_requests.claim_shown_as_updated(claim("contact-update-full"), sent, before, record)
 
 
@@ -133,5 +132,5 @@ def test_no_optional_field_is_demanded_whatever_others_are_there(
     """An optional field may be left out, whichever other fields are there."""
     mixes = deal(sample_records.optional_mixes(contacts.full_record()))
     contact_requests.claim_none_demanded(
-        claim("contact-optional-not-demanded", "updateContact"), contacts, mixes.values()
+        claim("contact-optional-not-demanded", UPDATE), contacts, mixes.values()
     )

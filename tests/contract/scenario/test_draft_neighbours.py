@@ -28,19 +28,13 @@ def test_deleting_the_draft_leaves_the_published_version(
     identifier = drafts.published(arrange, author, samples)
     drafts.replaced_beside_published(claim("draft-get-content"), author, samples, identifier)
     before = drafts.identifier_in_use(author, samples, identifier)
-    require(
-        drafts.refused_as_in_use(before),
-        before.operation or "",
-        "does not say that a published identifier is in use",
-    )
+    why = "does not say that a published identifier is in use"
+    require(drafts.refused_as_in_use(before), before.operation or "", why)
     gone = author.send("deleteDraft", path={"uid": identifier})
     done(gone)
     tried = drafts.identifier_in_use(author, samples, identifier)
+    kept, expected = drafts.refused_as_in_use(tried), f"{identifier} still in use"
     claim("draft-delete-keeps-published").holds(
-        drafts.refused_as_in_use(tried),
-        gone,
-        tried,
-        expected=f"{identifier} still in use",
-        seen=tried.answer.quote(),
+        kept, gone, tried, expected=expected, seen=tried.answer.quote()
     )
     drafts.no_draft_under(claim("draft-delete-removes", "draftExists"), author, [identifier], gone)

@@ -99,12 +99,8 @@ def test_percent_encoding_makes_no_difference(
     claim("uid-percent-encoding", "getDraft").shows(read, draft.document)
     found = author.send("draftExists", path={"uid": uid}, address=encoded)
     claim("uid-percent-encoding", "draftExists").accepted(found)
-    saved = author.send(
-        "saveDraft",
-        path={"uid": other},
-        query={"schema": samples.draft_schema},
-        json=samples.draft(other),
-        address=identifiers.percent_encoding(other),
-    )
+    query, encoded = {"schema": samples.draft_schema}, identifiers.percent_encoding(other)
+    path, document = {"uid": other}, samples.draft(other)
+    saved = author.send("saveDraft", path=path, query=query, json=document, address=encoded)
     claim("uid-percent-encoding", "saveDraft").accepted(saved)
     drafts.draft_still_there(claim("uid-percent-encoding", "saveDraft"), author, arrange, other, saved)
