@@ -359,8 +359,8 @@ class TomlFile:
     def _line_of_word(self, first: int, last: int, word: str | None) -> int:
         lines = self.text.split("\n")[first - 1 : last]
         quoted = (f'"{word}"', f"'{word}'")
-        found = (number for number, line in enumerate(lines, first) if any(text in line for text in quoted))
-        return next(found, first) if word is not None else first
+        hits = (number for number, line in enumerate(lines, first) if any(text in line for text in quoted))
+        return next(hits, first) if word is not None else first
 
     def fault(self, keys: Keys, message: str, word: str | None = None) -> UsageError:
         """Return the error about what stands at `keys`: file, line, then `message`."""

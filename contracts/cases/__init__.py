@@ -118,7 +118,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = _MODULE_OF[name]
-    found = import_module(module)
-    value = getattr(found, name, None) or import_module(f"{module}.{name}")
+    loaded = import_module(module)
+    value = getattr(loaded, name, None) or import_module(f"{module}.{name}")
     globals()[name] = value
     return value

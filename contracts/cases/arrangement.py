@@ -226,14 +226,14 @@ def kept_contact(
     if _updates(actor, samples, identifier, record):
         return identifier
     created = create(record)
-    told = _told_names(created)
-    for candidate in dict.fromkeys([identifier, *told]):
+    names = _told_names(created)
+    for candidate in dict.fromkeys([identifier, *names]):
         namespace.claim_minted(candidate)
         if any(_updates(actor, samples, candidate, record) for record in _records(samples, candidate)):
             return candidate
     if not taken(created):
         raise Blocked("createContact", f"answered {created.answer.quote()}")
-    if not told:
+    if not names:
         raise Untested("no answer tells under which uid a contact that was created can be updated")
     raise Blocked(
         "updateContact", "a contact that was just created cannot be updated under any name it was given"

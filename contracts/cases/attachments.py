@@ -55,12 +55,12 @@ class SharedDocument:
     @property
     def texts(self) -> tuple[Attachment, ...]:
         """Those that are no pictures."""
-        return tuple(each for each in self.attachments if not each.filename.endswith(".png"))
+        return tuple(file for file in self.attachments if not file.filename.endswith(".png"))
 
     @property
     def pictures(self) -> tuple[Attachment, ...]:
         """Those that are pictures: a red one and a blue one."""
-        return tuple(each for each in self.attachments if each.filename.endswith(".png"))
+        return tuple(file for file in self.attachments if file.filename.endswith(".png"))
 
 
 def shared_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
@@ -107,8 +107,8 @@ def lists_no_strangers(claim: Claim, actor: Actor, own: SharedDocument, other: S
     """
     page = attachments_of(actor, own.uid).page()
     require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
-    names = {each.filename for each in own.attachments}
-    strangers = [each.filename for each in other.attachments if page.names(each.filename)]
+    names = {attachment.filename for attachment in own.attachments}
+    strangers = [attachment.filename for attachment in other.attachments if page.names(attachment.filename)]
     claim.holds(
         not set(strangers) - names and page.different <= len(own.attachments),
         page.exchange,
@@ -138,10 +138,10 @@ def relies_on_listing(arrange: Arrangement, actor: Actor) -> None:
     single = second_document(arrange, actor).attachments[0]
 
     def look() -> bool:
-        found = any(
+        listed = any(
             lists(record, single) for record in attachments_of(actor, single.uid).page().records or ()
         )
-        return require(found, "listAttachments", "does not list an attachment that was created")
+        return require(listed, "listAttachments", "does not list an attachment that was created")
 
     arrange.once("created attachment is listed", look)
 
@@ -219,7 +219,7 @@ def attachment_elsewhere(arrange: Arrangement, actor: Actor) -> tuple[Attachment
         Blocked: both documents have the same ids, so that one cannot be told from the other.
     """
     theirs, mine = second_document(arrange, actor), shared_document(arrange, actor)
-    taken = {each.path["attachmentId"] for each in theirs.attachments}
+    taken = {other.path["attachmentId"] for other in theirs.attachments}
     for attachment in reversed(mine.attachments):
         if attachment.path["attachmentId"] not in taken:
             return attachment, theirs
@@ -374,7 +374,7 @@ def named_twice(claim: Claim, arrange: Arrangement, actor: Actor, name: str) -> 
     done(first)
     if not usable(second).success:
         return
-    given: list[Exchange] = []
+    answered: list[Exchange] = []
 
     def right() -> bool:
         records = [record for record in attachments_of(actor, uid).walk() if names_file(record, name)]
@@ -383,15 +383,15 @@ def named_twice(claim: Claim, arrange: Arrangement, actor: Actor, name: str) -> 
         guesses = [number for each in answers for number in ids_in(each, -1)[:2]]
         numbers = dict.fromkeys(guesses if both else ids_in(second.answer.json, -1)[:1])
         paths = (Attachment(uid, number, name, b"").path for number in numbers)
-        asked = [actor.send("getAttachment", path=path) for path in paths]
-        given[:] = [each for each in asked if usable(each).success]
-        seen = {each.answer.content for each in given}
-        return later in seen and (earlier in seen or not both or len(given) < 2)
+        downloads = [actor.send("getAttachment", path=path) for path in paths]
+        answered[:] = [each for each in downloads if usable(each).success]
+        seen = {each.answer.content for each in answered}
+        return later in seen and (earlier in seen or not both or len(answered) < 2)
 
     held = right() or arrange.eventually(right)
-    if given:
-        told = {"expected": "the later file, and each of two under its own id", "seen": "other bytes"}
-        claim.holds(held, first, second, *given, **told)
+    if answered:
+        words = {"expected": "the later file, and each of two under its own id", "seen": "other bytes"}
+        claim.holds(held, first, second, *answered, **words)
 
 
 def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
@@ -431,7 +431,7 @@ def stays_beside(claim: Claims, arrange: Arrangement, actor: Actor, count: int) 
 
 
 def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
-    return [each.filename for each in attachments if not any(lists(record, each) for record in records or ())]
+    return [file.filename for file in attachments if not any(lists(record, file) for record in records or ())]
 
 
 def nothing_attached(claim: Claim, arrange: Arrangement, actor: Actor, uid: str, *before: Exchange) -> None:
@@ -495,7 +495,7 @@ def relies_on_chain(arrange: Arrangement, actor: Actor) -> None:
     arrange.once("files of an ordinary document", look)
 
 
-def none_listed(claim: Claim, actor: Actor, uid: str, asked: Sequence[Exchange]) -> None:
+def none_listed(claim: Claim, actor: Actor, uid: str, answers: Sequence[Exchange]) -> None:
     """Claim that none of these requests listed what the document with this uid lists.
 
     Raises:
@@ -503,7 +503,7 @@ def none_listed(claim: Claim, actor: Actor, uid: str, asked: Sequence[Exchange])
     """
     records = attachments_of(actor, uid).needed(1)
     own = set().union(*map(identifiers_in, records))
-    for exchange in asked:
+    for exchange in answers:
         # A record may hold what is another in each answer; one without identifiers is known by all it holds.
         there = Page(exchange).records or ()
         given = [record for record in there if record in records or identifiers_in(record) & own]
@@ -580,7 +580,7 @@ def further_persisted(claim: Claims, arrange: Arrangement, actor: Actor) -> None
         some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, actor, uid, kept)
         with contextlib.suppress(Untested):
             got.append(actor.send("getAttachment", path=persisted(arrange, actor, uid, kept).path))
-    bytes_seen = [usable(each).content for each in got]
+    bytes_seen = [usable(download).content for download in got]
     if len(got) > 1:
         claim("attachment-persist-own-bytes", "getAttachment").holds(
             len(set(bytes_seen)) == len(bytes_seen),
@@ -614,13 +614,13 @@ def persisted(arrange: Arrangement, actor: Actor, uid: str, exchange: Exchange) 
         Untested: no number and name of the answers lead to it, which no sentence says they do.
     """
     records = attachments_of(actor, uid).needed(1)
-    told = [exchange.answer.json, *records]
-    numbers = dict.fromkeys(number for record in told for number in ids_in(record, -1))
-    tried = [Attachment(uid, number, name, b"") for name in _file_names(told) for number in numbers]
+    bodies = [exchange.answer.json, *records]
+    numbers = dict.fromkeys(number for record in bodies for number in ids_in(record, -1))
+    tried = [Attachment(uid, number, name, b"") for name in _file_names(bodies) for number in numbers]
     served: list[Attachment] = []
 
     def look() -> bool:
-        served[:] = [each for each in tried if works(actor, each) or _downloads(actor, each)][:1]
+        served[:] = [file for file in tried if works(actor, file) or _downloads(actor, file)][:1]
         return bool(served)
 
     if look():
@@ -668,17 +668,17 @@ def _downloads(actor: Actor, attachment: Attachment) -> bool:
     return usable(actor.send("getAttachment", path=attachment.path)).success
 
 
-def _file_names(told: Sequence[Any]) -> list[str]:
+def _file_names(bodies: Sequence[Any]) -> list[str]:
     """Texts of records that may be the name of a file, the likeliest first."""
     members = [
         (name, text)
-        for record in told
+        for record in bodies
         if isinstance(record, dict)
         for name, text in readers.named_members(record)
         if isinstance(text, str) and text
     ]
     called = [text for name, text in members if _CALLED_A_NAME.fullmatch(name)]
-    ends = [text.rpartition("/")[2] for text in readers.values([*told]) if isinstance(text, str)]
+    ends = [text.rpartition("/")[2] for text in readers.values([*bodies]) if isinstance(text, str)]
     alike = [text for text in ends if "." in text[1:-1] and not _NO_NAME.search(text)]
     return list(dict.fromkeys([*called, *alike]))[:_MOST_NAMES]
 

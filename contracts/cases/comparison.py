@@ -187,10 +187,10 @@ def claim_no_default_realm(claim: Claim, exchange: Exchange, usual: Callable[[],
         usual: Sends the request with its realm; asked only when the answer speaks of what comes after the realm.
     """
     answer = usable(exchange)
-    found = readers.contains_message(answer, _SCHEMA_UNKNOWN)
-    if not found and _beyond_the_realm(answer):
-        found = outcome(answer) == outcome(usable(usual()))
-    claim.holds(not found, exchange, expected="no realm is taken for the one meant", seen=answer.quote())
+    judged = readers.contains_message(answer, _SCHEMA_UNKNOWN)
+    if not judged and _beyond_the_realm(answer):
+        judged = outcome(answer) == outcome(usable(usual()))
+    claim.holds(not judged, exchange, expected="no realm is taken for the one meant", seen=answer.quote())
 
 
 def claim_realm_accepted(

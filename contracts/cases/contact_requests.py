@@ -232,10 +232,10 @@ class ContactRequests:
         attempt, key = self._attempt, f"{self.operation} {name}"
         if attempt is None or attempt.number > 1:
             return self.send(self._under_fresh_uid(record))
-        known: Exchange | None = self._arrange.offered(key)
-        if known is not None:
-            attempt.exchanges.append(known)
-            return known
+        earlier: Exchange | None = self._arrange.offered(key)
+        if earlier is not None:
+            attempt.exchanges.append(earlier)
+            return earlier
         sent = self.send(self._under_fresh_uid(record))
         if sent.response is not None and sent.response.status < 500 and not sent.fault:
             self._arrange.offer(key, sent)
@@ -317,12 +317,12 @@ class UnauthenticatedContacts:
         faulty = {name: value if name == "header" else WRONG_KIND for name, value in record.items()}
         parts: dict[str, Any] = {"query": {"schema": record["header"]["schema"]}, "json": faulty}
         parts["path"] = {"uid": uid} if operation == UPDATE else {}
-        control, asked = self._author.send(operation, **parts), actor.send(operation, **parts)
-        if taken(control) or usable(asked).status == control.answer.status:
+        control, judged = self._author.send(operation, **parts), actor.send(operation, **parts)
+        if taken(control) or usable(judged).status == control.answer.status:
             raise Untested(
                 f"{missing}, and a faulty record is answered {control.answer.quote()} with a token too"
             )
-        return asked
+        return judged
 
 
 #: Identifiers of one answer that are tried.
@@ -370,11 +370,11 @@ def _claim_update(
         return False
 
     # What was created may be there a moment later.
-    found = any_taken() or arrange.eventually(any_taken)
-    if not found and refused_for_made_up(tried[-1], samples):
+    effective = any_taken() or arrange.eventually(any_taken)
+    if not effective and refused_for_made_up(tried[-1], samples):
         raise samples.needs_contact_document(tried[-1])
     claim.holds(
-        found,
+        effective,
         created,
         tried[-1],
         expected="an update of the contact that was just created is accepted",
@@ -451,8 +451,8 @@ def _objects(value: Any) -> Iterator[Record]:
     if isinstance(value, dict):
         yield value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for each in inner:
-        yield from _objects(each)
+    for member in inner:
+        yield from _objects(member)
 
 
 def all_at_once(
@@ -578,18 +578,20 @@ def mandatory_named_rightly(claim: Claim, exchanges: Iterable[tuple[str, Exchang
     Raises:
         Blocked: no answer has well-formed elements with known codes.
     """
-    told = list(_with_elements(exchanges))
+    reported = list(_with_elements(exchanges))
     if any(
         {code for code, _ in errors_array.elements(exchange.answer)} - errors_array.CODES
-        for _, exchange in told
+        for _, exchange in reported
     ):
-        raise Blocked(told[0][1].operation or "", "gives codes that are not among the seven")
-    right = [pair for pair in told if errors_array.reports(pair[1].answer, pair[0], errors_array.MANDATORY)]
+        raise Blocked(reported[0][1].operation or "", "gives codes that are not among the seven")
+    right = [
+        pair for pair in reported if errors_array.reports(pair[1].answer, pair[0], errors_array.MANDATORY)
+    ]
     claim.holds(
         bool(right),
-        *(exchange for _, exchange in told[:1]),
+        *(exchange for _, exchange in reported[:1]),
         expected=f"{errors_array.MANDATORY} for the missing field, for one field at least",
-        seen=_seen(told[0][1]),
+        seen=_seen(reported[0][1]),
     )
     for field, exchange in right:
         others = {
@@ -617,12 +619,12 @@ def optional_never_missing(claim: Claim, exchanges: Iterable[tuple[str, Exchange
     """
     simple = {"string", "lstring", "array of string"}
     for field, exchange in exchanges:
-        told = [(code, path) for code, path in errors_array.elements(usable(exchange))]
-        if told and field not in MANDATORY_FIELDS and CONTACT_FIELDS[field] in simple:
+        elements = [(code, path) for code, path in errors_array.elements(usable(exchange))]
+        if elements and field not in MANDATORY_FIELDS and CONTACT_FIELDS[field] in simple:
             claim.holds(
                 not any(
                     code == errors_array.MANDATORY and errors_array.is_field(path, field)
-                    for code, path in told
+                    for code, path in elements
                 ),
                 exchange,
                 expected=f"another code than {errors_array.MANDATORY} for {field}, which is optional and there",
@@ -632,16 +634,16 @@ def optional_never_missing(claim: Claim, exchanges: Iterable[tuple[str, Exchange
 
 def _with_elements(exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[tuple[str, Exchange]]:
     """Those whose errors can be looked at; of faults told one at a time, a made-up value may have come first."""
-    found, operation = 0, ""
+    reporting, operation = 0, ""
     for field, exchange in exchanges:
         operation = exchange.operation or operation
         named = errors_array.reports(usable(exchange), field)
         if not named and _refused_for(exchange, exchange.notes.get(_MADE_UP_FIELDS, ())):
             continue
         if list(errors_array.elements(usable(exchange))):
-            found += 1
+            reporting += 1
             yield field, exchange
-    if not found:
+    if not reporting:
         raise Blocked(operation, "no answer has errors of code and property to look at")
 
 

@@ -96,9 +96,9 @@ def long_text(samples: Samples, uid: str, length: int) -> dict[str, Any]:
 
 def odd_structures(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:
     """Records with something in them that no documented field has, by name."""
-    found = {name: samples.draft(uid, extra=value) for name, value in STRUCTURES.items()}
+    odd = {name: samples.draft(uid, extra=value) for name, value in STRUCTURES.items()}
     deep = {f"{depth} levels": samples.draft(uid, extra=nested(depth)) for depth in _DEPTHS}
-    return found | deep | {"null character": samples.draft(uid, firstName="a\x00b")}
+    return odd | deep | {"null character": samples.draft(uid, firstName="a\x00b")}
 
 
 def incomplete(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:
@@ -162,10 +162,10 @@ class Announced:
     @property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hexadecimal digits."""
-        found = hashlib.sha256()
+        checksum = hashlib.sha256()
         for block in self:
-            found.update(block)
-        return found.hexdigest()
+            checksum.update(block)
+        return checksum.hexdigest()
 
 
 def png(red: int, green: int, blue: int, width: int = 96, height: int = 64) -> bytes:
@@ -209,24 +209,24 @@ class Limit:
     above: int
 
 
-def upload_limit(known: int | None, *, everything: bool) -> Limit:
+def upload_limit(configured: int | None, *, everything: bool) -> Limit:
     """The limit of a target.
 
     Args:
-        known: The setting, in bytes.
+        configured: The setting, in bytes.
         everything: Whether a gigabyte may be sent.
 
     Raises:
         Untested: the limit is not known, or too large for this profile.
     """
-    if known is None and not everything:
+    if configured is None and not everything:
         raise Untested(
             "setting attachments.size_limit_bytes is missing, and 1 GB is sent in the profile full only"
         )
-    if known is not None and known > LARGEST_EVERYDAY and not everything:
-        raise Untested(f"a file of {known} bytes is sent in the profile full only")
-    low, high = (known, known) if known is not None else ONE_GIGABYTE
-    return Limit(low - low // 50, known, high + 1)
+    if configured is not None and configured > LARGEST_EVERYDAY and not everything:
+        raise Untested(f"a file of {configured} bytes is sent in the profile full only")
+    low, high = (configured, configured) if configured is not None else ONE_GIGABYTE
+    return Limit(low - low // 50, configured, high + 1)
 
 
 def exactly(limit: Limit) -> int:

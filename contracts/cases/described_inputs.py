@@ -89,11 +89,13 @@ def inputs(operation: str, realm: str) -> SearchStrategy[Inputs]:
 
     Where what is accepted stays for good, only inputs whose body breaks the description are drawn.
     """
-    found = described(realm).find_operation_by_id(operation)
-    broken: SearchStrategy[Any] = found.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
+    described_operation = described(realm).find_operation_by_id(operation)
+    broken: SearchStrategy[Any] = described_operation.as_strategy(
+        generation_mode=schemathesis.GenerationMode.NEGATIVE
+    )
     if load_description().operations[operation].stores in PERMANENT_KINDS:
         return broken.filter(_breaks_body).map(_broken)
-    allowed = found.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
+    allowed = described_operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
     return st.one_of(allowed.map(_allowed), broken.map(_broken))
 
 
@@ -216,8 +218,8 @@ class DescribedInputs:
 
     def _known_query(self, drawn: Inputs) -> dict[str, Any]:
         """The drawn query, under the schema that the settings name."""
-        known = {"schema": self._samples.draft_schema} if drawn.allowed and "schema" in drawn.query else {}
-        return dict(drawn.query) | known
+        query = {"schema": self._samples.draft_schema} if drawn.allowed and "schema" in drawn.query else {}
+        return dict(drawn.query) | query
 
 
 def _uid_of(path: Mapping[str, Any]) -> str | None:

@@ -79,10 +79,10 @@ def nothing_saved(
         Contradiction: a must was contradicted.
         Blocked, EnvironmentFault: a request had no answer that can be judged.
     """
-    asked = [actor.send("draftExists", path={"uid": uid}) for uid in uids[:_LOOKED_AT]]
+    checks = [actor.send("draftExists", path={"uid": uid}) for uid in uids[:_LOOKED_AT]]
     no_draft_under(claims("saveDraft"), actor, foldings, *causes[:1])
     claim_each_refused(
-        claims("draftExists"), asked, lambda: actor.send("draftExists", path={"uid": never_used()})
+        claims("draftExists"), checks, lambda: actor.send("draftExists", path={"uid": never_used()})
     )
     not_listed(claims("saveDraft"), actor, uids, *causes[:1])
 
@@ -98,15 +98,15 @@ def no_draft_under(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exc
         Blocked: the service says of any draft that it exists.
     """
     for uid in uids:
-        found = actor.send("draftExists", path={"uid": uid})
-        if usable(found).success:
+        check = actor.send("draftExists", path={"uid": uid})
+        if usable(check).success:
             relies_on_absence(actor)
         claim.holds(
-            not found.answer.success,
+            not check.answer.success,
             *causes,
-            found,
+            check,
             expected=f"no draft under {uid}",
-            seen=found.answer.quote(),
+            seen=check.answer.quote(),
         )
 
 
@@ -116,8 +116,8 @@ def relies_on_absence(actor: Actor) -> None:
     Raises:
         Blocked: it does not.
     """
-    found = actor.send("draftExists", path={"uid": never_used()})
-    if usable(found).success:
+    check = actor.send("draftExists", path={"uid": never_used()})
+    if usable(check).success:
         raise Blocked("draftExists", "says of a draft that was never saved that it exists")
 
 
@@ -128,11 +128,11 @@ def draft_still_there(claim: Claim, actor: Actor, arrange: Arrangement, uid: str
         Contradiction: a must was contradicted.
         Blocked: the service does not say of any draft that it exists.
     """
-    found = actor.send("draftExists", path={"uid": uid})
-    if not usable(found).success:
+    check = actor.send("draftExists", path={"uid": uid})
+    if not usable(check).success:
         relies_on_presence(actor, arrange)
     claim.holds(
-        found.answer.success, *causes, found, expected=f"the draft {uid} untouched", seen=found.answer.quote()
+        check.answer.success, *causes, check, expected=f"the draft {uid} untouched", seen=check.answer.quote()
     )
 
 
@@ -326,10 +326,10 @@ def published(arrange: Arrangement, actor: Actor, samples: Samples) -> str:
     identifier = str(samples.setting("published_identifier"))
 
     def look() -> bool:
-        told = identifier_in_use(actor, samples, identifier)
+        attempt = identifier_in_use(actor, samples, identifier)
         named = f"setting realm.{actor.realm}.published_identifier may name a record that is gone"
         why = f"does not say that the identifier is in use: {named}"
-        return require(refused_as_in_use(told), told.operation or "", why)
+        return require(refused_as_in_use(attempt), attempt.operation or "", why)
 
     arrange.once("published record", look)
     return identifier
@@ -483,9 +483,9 @@ def completes_lifecycle(claim: Claims, actor: Actor, samples: Samples, uid: str)
     )
     gone = actor.send("deleteDraft", path={"uid": uid})
     done(gone)
-    found = actor.send("draftExists", path={"uid": uid})
+    check = actor.send("draftExists", path={"uid": uid})
     claim("draft-delete-removes", "deleteDraft").holds(
-        not usable(found).success, gone, found, expected="no draft any more", seen=found.answer.quote()
+        not usable(check).success, gone, check, expected="no draft any more", seen=check.answer.quote()
     )
 
 

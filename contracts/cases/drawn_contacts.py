@@ -91,10 +91,10 @@ class Drawn:
 
 def some_fields(samples: Samples) -> SearchStrategy[Drawn]:
     """Contacts with any of the optional fields whose allowed values are known, in any languages."""
-    known = [
+    fields = [
         name for name in CONTACT_FIELDS if name not in ("header", *MANDATORY_FIELDS, *samples.made_up_fields)
     ]
-    return _drawn(st.frozensets(st.sampled_from(known)), languages=1, items=1)
+    return _drawn(st.frozensets(st.sampled_from(fields)), languages=1, items=1)
 
 
 def whole(properties: Properties, contacts: ContactRequests, samples: Samples) -> Record:
@@ -149,6 +149,6 @@ class DrawnContacts:
 
     def _others_taken(self) -> bool:
         unknown = set(self._samples.made_up_fields) - set(MANDATORY_FIELDS)
-        known = without(everything(self._contacts.full_record()), *unknown)
-        both = [taken(self._contacts.send(record)) for record in (known, mandatory_of(known))]
+        documented = without(everything(self._contacts.full_record()), *unknown)
+        both = [taken(self._contacts.send(record)) for record in (documented, mandatory_of(documented))]
         return require(all(both), self._contacts.operation, "refuses contacts of other fields and values too")

@@ -113,8 +113,8 @@ class Question:
 def _conditions() -> SearchStrategy[Condition]:
     numbers = st.integers(0, len(lists.SCRAMBLED) - 1)
     compared = st.builds(Condition, st.sampled_from(tuple(_COMPARISONS)), numbers)
-    found = st.builds(Condition, st.sampled_from(tuple(_FUNCTIONS)), numbers, st.integers(0, 5))
-    simple = st.one_of(compared, found)
+    substring = st.builds(Condition, st.sampled_from(tuple(_FUNCTIONS)), numbers, st.integers(0, 5))
+    simple = st.one_of(compared, substring)
     return st.recursive(
         simple,
         lambda inner: st.one_of(
@@ -259,9 +259,9 @@ class DrawnLists:
             wording = {"expected": f"the item {value}", "seen": alone.seen}
             claim.holds(alone.names(value), several.exchange, alone.exchange, **wording)
 
-    def are_answered(self, properties: Properties, deal: Deal, known: Sequence[Question]) -> None:
+    def are_answered(self, properties: Properties, deal: Deal, recorded: Sequence[Question]) -> None:
         """Claim that questions are answered: this realm's share of the known ones, and two that are drawn."""
-        first = list(deal({str(question): question for question in known}).values())
+        first = list(deal({str(question): question for question in recorded}).values())
         properties.hold(questions(), self.is_answered, requests=len(first) + 2, each=1, first=first)
 
     def is_answered(self, question: Question) -> None:

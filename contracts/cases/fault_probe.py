@@ -171,19 +171,19 @@ class Probe:
         first = self._contradiction(clause, fault)
         if first is None:
             return
-        known = self._attempt.confirmed.get(first.key, (0, 0))
+        confirmed = self._attempt.confirmed.get(first.key, (0, 0))
         # Where another fault has shown this already, a sighting that does not come back must not stand in for it.
-        found = [first] if known[0] > 1 else self._noted([first])
+        contradictions = [first] if confirmed[0] > 1 else self._noted([first])
         seen, replay = 1, 1
         while seen == 1 and replay <= MOST_REPLAYS:
             replay += 1
             again = self._contradiction(clause, fault)
             if again is not None:
                 seen += 1
-                found = self._noted([*found, again])
-        if found:
+                contradictions = self._noted([*contradictions, again])
+        if contradictions:
             return
-        self._attempt.confirmed[first.key] = max(known, (seen, replay))
+        self._attempt.confirmed[first.key] = max(confirmed, (seen, replay))
         if seen > 1 and clause.level is Level.MUST:
             raise Contradiction(first)
 
@@ -212,11 +212,11 @@ class Probe:
         for _ in range(_MOST_SPOILT):
             before = len(self._attempt.exchanges)
             try:
-                found = self._judged(clause, fault)
+                result = self._judged(clause, fault)
             except EnvironmentFault:
                 continue
-            if found is None or not any(exchange.doubtful for exchange in self._attempt.exchanges[before:]):
-                return found
+            if result is None or not any(exchange.doubtful for exchange in self._attempt.exchanges[before:]):
+                return result
         return self._judged(clause, fault)
 
     def _judged(self, clause: Clause, fault: Fault) -> Result | None:

@@ -129,16 +129,16 @@ def _schema(realm: str) -> Any:
 
 
 def _negative_cases(operation: str, realm: str) -> Iterator[Case[Any]]:
-    found = _schema(realm).find_operation_by_id(operation)
-    config = found.schema.config
+    described = _schema(realm).find_operation_by_id(operation)
+    config = described.schema.config
     return iter(
         CoverageGenerator(
-            operation=found,
+            operation=described,
             generation_modes=[GenerationMode.NEGATIVE],
             auth_storage=None,
             feedback=NO_FEEDBACK,
-            generation_config=config.generation_for(operation=found, phase="coverage"),
-            override=overrides.with_config_headers(config, operation=found),
+            generation_config=config.generation_for(operation=described, phase="coverage"),
+            override=overrides.with_config_headers(config, operation=described),
         )
     )
 
@@ -194,8 +194,8 @@ def _body_fault(case: Case[Any], data: CoveragePhaseData) -> Fault | None:
     steps = _steps(data.location or "")
     kind = _KINDS[data.scenario]
     if kind == "missing":
-        found = _MISSING.search(data.description or "")
-        return Fault("body", ".".join([*steps, found.group(1)]) if found else "", kind, ABSENT)
+        match = _MISSING.search(data.description or "")
+        return Fault("body", ".".join([*steps, match.group(1)]) if match else "", kind, ABSENT)
     if kind == "unknown-property":
         return Fault("body", ".".join(steps), kind, {_UNKNOWN: 42})
     if isinstance(case.body, NotSet):

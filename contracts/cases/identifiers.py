@@ -113,10 +113,10 @@ def within(fresh: Namespace, uid: str, characters: Mapping[str, str], ending: st
     Args:
         ending: A bad character to put behind the uid as well.
     """
-    found = [*spoilt(uid, characters), *([uid + ending] if ending else [])]
-    for identifier in found:
+    identifiers = [*spoilt(uid, characters), *([uid + ending] if ending else [])]
+    for identifier in identifiers:
         fresh.claim(identifier)
-    return found
+    return identifiers
 
 
 def ended(uid: str, endings: Mapping[str, str]) -> list[str]:
@@ -155,8 +155,8 @@ def foldings(uids: Iterable[str]) -> list[str]:
         characters, and folded to ASCII; each once. A letter encoded twice stands for itself and folds to nothing.
     """
     plain = [uid for uid in uids if not any(letter in uid for letter in TWICE.values())]
-    found = [folded for uid in plain for folded in _foldings(uid) if is_valid_uid(folded)]
-    return list(dict.fromkeys(found))
+    folded_uids = [folded for uid in plain for folded in _foldings(uid) if is_valid_uid(folded)]
+    return list(dict.fromkeys(folded_uids))
 
 
 def _foldings(uid: str) -> list[str]:
@@ -214,10 +214,10 @@ def foreign_schema(target: Target, realm: str, turn: str) -> str:
     """
     own = target.realm_settings(realm).workflow_schema
     named = (target.realm_settings(other).workflow_schema for other in target.realms if other != realm)
-    found = [schema for schema in dict.fromkeys(named) if schema and schema != own]
-    if not found:
+    schemas = [schema for schema in dict.fromkeys(named) if schema and schema != own]
+    if not schemas:
         raise Untested("setting realm.<another realm>.workflow_schema is missing")
-    return found[sum(map(ord, turn)) % len(found)]
+    return schemas[sum(map(ord, turn)) % len(schemas)]
 
 
 def forbidden_identifiers(fresh: Namespace) -> dict[str, list[str]]:
@@ -356,12 +356,12 @@ class NearMisses:
     def left_nothing(self) -> None:
         """Claim that no file was added to the document whose identifier was spoilt."""
         if self._usual is not None and self.refused is not None:
-            found = self._arrange.attachment_ids(self._actor, self._usual.path["uid"])
+            attached = self._arrange.attachment_ids(self._actor, self._usual.path["uid"])
             self._claim(_CHARACTER, self._operation).holds(
-                not found,
+                not attached,
                 self.refused,
                 expected="no attachment of the document",
-                seen=f"its list holds {found}",
+                seen=f"its list holds {attached}",
             )
 
     def _judging(self, clause: str) -> Claim:
@@ -513,20 +513,20 @@ class Neighbourhood:
         return sent
 
     def _claim_left(self, uid: str, clause: str, gone: Mapping[str, Exchange]) -> None:
-        found = self._actor.send("draftExists", path={"uid": uid})
-        there = usable(found).success
+        check = self._actor.send("draftExists", path={"uid": uid})
+        there = usable(check).success
         if uid in gone and there:
-            self._claim_absent(uid, clause, gone[uid], found)
+            self._claim_absent(uid, clause, gone[uid], check)
         spared = _at_stake(uid, clause, gone, "draft-delete-spares-others")
         self._claim(spared, "deleteDraft").holds(
             there or uid in gone,
             *gone.values(),
-            found,
+            check,
             expected=f"the draft {uid} untouched",
-            seen=found.answer.quote(),
+            seen=check.answer.quote(),
         )
 
-    def _claim_absent(self, uid: str, clause: str, gone: Exchange, found: Exchange) -> None:
+    def _claim_absent(self, uid: str, clause: str, gone: Exchange, check: Exchange) -> None:
         """Claim that the exists check does not take an identifier for another one; it finds each draft that is there.
 
         Raises:
@@ -538,7 +538,7 @@ class Neighbourhood:
         relies_on_absence(self._actor)
         mistaken = _at_stake(uid, clause, (), "draft-delete-removes")
         self._claim(mistaken, "draftExists").holds(
-            False, gone, read, found, expected=f"no draft under {uid}", seen=found.answer.quote()
+            False, gone, read, check, expected=f"no draft under {uid}", seen=check.answer.quote()
         )
 
 

@@ -188,18 +188,18 @@ def heeds_orders(claim: Claim, lister: Lister, usual: Sequence[str]) -> None:
     fields = [name for name in _text_fields(records, usual) if name in usual or _differs(records, name)]
     for field in fields:
         both = [lister.page(orderby=f"{field}{word}") for word in ("", " desc")]
-        named = Names(*(each.records or () for each in both))
-        names = [named.of(each.records) for each in both]
+        named = Names(*(page.records or () for page in both))
+        names = [named.of(page.records) for page in both]
         common = set(names[0]) & set(names[1])
         shared = [[name for name in part if name in common] for part in names]
         # Pages that have hardly an item in common are the two ends of an ordered list.
         same = len(common) >= _FEW and shared[0] == shared[1]
-        if min(each.size for each in both) < 0:
+        if min(page.size for page in both) < 0:
             continue
         if not same and all(names):
             claim.holds(True, both[-1].exchange, expected="an order", seen=both[-1].seen)
             return
-        passed += [each.exchange for each in both]
+        passed += [page.exchange for page in both]
     if not passed:
         raise Untested(
             "which fields orders take is not shown, and none was seen that differs between the items"
@@ -459,9 +459,9 @@ def queries_for(arrange: Arrangement, actor: Actor, uid: str) -> list[dict[str, 
     queries = [query, *([query | {"$filter": equals(field, uid)}] if field else [])]
 
     def shown() -> list[dict[str, str]]:
-        asked = {index: actor.send("listDrafts", query=each) for index, each in enumerate(queries)}
+        lists = {index: actor.send("listDrafts", query=options) for index, options in enumerate(queries)}
         return [
-            queries[index] for index, sent in asked.items() if readers.carries_identifier(usable(sent), uid)
+            queries[index] for index, sent in lists.items() if readers.carries_identifier(usable(sent), uid)
         ]
 
     if not arrange.eventually(lambda: bool(shown())):

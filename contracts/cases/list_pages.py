@@ -116,8 +116,8 @@ class Page:
 
     def order_of(self, identifiers: Sequence[str]) -> list[str]:
         """Those of `identifiers` that are on the page, in the order of the page."""
-        found = ((own for own in identifiers if readers.names(record, own)) for record in self.records or ())
-        return [own for match in found for own in match]
+        hits = ((own for own in identifiers if readers.names(record, own)) for record in self.records or ())
+        return [own for match in hits for own in match]
 
 
 def unlike(due: Sequence[str], got: Sequence[str]) -> str:
@@ -274,8 +274,8 @@ class Names:
 
     def _tells_apart(self, answers: Sequence[Sequence[Record]], name: Callable[[Record], str]) -> bool:
         self._name = name
-        each = [self.of(records) for records in answers]
-        return all(all(names) and len(set(names)) == len(names) for names in each)
+        names_by_answer = [self.of(records) for records in answers]
+        return all(all(names) and len(set(names)) == len(names) for names in names_by_answer)
 
 
 def _telling_paths(answers: Sequence[Sequence[Record]]) -> list[str]:
@@ -311,11 +311,11 @@ def _volatile(answers: Sequence[Sequence[Record]]) -> Set[str]:
 
 
 def _values_by_path(records: Sequence[Record]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
+    values: dict[str, set[str]] = defaultdict(set)
     for record in records:
         for path, value in _leaves(record):
-            found[path].add(json.dumps(value, sort_keys=True))
-    return found
+            values[path].add(json.dumps(value, sort_keys=True))
+    return values
 
 
 def _leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:

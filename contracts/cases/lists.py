@@ -249,8 +249,8 @@ def at_rest(
         after = lister.needed(at_least, **base)
         names = Names(before, after)
         if names.of(before)[:_HEAD] == names.of(after)[:_HEAD]:
-            found = [None if page.records is None else names.of(page.records) for page in pages]
-            return AtRest(names.of(before)[:_HEAD], found, pages)
+            orders = [None if page.records is None else names.of(page.records) for page in pages]
+            return AtRest(names.of(before)[:_HEAD], orders, pages)
         before = after
     if own is not None:
         return at_rest(own, *parts, at_least=at_least, base=base)
@@ -341,11 +341,11 @@ def drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
         Blocked: the list is refused, or the exists check finds no draft that the list names.
     """
     records = sorted(lister.needed(1), key=lambda record: any(prefix in name for name in _named(record)))
-    found = {
+    checks = {
         name: _is_draft(lister.actor, name) for record in records[:_LOOKED_AT] for name in _named(record)
     }
     for record in (record for record in records[:_LOOKED_AT] if _named(record)):
-        exchanges = [found[name] for name in _named(record)]
+        exchanges = [checks[name] for name in _named(record)]
         gone = not any(usable(exchange).success for exchange in exchanges)
         page = lister.page()
         # What was deleted meanwhile is no longer listed.

@@ -222,7 +222,7 @@ class LongList:
         """The answer to a filter by a text beside that by the uids, and whether it holds just what has this text."""
         narrow = equals(self._field.filter_path, *self._pairs)
         page = self._drafts.page(filter=f"({narrow}) and {path} eq {quoted(value)}")
-        wanted = [uid for uid, each in values.items() if each == value]
+        wanted = [uid for uid, own_value in values.items() if own_value == value]
         return page, page.size == len(wanted) == len(page.order_of(wanted))
 
     def knows_functions(self, claim: Claim, deal: Deal) -> None:
@@ -267,8 +267,8 @@ class LongList:
         for path, values in self._fields():
             rising, falling = (self._paired.page(orderby=f"{path}{word}") for word in ("", " desc"))
             texts = _runs(rising, values)
-            known = len(texts) == len(set(values.values())) and _runs(falling, values) == texts[::-1]
-            if known and len(values) == len(self._pairs):
+            sorted_rightly = len(texts) == len(set(values.values())) and _runs(falling, values) == texts[::-1]
+            if sorted_rightly and len(values) == len(self._pairs):
                 self._claim_ordered(claim, path, texts, values)
                 return
 
@@ -301,10 +301,10 @@ def _runs(page: Page, values: Mapping[str, str]) -> list[str]:
 
 def _texts(record: Record, prefix: str = "") -> dict[str, str]:
     """The texts of a record by the OData path of their field."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, value in record.items():
         if isinstance(value, str):
-            found[f"{prefix}{name}"] = value
+            texts[f"{prefix}{name}"] = value
         elif isinstance(value, dict) and not prefix:
-            found |= _texts(value, f"{name}/")
-    return found
+            texts |= _texts(value, f"{name}/")
+    return texts

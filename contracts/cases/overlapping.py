@@ -56,8 +56,8 @@ def files_are_kept_apart(actor: Actor, arrange: Arrangement, fresh: Namespace, c
     sent = at_once(lambda file: upload(actor, uid, *file), list(files.items()))
     for (name, content), created in zip(files.items(), sent, strict=True):
         done(created)
-        made = found(actor, Attachment(uid, 0, name, content), created, len(content))
-        downloads(claim("attachment-download-same", "getAttachment"), actor, made)
+        attachment = found(actor, Attachment(uid, 0, name, content), created, len(content))
+        downloads(claim("attachment-download-same", "getAttachment"), actor, attachment)
 
 
 def one_of_two_is_taken(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:

@@ -210,20 +210,20 @@ class OrdinaryRequests:
 
     def _picture(self) -> Attachment:
         """A picture attached to a document whose uid is long enough to be spoilt in its middle."""
-        found = self._arrange.once("picture of the author", self._attached_picture)
-        if isinstance(found, Blocked):
-            raise Blocked(found.operation, found.cause)
-        if isinstance(found, Untested):
-            raise Untested(str(found))
-        return found
+        picture = self._arrange.once("picture of the author", self._attached_picture)
+        if isinstance(picture, Blocked):
+            raise Blocked(picture.operation, picture.cause)
+        if isinstance(picture, Untested):
+            raise Untested(str(picture))
+        return picture
 
     def attached(self, operation: str, headers: Mapping[str, str]) -> Request:
         """A request on an attachment, arranged with these headers where it cannot be arranged as documented."""
         try:
             return self.request(operation)
         except Blocked:
-            found = self._arrange.once(f"picture with {sorted(headers)}", lambda: self._found_with(headers))
-            return Request(operation, found.path)
+            picture = self._arrange.once(f"picture with {sorted(headers)}", lambda: self._found_with(headers))
+            return Request(operation, picture.path)
 
     def _found_with(self, headers: Mapping[str, str]) -> Attachment:
         path = {"uid": self._arrange.document(self._author), "filename": "picture.png"}

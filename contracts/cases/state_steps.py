@@ -366,8 +366,8 @@ def attach(sequence: RunningSequence, document: Document) -> None:
     before = len(sequence.context.attempt.exchanges)
     attachment = sequence.context.arrange.attachment(sequence.owner(document), document.uid, name, content)
     sequence.exchanges += sequence.context.attempt.exchanges[before:]
-    for each in sequence.documents.values():
-        for file in each.files:
+    for kept in sequence.documents.values():
+        for file in kept.files:
             file.neighbour_since = True
     document.files.append(File(attachment.path, content))
 

@@ -185,9 +185,9 @@ _IN_TEXTS = frozenset("\t\n\f\r")
 def is_image(answer: Response) -> bool:
     """Whether a body is an image: of a known format, whole and not denied, or at least called one and not text."""
     body, label = answer.content, answer.media_type
-    known = image_kind(body)
-    if known is not None:
-        return known != "" and not any(word in label for word in _DENYING)
+    kind = image_kind(body)
+    if kind is not None:
+        return kind != "" and not any(word in label for word in _DENYING)
     return label.startswith("image/") and bool(body) and not _is_text(body)
 
 

@@ -67,13 +67,13 @@ def is_field(path: str, field: str) -> bool:
 def reports(answer: Response, field: str, code: str | None = None) -> bool:
     """Whether the errors array names a field, and with this code where one is given."""
     return any(
-        names_field(path, field) and (code is None or found == code) for found, path in elements(answer)
+        names_field(path, field) and (code is None or named == code) for named, path in elements(answer)
     )
 
 
 def holds_code(answer: Response, code: str) -> bool:
     """Whether some element has this code."""
-    return any(found == code for found, _ in elements(answer))
+    return any(named == code for named, _ in elements(answer))
 
 
 def outcome(exchange: Exchange) -> str:

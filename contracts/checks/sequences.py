@@ -347,16 +347,16 @@ class DraftTracker:
         draft = self._drafts.get(_draft_key(step, uid))
         if draft is None or draft.who != step.who:
             return
-        known = isinstance(draft.content, dict)
+        readable = isinstance(draft.content, dict)
         if draft.there:
-            exact = step.operation == "getDraft" and step.taken and known
+            exact = step.operation == "getDraft" and step.taken and readable
             check, arguments = (DOCUMENT, {"document": draft.content}) if exact else (ACCEPTANCE, NONE)
             expected = "the draft as it was saved" if exact else "the draft that was saved before"
             yield SequenceCheck(_READS[step.operation], check, uid, draft.entry, expected, arguments)
         elif step.operation == "draftExists":
             expected = "no draft, since it was deleted"
             yield SequenceCheck("draft-delete-removes", GONE, uid, draft.entry, expected)
-        elif step.operation == "getDraft" and known:
+        elif step.operation == "getDraft" and readable:
             expected, arguments = "not the content of the draft that was deleted", {"document": draft.content}
             yield SequenceCheck(
                 "draft-delete-content-gone", CONTENT_GONE, uid, draft.entry, expected, arguments
@@ -462,18 +462,18 @@ class AttachmentTracker:
         if operation.family != "attachment":
             return
         key = (step.site, step.path["uid"])
-        known = self._documents.get(key) or _Attachments()
+        files = self._documents.get(key) or _Attachments()
         answer = step.judged
         if operation.stores:
-            self._documents.put(key, _with_upload(step, known))
+            self._documents.put(key, _with_upload(step, files))
         elif answer is not None and step.operation == "listAttachments" and step.taken:
-            yield from self._listed(step, answer, known, key)
+            yield from self._listed(step, answer, files, key)
         elif answer is not None and step.operation in _OF_ONE:
-            yield from self._own(step, answer, known)
-            yield from self._foreign(step, known, key)
+            yield from self._own(step, answer, files)
+            yield from self._foreign(step, files, key)
 
-    def _own(self, step: Step, answer: Response, known: _Attachments) -> Iterator[SequenceCheck]:
-        upload = _upload_meant(step, known)
+    def _own(self, step: Step, answer: Response, files: _Attachments) -> Iterator[SequenceCheck]:
+        upload = _upload_meant(step, files)
         if upload is None:
             return
         subject, whole = f"{step.path['uid']}/{upload.name}", not step.exchange.request_headers.get("Range")
@@ -486,9 +486,9 @@ class AttachmentTracker:
                 "attachment-download-same", SAME_BYTES, subject, upload.entry, arguments=arguments
             )
 
-    def _foreign(self, step: Step, known: _Attachments, key: tuple[str, str]) -> Iterator[SequenceCheck]:
+    def _foreign(self, step: Step, files: _Attachments, key: tuple[str, str]) -> Iterator[SequenceCheck]:
         """An attachment of one document under another one that was seen to have none."""
-        if known.empty is None or known.uploads or known.muddled or not (step.taken or step.refused):
+        if files.empty is None or files.uploads or files.muddled or not (step.taken or step.refused):
             return
         for other, document in self._documents.items():
             upload = _upload_meant(step, document) if other[0] == key[0] and other != key else None
@@ -499,14 +499,14 @@ class AttachmentTracker:
                 return
 
     def _listed(
-        self, step: Step, answer: Response, known: _Attachments, key: tuple[str, str]
+        self, step: Step, answer: Response, files: _Attachments, key: tuple[str, str]
     ) -> Iterator[SequenceCheck]:
         records = _records(answer)
         if records is None or step.facts.query or len(records) >= _PAGE:
             return
-        if not records and not known.uploads and not known.muddled:
-            self._documents.put(key, replace(known, empty=step.exchange.number))
-        for upload in known.uploads:
+        if not records and not files.uploads and not files.muddled:
+            self._documents.put(key, replace(files, empty=step.exchange.number))
+        for upload in files.uploads:
             if upload.who == step.who and step.who is not None:
                 yield SequenceCheck(
                     "attachment-create-listed",
@@ -519,22 +519,22 @@ class AttachmentTracker:
                 )
 
 
-def _upload_meant(step: Step, known: _Attachments) -> _Upload | None:
+def _upload_meant(step: Step, files: _Attachments) -> _Upload | None:
     """The one upload that a request means for sure: by its name, and by the number that its answer gave it."""
     number, name = step.path.get("attachmentId", ""), step.path.get("filename")
     if not (number.isascii() and number.isdigit() and len(number) < 19):
         return None
-    uploads = [upload for upload in known.uploads if upload.name == name]
+    uploads = [upload for upload in files.uploads if upload.name == name]
     return uploads[0] if len(uploads) == 1 and int(number) == uploads[0].number else None
 
 
-def _with_upload(step: Step, known: _Attachments) -> _Attachments:
+def _with_upload(step: Step, files: _Attachments) -> _Attachments:
     answer, exchange = step.answer, step.exchange
     if answer is not None and answer.refusal and not exchange.overlapped:
-        return known
+        return files
     unclear = not step.taken or exchange.overlapped or step.operation == "persistTemporaryFile"
     if answer is None or unclear:
-        return replace(known, muddled=True, empty=None)
+        return replace(files, muddled=True, empty=None)
     body, packed = exchange.request_body, bool(exchange.request_headers.get("Content-Encoding"))
     numbers = {number for rank, number in readers.ranked_integers(answer.json) if rank < _NAMED_ID}
     upload = _Upload(
@@ -547,7 +547,7 @@ def _with_upload(step: Step, known: _Attachments) -> _Attachments:
         exchange.ended,
         step.who,
     )
-    return replace(known, uploads=(*known.uploads, upload), empty=None)
+    return replace(files, uploads=(*files.uploads, upload), empty=None)
 
 
 _CREATE: Final = "createWorkflowRecordWithIdentifier"

@@ -39,9 +39,9 @@ def _kind(value: Any) -> str:
 def _tokens(response: Response) -> Iterator[str]:
     """Every text that stands under the name of a token, however deep, whatever the status."""
     for value in readers.values(response.json):
-        found = value.get(TOKEN_MEMBER) if isinstance(value, dict) else None
-        if isinstance(found, str) and found:
-            yield found
+        token = value.get(TOKEN_MEMBER) if isinstance(value, dict) else None
+        if isinstance(token, str) and token:
+            yield token
 
 
 def _where_a_token_is_due(subject: Subject, _: str) -> Arguments | None:

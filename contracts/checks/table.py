@@ -279,8 +279,8 @@ def held_of(results: Iterable[Result]) -> tuple[str, ...]:
 
 def contradictions_of(results: Iterable[Result]) -> tuple[Result, ...]:
     """The first contradiction of each clause, the last clause first."""
-    found = [result for result in results if result.outcome is CheckOutcome.CONTRADICTED]
-    return tuple({result.key: result for result in reversed(found)}.values())
+    contradicted = [result for result in results if result.outcome is CheckOutcome.CONTRADICTED]
+    return tuple({result.key: result for result in reversed(contradicted)}.values())
 
 
 def obstacles_of(results: Iterable[Result]) -> tuple[str, ...]:

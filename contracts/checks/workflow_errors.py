@@ -20,8 +20,8 @@ def ended_in(exchange: Exchange, *rows: Row, realm: str = "") -> bool:
 def which(exchange: Exchange, realm: str = "") -> str:
     """The row an exchange ended in, for observations; else what became of it in a few words."""
     answer = usable(exchange)
-    found = next((row for row in Row if carries_message(answer, row, realm)), None)
-    return str(found) if found else errors_array.outcome(exchange)
+    row_seen = next((row for row in Row if carries_message(answer, row, realm)), None)
+    return str(row_seen) if row_seen else errors_array.outcome(exchange)
 
 
 def require_row(exchange: Exchange, row: Row, realm: str = "") -> None:
@@ -91,16 +91,16 @@ def claim_record_exists(claim: Claim, created: Exchange, update: Exchange) -> No
     claim.meets("record-found", update, because_of=(created,))
 
 
-def claim_free(claim: Claim, refused: Exchange, found: Exchange) -> None:
+def claim_free(claim: Claim, refused: Exchange, looked_up: Exchange) -> None:
     """Claim that nothing stands under the identifier of a refused submission."""
-    claim.meets("identifier-free", found, because_of=(refused,))
+    claim.meets("identifier-free", looked_up, because_of=(refused,))
 
 
-def claim_not_locked(claim: Claim, refused: Exchange, found: Exchange) -> None:
+def claim_not_locked(claim: Claim, refused: Exchange, tried: Exchange) -> None:
     """Claim that a request under the identifier of a refused submission is not refused for a lock."""
-    claim.meets("identifier-not-locked", found, because_of=(refused,))
+    claim.meets("identifier-not-locked", tried, because_of=(refused,))
 
 
-def claim_identifier_free(claim: Claim, submitted: Exchange, found: Exchange) -> None:
+def claim_identifier_free(claim: Claim, submitted: Exchange, created: Exchange) -> None:
     """Claim that creating under an identifier is not refused because it is in use."""
-    claim.meets("identifier-not-in-use", found, because_of=(submitted,))
+    claim.meets("identifier-not-in-use", created, because_of=(submitted,))

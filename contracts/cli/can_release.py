@@ -90,21 +90,21 @@ def command(
     return given.exit_code
 
 
-def _target(asked: str, base_url: str | None) -> tuple[str, str | None, tuple[str, ...]]:
+def _target(name: str, base_url: str | None) -> tuple[str, str | None, tuple[str, ...]]:
     """Return the target's name and, where its settings file is there or options say so, its address and realms."""
     if base_url is not None:
         try:
             base_url = checked_base_url(base_url)
         except ValueError as error:
             raise UsageError(f"--base-url {error}") from None
-    if asked == SANDBOX:
+    if name == SANDBOX:
         return SANDBOX, base_url, DEVELOPMENT_REALMS
-    named = Path(TARGETS_FOLDER) / asked
-    path = next(filter(is_file, (Path(asked), named, named.with_name(f"{named.name}.toml"))), None)
+    named = Path(TARGETS_FOLDER) / name
+    path = next(filter(is_file, (Path(name), named, named.with_name(f"{named.name}.toml"))), None)
     if path is None:
-        if asked.endswith(".toml") or "/" in asked or not asked.strip():
-            raise UsageError(f"there is no settings file '{asked}'; name the target as its runs call it")
-        return asked, base_url, DEVELOPMENT_REALMS
+        if name.endswith(".toml") or "/" in name or not name.strip():
+            raise UsageError(f"there is no settings file '{name}'; name the target as its runs call it")
+        return name, base_url, DEVELOPMENT_REALMS
     # Only these two keys: accounts are not needed, and no variable has to be set.
     tables = read_toml_file(path, str(path)).tables
     address, realms = tables.get("base_url"), tables.get("realms", DEVELOPMENT_REALMS)
@@ -113,10 +113,10 @@ def _target(asked: str, base_url: str | None) -> tuple[str, str | None, tuple[st
     return path.stem, base_url or checked_base_url(address), known_realms(map(str, realms))
 
 
-def _realms(asked: tuple[str, ...], consumer: Consumer | None, of_target: tuple[str, ...]) -> tuple[str, ...]:
+def _realms(given: tuple[str, ...], consumer: Consumer | None, of_target: tuple[str, ...]) -> tuple[str, ...]:
     """Return the realms to be covered: those asked for, else the consumer's, else those that have its operations."""
-    if asked or (consumer is not None and consumer.realms):
-        return asked or (consumer.realms if consumer is not None else ())
+    if given or (consumer is not None and consumer.realms):
+        return given or (consumer.realms if consumer is not None else ())
     operations = load_description().operations
     used = consumer.operations if consumer is not None and consumer.operations else tuple(operations)
     realms = {realm for name in used for realm in operations[name].realms}

@@ -130,14 +130,14 @@ def _last(run: LastRun | None, clause: str) -> dict[str, Any] | None:
 
 
 def _history(reports: Path, run: LastRun | None, clause: str) -> dict[str, Any]:
-    known = history_of(reports, run.target if run else None)
+    history = history_of(reports, run.target if run else None)
     return {
         realm: {
             "verdicts": list(trend.verdicts),
             "last_green": trend.last_green,
             "red_since": trend.red_since,
         }
-        for (name, realm), trend in known.items()
+        for (name, realm), trend in history.items()
         if name == clause
     }
 

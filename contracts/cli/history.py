@@ -103,21 +103,21 @@ def _read(path: Path) -> History:
     return history
 
 
-def _target(history: History, asked: str | None, file: Path) -> str:
-    if asked is not None and asked not in history.targets:
-        raise UsageError(f"no runs on '{asked}' in {file}; it holds {', '.join(history.targets)}")
-    return asked or history.targets[0]
+def _target(history: History, name: str | None, file: Path) -> str:
+    if name is not None and name not in history.targets:
+        raise UsageError(f"no runs on '{name}' in {file}; it holds {', '.join(history.targets)}")
+    return name or history.targets[0]
 
 
-def _series(history: History, target: str, asked: str | None) -> str:
+def _series(history: History, target: str, chosen: str | None) -> str:
     names = history.series_of(target)
-    if asked is None:
+    if chosen is None:
         return next(iter(names), "")
-    matching = [name for name in names if name.startswith(asked)]
-    if asked not in matching and len(matching) != 1:
+    matching = [name for name in names if name.startswith(chosen)]
+    if chosen not in matching and len(matching) != 1:
         which = "no series" if not matching else f"{len(matching)} series"
-        raise UsageError(f"{which} '{asked}' on {target}; there are {'; '.join(map(repr, names))}")
-    return asked if asked in matching else matching[0]
+        raise UsageError(f"{which} '{chosen}' on {target}; there are {'; '.join(map(repr, names))}")
+    return chosen if chosen in matching else matching[0]
 
 
 def _of_series(history: History, target: str, series: str, trends: list[Trend], runs: int) -> Iterator[str]:

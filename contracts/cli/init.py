@@ -197,7 +197,7 @@ def _may_replace(path: Path) -> bool:
 
 def _asked_recording() -> Path | None:
     """Ask for a recording until one is named that is there, or none."""
-    while given := _asked("A recording (HAR) to learn from; nothing for none", default=""):
+    while given := _prompt("A recording (HAR) to learn from; nothing for none", default=""):
         if Path(given).expanduser().is_file():
             return Path(given).expanduser()
         click.echo(f"there is no file '{printable(given)}'", err=True)
@@ -208,7 +208,7 @@ def _asked_realms(learned: RecordedSettings) -> tuple[str, ...]:
     """Ask for the realms until all that are named are development realms."""
     offered = " ".join(_realms((), learned))
     while True:
-        given = tuple(_asked("Realms to judge", default=offered).replace(",", " ").split())
+        given = tuple(_prompt("Realms to judge", default=offered).replace(",", " ").split())
         try:
             for realm in given:
                 refuse_production_realm(realm)
@@ -217,7 +217,7 @@ def _asked_realms(learned: RecordedSettings) -> tuple[str, ...]:
             click.echo(str(error), err=True)
 
 
-def _asked(question: str, default: str | None = None) -> str:
+def _prompt(question: str, default: str | None = None) -> str:
     answer: str = click.prompt(question, default=default, show_default=bool(default), err=True)
     return answer.strip()
 
@@ -233,7 +233,7 @@ def _address(base_url: str | None, learned: RecordedSettings) -> str:
         )
     while True:
         try:
-            return _checked_address(_asked("Address of the target, before /api/v2013"))
+            return _checked_address(_prompt("Address of the target, before /api/v2013"))
         except UsageError as error:
             click.echo(str(error), err=True)
 

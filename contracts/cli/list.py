@@ -86,15 +86,15 @@ def command(*, what: str, as_json: bool, **filters: Any) -> int:
       registry-contracts list findings
     """  # noqa: D301 - click's mark for lines to be left as they are
     chosen = Filters(**filters)
-    known = _LISTS.get(what) or _LISTS.get(f"{what}s")
-    if known is None:
+    listing = _LISTS.get(what) or _LISTS.get(f"{what}s")
+    if listing is None:
         raise UsageError(f"nothing is called '{what}'; {suggestion(what, _LISTS)}")
-    _check(what, chosen, known.filters)
-    rows = list(known.rows(chosen))
+    _check(what, chosen, listing.filters)
+    rows = list(listing.rows(chosen))
     if as_json:
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return 0
-    print_lines(_table(rows, known.columns))
+    print_lines(_table(rows, listing.columns))
     click.echo(many(len(rows), "line"), err=True)
     return 0
 

@@ -152,10 +152,10 @@ def known_realms(
     Raises:
         UsageError: one is not; names the nearest, or all.
     """
-    known = tuple(realms)
+    known_names = tuple(realms)
     for name in names:
-        if name not in known:
-            raise UsageError(f"unknown realm '{name}'; {suggestion(name, known)}")
+        if name not in known_names:
+            raise UsageError(f"unknown realm '{name}'; {suggestion(name, known_names)}")
     return tuple(names)
 
 

@@ -120,7 +120,7 @@ def command(
         )
     known_realms((draw["realm"],) if draw["realm"] else (), DEVELOPMENT_REALMS)
     drawn = DrawnOptions(seed=draw.pop("drawn_seed"), whole=to_the_end, **draw)
-    asked = ProofOptions(
+    options = ProofOptions(
         seeds=_numbers(seeds),
         defects=defects,
         clauses=clauses,
@@ -132,7 +132,7 @@ def command(
         docs=docs,
         drawn=drawn if _DRAWN in parts else None,
     )
-    return carry_out(asked)
+    return carry_out(options)
 
 
 def _of_the_draw(draw: Mapping[str, Any]) -> dict[str, bool]:

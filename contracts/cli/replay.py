@@ -123,13 +123,13 @@ def _own_target(sequence: RecordedSequence, options: SessionOptions) -> SessionO
     )
 
 
-def _realm(sequence: RecordedSequence, asked: str | None, target: Target) -> str:
-    refuse_production_realm(asked)
-    if asked is not None and sequence.realm == ANY_REALM:
+def _realm(sequence: RecordedSequence, chosen: str | None, target: Target) -> str:
+    refuse_production_realm(chosen)
+    if chosen is not None and sequence.realm == ANY_REALM:
         raise UsageError(
             f"{sequence.what}: the sequence names no realm of its own, or several; leave --realm out"
         )
-    place = asked or sequence.realm
+    place = chosen or sequence.realm
     if place != ANY_REALM and place not in target.realms:
         raise UsageError(f"{target.name} has no realm '{place}'; {suggestion(place, target.realms)}")
     return place

@@ -62,14 +62,14 @@ def command(
     """  # noqa: D301 - click's mark for lines to be left as they are
     if url and urlsplit(url).scheme not in {"http", "https"}:
         raise UsageError(f"--url is no web address: '{url}'")
-    found, broken = defects(), defaultdict(list)
-    for defect in found or ():
+    all_defects, broken = defects(), defaultdict(list)
+    for defect in all_defects or ():
         broken[defect.clause].append((defect.name, defect.sentence))
     built = build(
         sources or (Path("reports"),),
         output,
         load_catalogue(),
-        defects=None if found is None else broken,
+        defects=None if all_defects is None else broken,
         cases=known_cases(),
         pairs=pairs,
         url=url,

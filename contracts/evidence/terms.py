@@ -470,14 +470,14 @@ def load_terms(
     if consumer is not None:
         path = _named(consumer, "--consumer", search)
         used = read_consumer(path, consumer, catalogue, description)
-    found = _named(deviations, "--deviations", search) if deviations is not None else None
-    found = found or next((path for path in _places(target, name, search) if is_file(path)), None)
-    if found is None:
+    file = _named(deviations, "--deviations", search) if deviations is not None else None
+    file = file or next((path for path in _places(target, name, search) if is_file(path)), None)
+    if file is None:
         return Terms(consumer=used)
-    shown = deviations or _shown(found, search)
+    shown = deviations or _shown(file, search)
     return Terms(
         consumer=used,
-        deviations=read_deviations(found, shown, catalogue, description),
+        deviations=read_deviations(file, shown, catalogue, description),
         deviations_file=shown,
     )
 

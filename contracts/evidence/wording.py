@@ -421,8 +421,8 @@ def contrast(record: RunRecord, finding: Finding, culprit: Exchange, faults: Seq
     best = max(islice(controls, _CONTROLS), key=likeness, default=None)
     if best is None:
         return ""
-    told = differing(best)
-    words = [told[name] for name in told if name in at_fault or not faults][:_FAULTS_TOLD]
+    differences = differing(best)
+    words = [differences[name] for name in differences if name in at_fault or not faults][:_FAULTS_TOLD]
     return f"with {' and '.join(words) or 'a right request'}: {best.status}"
 
 

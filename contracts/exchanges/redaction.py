@@ -62,7 +62,7 @@ class _Words:
         haystack = _encoded(text)
         for words, automaton in self._built:
             ends = automaton.find_matches_as_indexes(haystack, overlapping=True)
-            yield from (word for end in {found[0] for found in ends} for word in words[end] if word in text)
+            yield from (word for end in {match[0] for match in ends} for word in words[end] if word in text)
 
     def _build(self) -> None:
         while self._fresh and self._built and len(self._built[-1][0]) <= 2 * len(self._fresh):
@@ -494,12 +494,12 @@ class TrafficRedactor(Redactor):
         if not _signs_in(exchange):
             return exchange
         request, response = exchange.request_body, exchange.response
-        asked = _understood(request)
-        if asked and (response is None or _tells_token(response)):
+        body = _understood(request)
+        if body and (response is None or _tells_token(response)):
             return exchange
         # An answer may quote what it was asked.
         hidden = response and replace(response, body=_withheld(response.body), reason="")
-        return replace(exchange, request_body=request if asked else _withheld(request), response=hidden)
+        return replace(exchange, request_body=request if body else _withheld(request), response=hidden)
 
     def stands_in(self, texts: Iterable[str]) -> bool:
         """Whether a secret stands in any of some texts, or the name of a member, parameter or header that tells one."""

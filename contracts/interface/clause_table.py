@@ -125,10 +125,10 @@ def known_cases(folder: Path | None = None, cache: Path | None = None) -> Cases:
     with suppress(OSError, ValueError, AttributeError):
         kept = json.loads(path.read_text(encoding="utf-8"))
         return {clause: tuple(names) for clause, names in kept.items()}
-    found = cases_by_clause(cases, _SETTINGS)
+    by_clause = cases_by_clause(cases, _SETTINGS)
     with suppress(OSError):  # a home that cannot be written to costs the seconds each time
-        _keep(path, found)
-    return found
+        _keep(path, by_clause)
+    return by_clause
 
 
 def _keep(path: Path, cases: Cases) -> None:

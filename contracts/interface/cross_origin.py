@@ -66,8 +66,8 @@ class AllowedOrigins:
             return refused, {"Vary": "Origin"}
         wanted = headers.get("access-control-request-headers", "").split(",")
         named = {name.lower(): name for name in _HEADERS}
-        asked = (name.strip() for name in wanted)
-        further = [name for name in asked if _TOKEN.fullmatch(name) and name.lower() not in named]
+        requested = (name.strip() for name in wanted)
+        further = [name for name in requested if _TOKEN.fullmatch(name) and name.lower() not in named]
         return allowed, {
             **self.of_answer(origin, ""),
             "Access-Control-Allow-Methods": ", ".join(_methods()),

@@ -93,18 +93,18 @@ def silent_points(
     facts = {place: values for place, values in facts.items() if place.operation in operations}
     path = baseline or baselines.path_of(target.name)
     accepted = baselines.read(path, realms_of_operations())
-    known = accepted.facts if accepted else {}
+    accepted_facts = accepted.facts if accepted else {}
     # One answer cannot show that a value, or an alternative to it, is gone.
-    changes = [change for change in compare(known, facts) if change.kind not in _NEED_A_RUN]
+    changes = [change for change in compare(accepted_facts, facts) if change.kind not in _NEED_A_RUN]
     return SilentPoints(
-        tuple(_points(facts, known))[:_MOST_POINTS], tuple(changes), path if accepted else None
+        tuple(_points(facts, accepted_facts))[:_MOST_POINTS], tuple(changes), path if accepted else None
     )
 
 
-def _points(facts: Facts, known: Facts) -> Iterator[SilentPoint]:
+def _points(facts: Facts, accepted: Facts) -> Iterator[SilentPoint]:
     for place, values in facts.items():
         for name, value in values.items():
-            before = known.get(place, {}).get(name)
+            before = accepted.get(place, {}).get(name)
             yield SilentPoint(
                 place.clause, place.operation, place.realm, name, shown(value) or "", shown(before)
             )

@@ -317,14 +317,14 @@ def _cards(
     check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], limits: Limits
 ) -> list[_Card]:
     """The findings; past the budget they come without exchanges."""
-    catalogue, left, found = load_catalogue(), limits.budget, []
+    catalogue, left, cards = load_catalogue(), limits.budget, []
     for finding, kept in list(zip(check["findings"], exchanges, strict=True))[: limits.cards]:
         clause = catalogue.clause(finding["clause"]) if finding["clause"] else None
         shown = tuple(_exchange(number, kept[number]) for number in sorted(kept))
         size = sum(part.size for part in shown)
         shown, left = (shown, left - size) if size <= left else ((), left)
-        found.append(_Card(finding, clause.wording if clause else "", clause.source if clause else "", shown))
-    return found
+        cards.append(_Card(finding, clause.wording if clause else "", clause.source if clause else "", shown))
+    return cards
 
 
 def _exchange(number: int, exchange: Exchange) -> _Exchange:

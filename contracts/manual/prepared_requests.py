@@ -244,17 +244,17 @@ _FURTHER: Final[tuple[tuple[str, str, str, Any], ...]] = (
 def known_faults(operation: str, realm: str, catalogue: Catalogue) -> list[Fault]:
     """One fault for each key that can be made of an operation: the generated ones, and those a clause speaks about."""
     spoken = {fault for clause in catalogue.by_operation(operation) for fault in clause.faults}
-    found: dict[str, Fault] = {}
+    by_key: dict[str, Fault] = {}
     for fault in faults(operation, realm):
-        known = found.setdefault(fault.key, fault)
+        known = by_key.setdefault(fault.key, fault)
         # Numbers, booleans and null are read kindly by many services: a plainer fault is the better example.
         if isinstance(known.value, int | float | None) and not isinstance(fault.value, int | float | None):
-            found[fault.key] = fault
+            by_key[fault.key] = fault
     for place, name, kind, value in _FURTHER:
         fault = Fault(place, name, kind, value)
         if fault.key in spoken:
-            found.setdefault(fault.key, fault)
-    return list(found.values())
+            by_key.setdefault(fault.key, fault)
+    return list(by_key.values())
 
 
 def choose_fault(operation: str, realm: str, name: str, known: Iterable[Fault] | None = None) -> Fault:
@@ -315,13 +315,13 @@ class RequestGenerator:
 
     def _path(self, operation: str, name: str) -> str:
         if name == "identifier" and operation == "updateWorkflowRecord":
-            found = self._setting("existing_identifier", ())
-            return str(found[0]) if found else self._fresh.uid()
+            identifiers = self._setting("existing_identifier", ())
+            return str(identifiers[0]) if identifiers else self._fresh.uid()
         if name == "schema":
             return str(self._setting("workflow_schema", STAND_IN_SCHEMA))
         if name == "tempFileId":
-            found = self._setting("temporary_files", ())
-            return str(found[0]) if found else self._fresh.uid()
+            identifiers = self._setting("temporary_files", ())
+            return str(identifiers[0]) if identifiers else self._fresh.uid()
         plain = {"attachmentId": "1", "filename": "note.txt"}
         return plain.get(name) or self._fresh.uid()
 

@@ -193,12 +193,12 @@ class _Examination:
             yield from self._realm(realm)
         if self._refusing and self._refusing.issuperset(self._document_realms):
             text = "every realm that can be read refuses to list drafts"
-            known = self._refusing == self.spellings.keys()
+            refuses_all = self._refusing == self.spellings.keys()
             advice = ", but under a spelling of its own: put sent_as into the settings, as above"
             yield Diagnosis(
                 "realms",
-                State.SETTINGS if known else State.ENVIRONMENT,
-                text + (advice if known else ""),
+                State.SETTINGS if refuses_all else State.ENVIRONMENT,
+                text + (advice if refuses_all else ""),
             )
         yield from self._rights()
         yield from self._traffic()

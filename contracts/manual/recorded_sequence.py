@@ -169,11 +169,11 @@ def from_data(content: Any, source: str) -> RecordedSequence:
         shown=tuple(map(Exchange.from_record, content["sequence"])),
         arranged=tuple(map(Exchange.from_record, content.get("arranged", ()))),
         settings=recorded.settings or {},
-        found=_found(finding) if finding else None,
+        found=_replayed_finding(finding) if finding else None,
     )
 
 
-def _found(finding: RecordedFinding) -> ReplayedFinding:
+def _replayed_finding(finding: RecordedFinding) -> ReplayedFinding:
     return ReplayedFinding(
         id=finding.id,
         clause=finding.clause,
@@ -276,23 +276,23 @@ def read_archive(path: Path, shown: str, entries: Entries | None) -> RecordedSeq
         raise UsageError(f"{shown}: holds {number} requests, so there is no request {first}")
     last = min(last, number)
     read = (_as_sent(entry) for entry in archive if first <= entry.number <= last)
-    found = [
+    recorded = [
         exchange for exchange in read if exchange is not None and not exchange.case.startswith(_HOUSEKEEPING)
     ]
-    if not found:
+    if not recorded:
         raise UsageError(f"{shown}: no request in it is an operation of the interface")
-    if len(found) > MOST:
+    if len(recorded) > MOST:
         raise UsageError(
-            f"{shown}: holds {len(found)} requests of the interface; choose up to {MOST} with --entries FIRST-LAST"
+            f"{shown}: holds {len(recorded)} requests of the interface; choose up to {MOST} with --entries FIRST-LAST"
         )
-    realms = {exchange.realm for exchange in found} - {ANY_REALM}
+    realms = {exchange.realm for exchange in recorded} - {ANY_REALM}
     return RecordedSequence(
         source=shown,
         target="",
-        base_url=_base_url(found[0].url),
+        base_url=_base_url(recorded[0].url),
         realm=realms.pop() if len(realms) == 1 else ANY_REALM,
-        shown=tuple(found),
-        left_out=last - first + 1 - len(found),
+        shown=tuple(recorded),
+        left_out=last - first + 1 - len(recorded),
     )
 
 
@@ -332,11 +332,11 @@ _NOT_UNPACKED: Final = (OSError, zipfile.BadZipFile, RuntimeError, EOFError, Val
 Known = dict[str, tuple[bytes, str]]
 
 
-def find(asked: str, reports: Path, chosen: str | None, entries: Entries | None) -> RecordedSequence:
+def find(name: str, reports: Path, chosen: str | None, entries: Entries | None) -> RecordedSequence:
     """Find and read a sequence.
 
     Args:
-        asked: Id of a finding in the reports, a file, a folder or a zip.
+        name: Id of a finding in the reports, a file, a folder or a zip.
         reports: Folder of the runs.
         chosen: Which finding of a folder or zip with several; its id or the beginning of it.
         entries: Which requests of a HAR.
@@ -344,22 +344,22 @@ def find(asked: str, reports: Path, chosen: str | None, entries: Entries | None)
     Raises:
         UsageError: there is none, or it cannot be read; one line.
     """
-    path = Path(asked)
+    path = Path(name)
     if is_file(path) and zipfile.is_zipfile(path):
-        return _chosen(_in_zip(path), chosen, asked)
+        return _chosen(_in_zip(path), chosen, name)
     if path.is_dir():
-        return _chosen(_in_folder(path), chosen, asked)
+        return _chosen(_in_folder(path), chosen, name)
     if chosen is not None:
-        raise UsageError(f"--finding '{chosen}' is for a folder or a zip of findings, not for '{asked}'")
+        raise UsageError(f"--finding '{chosen}' is for a folder or a zip of findings, not for '{name}'")
     if is_file(path) and path.suffix.lower() == ".har":
-        return read_archive(path, asked, entries)
+        return read_archive(path, name, entries)
     if is_file(path):
-        return _of_file(path, asked, entries)
-    if path.suffix or "/" in asked:
+        return _of_file(path, name, entries)
+    if path.suffix or "/" in name:
         raise UsageError(
-            f"no file or folder '{asked}'; name a finding's id, its file, a run folder, a zip or a HAR"
+            f"no file or folder '{name}'; name a finding's id, its file, a run folder, a zip or a HAR"
         )
-    return _by_id(asked, reports)
+    return _by_id(name, reports)
 
 
 def _of_file(path: Path, shown: str, entries: Entries | None) -> RecordedSequence:
@@ -369,20 +369,20 @@ def _of_file(path: Path, shown: str, entries: Entries | None) -> RecordedSequenc
     return from_data(content, shown)
 
 
-def _by_id(asked: str, reports: Path) -> RecordedSequence:
+def _by_id(given: str, reports: Path) -> RecordedSequence:
     names: set[str] = set()
     for folder in _newest_first(reports):
         in_folder = _in_folder(folder)
-        matching = [name for name in in_folder if name.startswith(asked)]
+        matching = [name for name in in_folder if name.startswith(given)]
         if len(matching) == 1:
             content, where = in_folder[matching[0]]
             return from_data(_parsed(content, where), where)
         names |= in_folder.keys()
     if not names:
         raise UsageError(
-            f"no finding '{asked}': the runs in '{reports}' have none; --reports names another folder"
+            f"no finding '{given}': the runs in '{reports}' have none; --reports names another folder"
         )
-    raise UsageError(f"no finding '{asked}' in '{reports}'; {suggestion(asked, sorted(names)[:20])}")
+    raise UsageError(f"no finding '{given}' in '{reports}'; {suggestion(given, sorted(names)[:20])}")
 
 
 def _newest_first(reports: Path) -> Iterator[Path]:
@@ -398,9 +398,9 @@ def _in_folder(folder: Path) -> Known:
     """Findings below a folder: a run folder, its `findings`, or one that holds an unpacked artifact."""
     for place in (folder / FOLDER_NAME, folder):
         paths = sorted(filter(is_file, place.glob("*.json")))
-        found = {path.stem: path for path in paths if place.name == FOLDER_NAME or _looks_like_one(path)}
-        if found:
-            return {name: (_read(path), str(path)) for name, path in found.items()}
+        findings = {path.stem: path for path in paths if place.name == FOLDER_NAME or _looks_like_one(path)}
+        if findings:
+            return {name: (_read(path), str(path)) for name, path in findings.items()}
     paths = sorted(filter(is_file, folder.glob(f"*/{FOLDER_NAME}/*.json")))
     return {path.stem: (_read(path), str(path)) for path in paths}
 

@@ -146,14 +146,14 @@ def _pattern(whole: Mapping[str, str], prefixes: Mapping[str, str]) -> re.Patter
 
 def _written(steps: Iterable[Exchange], description: Description) -> list[str]:
     """Identifiers that the sequence writes to, in the path or in the header of a record."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for step in steps:
         match = description.match(step.method, path_of(step.url))
         if match is None or match[0].safe or match[0].id == "createToken":
             continue
-        found |= {match[1][name]: None for name in _NAMES if match[1].get(name)}
-        found |= dict.fromkeys(_HEADER.findall(text_of(step.request_body) or ""))
-    return list(found)
+        names |= {match[1][name]: None for name in _NAMES if match[1].get(name)}
+        names |= dict.fromkeys(_HEADER.findall(text_of(step.request_body) or ""))
+    return list(names)
 
 
 def _like(name: str, namespace: Namespace) -> str:
@@ -296,7 +296,7 @@ def _bare(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name != "header"}
 
 
-def holds(found: ReplayedFinding, exchange: Exchange, translated: Callable[[str], str]) -> bool | None:
+def holds(finding: ReplayedFinding, exchange: Exchange, translated: Callable[[str], str]) -> bool | None:
     """Run the check that saw a finding on a new exchange.
 
     Args:
@@ -305,8 +305,8 @@ def holds(found: ReplayedFinding, exchange: Exchange, translated: Callable[[str]
     Returns:
         None where the finding names no check that can be run again, or the answer can be read in two ways.
     """
-    check = TABLE.get(found.check)
-    arguments = json.loads(translated(json_text(dict(found.arguments))))
+    check = TABLE.get(finding.check)
+    arguments = json.loads(translated(json_text(dict(finding.arguments))))
     if check is None or not check.takes(arguments):
         return None
     try:
@@ -620,10 +620,10 @@ class Replayed:
     judgements: list[Judgement] = field(default_factory=list)
 
 
-def rounds_for(sequence: RecordedSequence, asked: int | None) -> int:
+def rounds_for(sequence: RecordedSequence, chosen: int | None) -> int:
     """How often to send: as asked; by default once where a round leaves permanent records, and thrice elsewhere."""
-    if asked is not None:
-        return asked
+    if chosen is not None:
+        return chosen
     lasting = any(
         (stored_by(step.operation) or REMOVABLE) != REMOVABLE and (step.status or 500) < 400
         for step in sequence.steps
@@ -704,16 +704,18 @@ def _obstacle(pair: Pair) -> str | None:
 
 
 def _decide(
-    found: ReplayedFinding | None, shown: list[Pair], done: Replayed, again: Round
+    reported: ReplayedFinding | None, shown: list[Pair], done: Replayed, again: Round
 ) -> tuple[Outcome, str]:
     last = shown[-1]
-    if found is not None:
-        held = holds(found, last.new, again.translated)
+    if reported is not None:
+        held = holds(reported, last.new, again.translated)
         if held is not None:
             verb = "is" if held else "is not"
             return (Outcome.NOT if held else Outcome.REPRODUCED), f"the answer {verb} what was expected"
-        if any(finding.clause == found.clause for judged in done.judgements for finding in judged.findings):
-            return Outcome.REPRODUCED, f"a check of {found.clause} fails again"
+        if any(
+            finding.clause == reported.clause for judged in done.judgements for finding in judged.findings
+        ):
+            return Outcome.REPRODUCED, f"a check of {reported.clause} fails again"
     if done.differences:
         return Outcome.NOT, "the answers differ from the recorded ones"
     return Outcome.REPRODUCED, "the answers are the recorded ones again"

@@ -331,7 +331,7 @@ _DRAFT_ELSEWHERE: Final = ("realm-missing-draft", "saveDraft", "missing")
 _PERSISTED_NAME: Final = ("attachment-persist-name", "persistTemporaryFile", "seen")
 
 
-def _each(clause: str, operations: str, name: str = "status") -> tuple[tuple[str, str, str], ...]:
+def _for_each(clause: str, operations: str, name: str = "status") -> tuple[tuple[str, str, str], ...]:
     """The same fact of several operations."""
     return tuple((clause, operation, name) for operation in operations.split())
 
@@ -340,9 +340,9 @@ _SUBMITTING: Final = "createWorkflowRecord createWorkflowRecordWithIdentifier up
 #: Habit that is a status → where observations tell it, the first that does counts.
 _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "token_status": (("token-success-status", "createToken", "seen"),),
-    "contact_created_status": _each("contact-success-status", "createContact", "seen")
+    "contact_created_status": _for_each("contact-success-status", "createContact", "seen")
     # Where permanent records ran out before a contact was created for it, what other cases were answered tells.
-    + _each("contact-success-status", "createContact"),
+    + _for_each("contact-success-status", "createContact"),
     "contact_updated_status": (("contact-success-status", "updateContact", "seen"),),
     "draft_created_status": (("draft-success-status", "saveDraft", "create"),),
     "draft_updated_status": (("draft-success-status", "saveDraft", "update"),),
@@ -354,7 +354,7 @@ _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
         ("workflow-success-status", "createWorkflowRecord", "status"),
     ),
     "workflow_updated_status": (("workflow-success-status", "updateWorkflowRecord", "status"),),
-    "unauthenticated_status": _each(
+    "unauthenticated_status": _for_each(
         "token-missing-answer", "getDraft listDrafts saveDraft listAttachments createAttachment createContact"
     ),
     "wrong_credentials_status": (
@@ -363,24 +363,24 @@ _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     ),
     "forbidden_status": (
         ("draft-by-restricted", "saveDraft", "seen"),
-        *_each("contact-by-restricted", "updateContact createContact", "seen"),
+        *_for_each("contact-by-restricted", "updateContact createContact", "seen"),
         ("contact-update-by-another", "updateContact", "seen"),
     ),
     "not_found_status": (
         ("attachment-failure-status", "getAttachment", "status"),
-        *_each("draft-failure-status", "getDraftInfo getDraft"),
-        *_each("attachment-document-unknown", "listAttachments createAttachment", "seen"),
+        *_for_each("draft-failure-status", "getDraftInfo getDraft"),
+        *_for_each("attachment-document-unknown", "listAttachments createAttachment", "seen"),
         ("contact-read-back", "updateContact", "seen"),
     ),
-    "delete_missing_status": _each("draft-delete-absent", "deleteDraft", "never"),
-    "bad_request_status": _each(
+    "delete_missing_status": _for_each("draft-delete-absent", "deleteDraft", "never"),
+    "bad_request_status": _for_each(
         "uid-refusal-answer", "getDraft saveDraft deleteDraft getDraftInfo listAttachments createAttachment"
     ),
     "validation_status": (
-        *_each("errors-status", _SUBMITTING, "seen"),
+        *_for_each("errors-status", _SUBMITTING, "seen"),
         *((*_FAULTS_OPEN, field) for field in ("emails", "organization", "country")),
         ("contact-number-for-string", "updateContact", "phones"),
-        *_each("workflow-document-content", _SUBMITTING, "nothing"),
+        *_for_each("workflow-document-content", _SUBMITTING, "nothing"),
     ),
     "too_large_status": (("attachment-size-answer", "createAttachment", "seen"),),
     "conflict_status": (
@@ -391,7 +391,7 @@ _STATUSES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     "media_type_status": (
         ("attachment-sent-type", "createAttachment", "application/json"),
         ("content-type-other", "createToken", "nonsense"),
-        *_each("accept-other", "listDrafts listAttachments", "seen"),
+        *_for_each("accept-other", "listDrafts listAttachments", "seen"),
     ),
 }
 #: Parts of the names of habits that are statuses of refusals.
@@ -562,7 +562,7 @@ class _Reading:
 
     def _statuses(self) -> Iterator[tuple[str, str, str]]:
         """Clause, habit and value of each fact that is a status."""
-        found: dict[str, str] = {}
+        statuses: dict[str, str] = {}
         any_type = re.fullmatch(_TAKEN, self._fact("content-type-other", "saveDraft", _OTHER_TYPE))
         for habit, places in _STATUSES.items():
             for place in places:
@@ -571,7 +571,7 @@ class _Reading:
                 match = _STATUS.fullmatch(self._without_faults(*place))
                 if not match or not _fits(habit, match[1], faulty=match[2] is not None):
                     continue
-                others = found.get("bad_request_status"), found.get("validation_status")
+                others = statuses.get("bad_request_status"), statuses.get("validation_status")
                 if place == _SCHEMA and match[1] in others:
                     continue  # refused as what makes no sense or is faulty: a conflict is told otherwise
                 bare = (
@@ -579,13 +579,13 @@ class _Reading:
                     and match[1] == "200"
                     and self._tells_of_nothing()
                 )
-                found[habit] = "204" if bare else match[1]
-                yield place[0], habit, found[habit]
+                statuses[habit] = "204" if bare else match[1]
+                yield place[0], habit, statuses[habit]
                 break
-        alike = {status for habit, status in found.items() if habit.startswith(_REFUSING)}
-        if len(alike) == 1 and len(found) > _FEW:
+        alike = {status for habit, status in statuses.items() if habit.startswith(_REFUSING)}
+        if len(alike) == 1 and len(statuses) > _FEW:
             # Where every refusal that was seen has one status, so have those that were not.
-            for habit in _STATUSES.keys() - found.keys():
+            for habit in _STATUSES.keys() - statuses.keys():
                 if habit.startswith(_REFUSING):
                     yield _STATUSES[habit][0][0], habit, next(iter(alike))
 
@@ -792,8 +792,8 @@ class _Reading:
     def _is_in_location(self) -> bool:
         """Whether an answer without a body told an identifier; no other place than the header is left for it."""
         read = self._fact("attachment-success-status", "getAttachment", "seen")
-        told = self._fact("contact-identifier-origin", "createContact", "seen") in {"header", "given"}
-        return told or bool(read and self._is_unlisted())
+        named = self._fact("contact-identifier-origin", "createContact", "seen") in {"header", "given"}
+        return named or bool(read and self._is_unlisted())
 
     def _is_unlisted(self) -> bool:
         """Whether a file that was kept without a word of its number was not found in the list."""
@@ -821,8 +821,8 @@ class _Reading:
         if re.fullmatch(r"\d+ errors", self._fact("workflow-unknown-member", _NAMED, "unknown")):
             yield "workflow-unknown-member", "unknown_submission_members_refused", "false"
         disagreeing = (
-            *_each("workflow-header-disagrees", _SUBMITTING, "seen"),
-            *_each("contact-header-disagrees", "createContact updateContact", "schema"),
+            *_for_each("workflow-header-disagrees", _SUBMITTING, "seen"),
+            *_for_each("contact-header-disagrees", "createContact updateContact", "schema"),
         )
         if any(self._fact(*place) == "false" for place in disagreeing):
             yield "workflow-header-disagrees", "header_schema_must_agree", "false"

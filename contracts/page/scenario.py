@@ -149,8 +149,8 @@ class Literals:
         if identifier not in self._names:
             name = "uid" if not self._names else f"uid_{len(self._names) + 1}"
             length = len(identifier)
-            asked = "" if length == _USUAL_LENGTH else str(length)
-            self.preamble.append(f"{name} = fresh.uid({asked})")
+            length_words = "" if length == _USUAL_LENGTH else str(length)
+            self.preamble.append(f"{name} = fresh.uid({length_words})")
             self._names[identifier] = name
         return self._names[identifier]
 

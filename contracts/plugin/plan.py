@@ -151,8 +151,8 @@ def _check_expressions(config: pytest.Config) -> None:
 
 def _refuse_last_failed(config: pytest.Config) -> None:
     """Runs keep no cache of pytest's, which these options would need: without it they choose nothing."""
-    asked = config.getoption("lf", default=False) or config.getoption("failedfirst", default=False)
-    if asked and config.pluginmanager.is_blocked("cacheprovider"):
+    last_failed = config.getoption("lf", default=False) or config.getoption("failedfirst", default=False)
+    if last_failed and config.pluginmanager.is_blocked("cacheprovider"):
         error = "--lf and --ff need pytest's cache, which a run does not keep; choose with --clause, --realm or -k"
         raise pytest.UsageError(error)
 

@@ -404,9 +404,9 @@ class ShowProgress(StrEnum):
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """See that the option says something, and leave pytest's own account of failures to `-v`."""
-    asked = config.getoption("--progress")
-    if asked not in list(ShowProgress):
-        error = UsageError(f"--progress takes {', '.join(ShowProgress)}, not '{asked}'")
+    mode = config.getoption("--progress")
+    if mode not in list(ShowProgress):
+        error = UsageError(f"--progress takes {', '.join(ShowProgress)}, not '{mode}'")
         raise pytest.UsageError(complaint(error))
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and not is_worker(config):
@@ -504,12 +504,12 @@ def _shown(session: pytest.Session, manner: DisplayMode) -> Iterator[None]:
 
 def _display_mode(config: pytest.Config) -> DisplayMode | None:
     """How progress is to be shown; None for not at all."""
-    asked = config.getoption("--progress")
-    if asked == ShowProgress.NEVER:
+    mode = config.getoption("--progress")
+    if mode == ShowProgress.NEVER:
         return None
     terminal = _is_terminal()
     undisturbed = config.get_verbosity() == 0 and config.getoption("capture") != "no"
-    if asked == ShowProgress.AUTO and not (terminal and undisturbed and not os.environ.get("CI")):
+    if mode == ShowProgress.AUTO and not (terminal and undisturbed and not os.environ.get("CI")):
         return None
     return DisplayMode.LIVE if terminal and undisturbed else DisplayMode.PLAIN
 

@@ -294,8 +294,8 @@ def _figures(faults: Sequence[DrawnResult], services: Sequence[DrawnResult]) -> 
             yield f"| found in `smoke` too | {sum(r.smoke is True for r in smoke)} of {len(smoke)} |"
     if services:
         yield f"| conformant services that pass | {ends[PASS]} of {len(services)} |"
-        told = (FALSE_ALARM, FALSE_PASS, TOO_MANY_LEFT, UNLISTED)
-        numbers = ", ".join(str(ends[outcome]) for outcome in told)
+        outcomes = (FALSE_ALARM, FALSE_PASS, TOO_MANY_LEFT, UNLISTED)
+        numbers = ", ".join(str(ends[outcome]) for outcome in outcomes)
         yield (
             "| … false alarms, false passes, too many permanent records left, unlisted drafts, not judged |"
             f" {numbers}, {ends[NOT_JUDGED] + ends[TROUBLE]} |"

@@ -484,9 +484,9 @@ def canary_command(
     return 1 if bad else 0
 
 
-def _defects(asked: tuple[str, ...], draw: int) -> list[str]:
+def _defects(names_given: tuple[str, ...], draw: int) -> list[str]:
     names = [""]
-    for defect in asked:
+    for defect in names_given:
         word, _, count = defect.partition(":")
         if word == "random":
             from contracts.sandbox.defects import ALL  # noqa: PLC0415 - an optional extra

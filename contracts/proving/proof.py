@@ -234,7 +234,7 @@ class ProofOptions:
     drawn: DrawnOptions | None = None
 
 
-def carry_out(asked: ProofOptions) -> int:
+def carry_out(options: ProofOptions) -> int:
     """Prove what is asked, and write the reports.
 
     Returns:
@@ -244,24 +244,24 @@ def carry_out(asked: ProofOptions) -> int:
         UsageError: an unknown name, or a folder or document that cannot be written.
         KeyboardInterrupt: stopped by hand; the next proof goes on from there.
     """
-    parts = tuple(ProofPart(part) for part in asked.parts)
-    proof = Proof(asked.seeds, asked.defects, asked.clauses, parts, asked.whole, asked.to_the_end)
+    parts = tuple(ProofPart(part) for part in options.parts)
+    proof = Proof(options.seeds, options.defects, options.clauses, parts, options.whole, options.to_the_end)
     # A name that does not exist is said before anything is loaded.
     if parts:
         chosen_defects(proof)
-    if asked.drawn is not None:
-        check_names(asked.drawn)
+    if options.drawn is not None:
+        check_names(options.drawn)
     index = CaseIndex()
     preload(index)
-    _tell_stale_order(index, asked.drawn)
-    code = _prove(asked, proof, index) if parts else ExitCode.PASS
-    if asked.drawn is not None:
+    _tell_stale_order(index, options.drawn)
+    code = _prove(options, proof, index) if parts else ExitCode.PASS
+    if options.drawn is not None:
         drawn = carry_out_drawn(
-            asked.drawn,
-            _drawn_command(asked.drawn),
-            asked.reports,
-            asked.jobs,
-            asked.docs,
+            options.drawn,
+            _drawn_command(options.drawn),
+            options.reports,
+            options.jobs,
+            options.docs,
             index.cases.values(),
         )
         code = next(one for one in (ExitCode.FAIL, ExitCode.ERROR, ExitCode.PASS) if one in (code, drawn))
@@ -276,45 +276,45 @@ def _tell_stale_order(index: CaseIndex, drawn: DrawnOptions | None) -> None:
         click.echo(f"the order of cases is out of date: {stale}")
 
 
-def _prove(asked: ProofOptions, proof: Proof, index: CaseIndex) -> int:
+def _prove(options: ProofOptions, proof: Proof, index: CaseIndex) -> int:
     started, clock = datetime.now(UTC), time.monotonic()
-    results = Prover(index, asked.reports, asked.jobs, _Progress()).prove(proof)
-    found = matrix(results, index.cases if ProofPart.CASES in proof.parts else {})
+    results = Prover(index, options.reports, options.jobs, _Progress()).prove(proof)
+    kill_matrix = matrix(results, index.cases if ProofPart.CASES in proof.parts else {})
     facts = {
-        "command": _command(asked),
+        "command": _command(options),
         "started": started.isoformat(),
         "seconds": round(time.monotonic() - clock, 1),
-        "seeds": list(asked.seeds),
-        "jobs": asked.jobs,
+        "seeds": list(options.seeds),
+        "jobs": options.jobs,
         "cores": os.cpu_count(),
         "versions": versions(),
     }
-    page = _write(found, facts, asked)
-    for line in closing_lines(found):
+    page = _write(kill_matrix, facts, options)
+    for line in closing_lines(kill_matrix):
         click.echo(line)
     click.echo(f"report: {page}")
-    if found.troubles:
+    if kill_matrix.troubles:
         return ExitCode.ERROR
-    return ExitCode.PASS if found.holds else ExitCode.FAIL
+    return ExitCode.PASS if kill_matrix.holds else ExitCode.FAIL
 
 
-def _write(found: Matrix, facts: dict[str, Any], asked: ProofOptions) -> Path:
-    data = as_data(found, facts)
-    (asked.reports / "proof.json").write_text(
+def _write(kill_matrix: Matrix, facts: dict[str, Any], options: ProofOptions) -> Path:
+    data = as_data(kill_matrix, facts)
+    (options.reports / "proof.json").write_text(
         json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8"
     )
-    page = asked.reports / "index.html"
+    page = options.reports / "index.html"
     page.write_text(render(data), encoding="utf-8")
-    if asked.docs is not None:
-        put_between(asked.docs, "proof", markdown(found, facts))
+    if options.docs is not None:
+        put_between(options.docs, "proof", markdown(kill_matrix, facts))
     return page
 
 
-def _command(asked: ProofOptions) -> str:
-    words = ["registry-contracts prove", f"--seeds {','.join(map(str, asked.seeds))}", f"--jobs {asked.jobs}"]
-    words += [f"--defect {name}" for name in asked.defects] + [f"--clause {name}" for name in asked.clauses]
-    words += [f"--part {part}" for part in asked.parts] if len(asked.parts) < len(ProofPart) else []
-    words += ["--whole"] * asked.whole + ["--to-the-end"] * asked.to_the_end
+def _command(given: ProofOptions) -> str:
+    words = ["registry-contracts prove", f"--seeds {','.join(map(str, given.seeds))}", f"--jobs {given.jobs}"]
+    words += [f"--defect {name}" for name in given.defects] + [f"--clause {name}" for name in given.clauses]
+    words += [f"--part {part}" for part in given.parts] if len(given.parts) < len(ProofPart) else []
+    words += ["--whole"] * given.whole + ["--to-the-end"] * given.to_the_end
     return " ".join(words)
 
 

@@ -434,12 +434,12 @@ _LONG = 2_000
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `questions.md` and return its path; it is there even when there is nothing to ask."""
     path = folder / FILE_NAME
-    asked = questions_of(record, verdict, observations.build(record))
-    path.write_text("\n".join(markdown(record, verdict, asked)) + "\n", "utf-8")
+    questions = questions_of(record, verdict, observations.build(record))
+    path.write_text("\n".join(markdown(record, verdict, questions)) + "\n", "utf-8")
     return path
 
 
-def markdown(record: RunRecord, verdict: RunVerdict, asked: Questions) -> Iterator[str]:
+def markdown(record: RunRecord, verdict: RunVerdict, open_questions: Questions) -> Iterator[str]:
     """Yield the lines of the page."""
     run = record.run
     yield "# Questions to the owner of the service"
@@ -450,16 +450,16 @@ def markdown(record: RunRecord, verdict: RunVerdict, asked: Questions) -> Iterat
     )
     if verdict.problems:
         yield "\n**The evidence of this run is not whole; what stands here may be wrong.**"
-    if not asked.count:
+    if not open_questions.count:
         yield "\nThe run saw nothing to ask about."
     number = 0
-    for kind, questions in asked.by_kind.items():
+    for kind, questions in open_questions.by_kind.items():
         yield f"\n## {kind}\n"
         for question in questions:
             number += 1
             yield from _question_lines(number, question)
-        if kind in asked.left_out:
-            yield f"{many(asked.left_out[kind], 'question')} more of this kind.\n"
+        if kind in open_questions.left_out:
+            yield f"{many(open_questions.left_out[kind], 'question')} more of this kind.\n"
 
 
 def _question_lines(number: int, question: Question) -> Iterator[str]:

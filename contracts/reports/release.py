@@ -377,8 +377,8 @@ class _Answer:
     def _concerned(self, clause: str, operation: str | None, realms: Iterable[str]) -> bool:
         listed = self.catalogue.clause(clause).operations if clause in self.catalogue else ()
         operations = (operation,) if operation else listed
-        asked = [realm for realm in realms if realm in (*self.question.realms, ANY_REALM)]
-        return any(self.question.terms.counts(clause, realm, name) for realm in asked for name in operations)
+        own = [realm for realm in realms if realm in (*self.question.realms, ANY_REALM)]
+        return any(self.question.terms.counts(clause, realm, name) for realm in own for name in operations)
 
     def _drift(self) -> Iterator[Contradiction]:
         """Yield the breaking drift that failed a run which was told to fail on it."""
@@ -413,9 +413,9 @@ class _Answer:
         """Yield the must clauses that matter to the consumer, with the realms that were asked about."""
         for clause in self.catalogue:
             for realm in clause.realms:
-                asked = realm == ANY_REALM or realm in self.question.realms
+                in_question = realm == ANY_REALM or realm in self.question.realms
                 covered = self._consumer is None or self._consumer.covers(clause, realm)
-                if clause.level is Level.MUST and asked and covered:
+                if clause.level is Level.MUST and in_question and covered:
                     yield clause, realm
 
     def _cell(self, clause: Clause, realm: str) -> CellEntry | None:
@@ -548,8 +548,8 @@ def _narrower(run: KeptRun, consumer: Consumer | None) -> str | None:
     limits = run.verdict.consumer
     if limits is None:
         return None
-    asked = consumer or Consumer("")
-    pairs = ((limits.operations, asked.operations), (limits.clauses, asked.clauses))
+    required = consumer or Consumer("")
+    pairs = ((limits.operations, required.operations), (limits.clauses, required.clauses))
     for limited, wanted in pairs:
         if limited and (not wanted or not set(wanted) <= set(limited)):
             return f"it was limited to {limits.file}, which does not take in all that is asked about"

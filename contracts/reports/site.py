@@ -246,11 +246,11 @@ def _write_archive(path: Path, runs: _Runs) -> None:
 
 def _sides(pairs: Sequence[tuple[str, str]], runs: _Runs, boards: Sequence[Board]) -> list[tuple[Side, Side]]:
     wanted = {name for pair in pairs for name in pair}
-    found = {board.target: side_of_night(f"{board.target}, last night", board) for board in reversed(boards)}
-    found |= {run.name: side_of_run(run.run) for run in runs.oldest_first() if run.name in wanted}
-    for name in wanted - found.keys():
+    sides = {board.target: side_of_night(f"{board.target}, last night", board) for board in reversed(boards)}
+    sides |= {run.name: side_of_run(run.run) for run in runs.oldest_first() if run.name in wanted}
+    for name in wanted - sides.keys():
         raise UsageError(f"no run and no target '{name}' to compare; runs are called as their folders are")
-    return [(found[one], found[other]) for one, other in pairs]
+    return [(sides[one], sides[other]) for one, other in pairs]
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,9 +220,9 @@ class DraftOperations(Operations):
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""
-        found = self._requested_draft(request)
+        draft = self._requested_draft(request)
         if self.context.habits.head_length:
-            return self.context.answers.content(found.content)
+            return self.context.answers.content(draft.content)
         return Response(media_type="application/json")
 
     async def delete(self, request: Request) -> Response:

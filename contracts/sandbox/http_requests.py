@@ -370,9 +370,9 @@ class CrossOrigin:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        asked = Headers(scope=scope)
-        if is_preflight(scope["method"], asked):
-            status, headers = self.origins.preflight(asked)
+        request_headers = Headers(scope=scope)
+        if is_preflight(scope["method"], request_headers):
+            status, headers = self.origins.preflight(request_headers)
             await Response(status_code=status, headers=headers)(scope, receive, send)
             return
 
@@ -380,7 +380,7 @@ class CrossOrigin:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in self.origins.of_answer(
-                    asked.get("origin"), headers.get("vary", "")
+                    request_headers.get("origin"), headers.get("vary", "")
                 ).items():
                     headers[name] = value
             await send(message)

@@ -241,8 +241,8 @@ class Actor:
             if self._dropped is not None:
                 until = f" and valid until {self._dropped.expires}" if self._dropped.expires else ""
                 which = f"a token of {self.role}'s, issued at {self._dropped.issued[:_SECONDS]}Z{until}"
-                said = f"{which}, was refused in {self.realm}, and a fresh one taken"
-                self._session.shared.offer(_WHICH, said)
+                notice = f"{which}, was refused in {self.realm}, and a fresh one taken"
+                self._session.shared.offer(_WHICH, notice)
 
     def _sent(self, request: HttpRequest) -> Exchange:
         exchange = self._session.send(request, self._context)

@@ -262,8 +262,8 @@ def named(answer: Response | None) -> str | None:
         for record in records
         if isinstance(record, dict)
     ]
-    found = (record[name] for name in _NAMES for record in lowered if is_valid_uid(record.get(name)))
-    return next(found, None)
+    names = (record[name] for name in _NAMES for record in lowered if is_valid_uid(record.get(name)))
+    return next(names, None)
 
 
 def read_ledger(path: Path) -> list[Entry]:

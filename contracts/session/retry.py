@@ -366,7 +366,7 @@ class RetryingSender:
         self, exchange: Exchange, prepared: requests.PreparedRequest, number: int, *, summed: bool
     ) -> TryResult:
         self.counts["requests"] += 1
-        asked = time.perf_counter()
+        begun = time.perf_counter()
         with self._pace.turn():
             exchange.started, started = datetime.now(UTC), time.perf_counter()
             try:
@@ -375,7 +375,7 @@ class RetryingSender:
                 return TryResult(None, str(lost), lost.sent)
             finally:
                 exchange.seconds = time.perf_counter() - started
-                self.seconds["pace"] += started - asked
+                self.seconds["pace"] += started - begun
                 self.seconds["sending"] += exchange.seconds
         fault = environment_fault(answer, exchange.operation) or self._gateway_page(exchange, answer, number)
         return TryResult(answer, fault, received=True)
@@ -518,16 +518,16 @@ def _wait_before(try_number: int, answer: Response | None) -> float | None:
     Returns:
         None when the service asks for more than half a minute: then it is not asked again.
     """
-    asked = _retry_after(answer.headers.get("retry-after", "")) if answer else None
+    retry_after = _retry_after(answer.headers.get("retry-after", "")) if answer else None
     backoff = _FIRST_WAIT_SECONDS * float(2 ** (try_number - 2))
-    wait = max(backoff, asked or 0.0)
+    wait = max(backoff, retry_after or 0.0)
     return wait if wait <= _LONGEST_WAIT_SECONDS else None
 
 
 def _requested_wait(answer: Response | None) -> float:
     """Seconds for which an answer asks to be left alone (Retry-After); 0 when it asks for nothing."""
-    asked = _retry_after(answer.headers.get("retry-after", "")) if answer else None
-    return max(asked or 0.0, 0.0)
+    retry_after = _retry_after(answer.headers.get("retry-after", "")) if answer else None
+    return max(retry_after or 0.0, 0.0)
 
 
 def _retry_after(value: str) -> float | None:

@@ -525,9 +525,9 @@ class ResidueBudget:
         with self._locked(write.realm):
             there, under_way = self._read(write.realm)
             label = "" if self._is_planned(write) else _label(write)
-            known = write.record in there or self._exists(write.record)
-            if kept and (renamed or not known):
-                there[_again(write.record, len(there)) if known else write.record] = label
+            exists = write.record in there or self._exists(write.record)
+            if kept and (renamed or not exists):
+                there[_again(write.record, len(there)) if exists else write.record] = label
             self._write(write.realm, there, under_way - Counter([write.record]))
 
     def _needs_no_place(self, write: PermanentWrite) -> bool:

@@ -337,8 +337,8 @@ class Target:
         if group == "account" and key in (*ACCOUNT_ROLES, ANONYMOUS):
             return self._missing_account(key)
         if group == "attachments" and key in AttachmentSettings.__dataclass_fields__:
-            known = getattr(self.attachments, key) is not None
-            return None if known else f"setting attachments.{key} is missing"
+            given = getattr(self.attachments, key) is not None
+            return None if given else f"setting attachments.{key} is missing"
         raise SuiteError(f"the need {need!r} names no setting of a target")
 
     def _missing_in_realm(self, key: str, realm: str) -> str | None:

@@ -594,8 +594,8 @@ async def _(service: Service, faithful: Handler, request: Request) -> Response:
         service.identity.require(request)
         uid = service.identifiers.from_path(request)
         with service.storage.transaction() as records:
-            found = [records.version(realm, uid, DRAFT) for realm in service.realms.realms]
-        draft = next((version for version in found if version is not None), None)
+            versions = [records.version(realm, uid, DRAFT) for realm in service.realms.realms]
+        draft = next((version for version in versions if version is not None), None)
         if draft is None:
             raise
         return service.answers.content(draft.content)

@@ -198,8 +198,8 @@ def _any_case_of_files(service: Service, operations: Operations) -> None:
             return uid
         like = select(ATTACHMENTS.c.identifier).where(func.lower(ATTACHMENTS.c.identifier) == uid.lower())
         with service.storage.transaction() as records:
-            found = records.connection.execute(like).scalars().all()
-        return uid if uid in found else next(iter(found), uid)
+            uids = records.connection.execute(like).scalars().all()
+        return uid if uid in uids else next(iter(uids), uid)
 
     alter(service.identifiers, "from_path", from_path)
 

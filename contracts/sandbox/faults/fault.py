@@ -343,15 +343,15 @@ def _answered_already(request: Request, answer: Answer | None, below: Below) -> 
 async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
     """Send one request to an application and collect its answer."""
     status, headers, content = 500, (), bytearray()
-    asked = False
+    request_sent = False
     gone = asyncio.Event()
 
     async def receive() -> Message:
-        nonlocal asked
-        if asked:
+        nonlocal request_sent
+        if request_sent:
             await gone.wait()
             return {"type": "http.disconnect"}
-        asked = True
+        request_sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Message) -> None:

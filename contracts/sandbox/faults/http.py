@@ -226,17 +226,20 @@ async def sign_in_taken(request: Request, below: Below, _: Memory, *, kind: str)
     if not isinstance(sent, dict):
         return None
     email, password = sent.get("email"), sent.get("password")
-    known = email in ACCOUNTS if isinstance(email, str) else False
+    exists = email in ACCOUNTS if isinstance(email, str) else False
     wrong = {
-        "wrong-password": known
+        "wrong-password": exists
         and isinstance(password, str)
         and password not in ("", ACCOUNTS[str(email)][1]),
-        "unknown-account": isinstance(email, str) and bool(email) and not known and isinstance(password, str),
-        "password-missing": known and not password and not isinstance(password, bool | int | list | dict),
+        "unknown-account": isinstance(email, str)
+        and bool(email)
+        and not exists
+        and isinstance(password, str),
+        "password-missing": exists and not password and not isinstance(password, bool | int | list | dict),
         "email-missing": not email
         and not isinstance(email, bool | int | list | dict)
         and isinstance(password, str),
-        "password-kind": known and password is not None and not isinstance(password, str),
+        "password-kind": exists and password is not None and not isinstance(password, str),
         "email-kind": email is not None and not isinstance(email, str),
     }[kind]
     return await below(sign_in(request, "author@sandbox.test")) if wrong else None

@@ -106,9 +106,9 @@ class _Closed(Validator):
     def value_faults(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Faults:
         yield from super().value_faults(field, value, path, expectation)
         if field.kind in _DATA_KINDS and isinstance(value, dict):
-            known = "url" if field.kind is Kind.LINK else "identifier"
+            reported = "url" if field.kind is Kind.LINK else "identifier"
             for name in value:
-                if name != known:
+                if name != reported:
                     yield Fault(INVALID_PROPERTY, (*path, name))
 
 
@@ -497,8 +497,8 @@ class _OneVersion(Between):
             if "/v2023/" in path
             else path.replace("/api/v2013/", "/api/v2023/", 1)
         )
-        known = load_description().match
-        if known(scope["method"], path) is None and known(scope["method"], other) is not None:
+        match = load_description().match
+        if match(scope["method"], path) is None and match(scope["method"], other) is not None:
             scope = {**scope, "raw_path": other.encode("latin-1"), "path": other}
         await super().answer(scope, receive, send)
 

@@ -150,11 +150,11 @@ class _FaultsTold(_ValidOnly):
         with self.context.storage.transaction() as records:
             draft = records.version(realm.name, uid, DRAFT)
             faults = draft and self.faults(records, realm, uid, draft.schema, draft.content)
-        found = {
+        body = {
             "draft": json.loads(bytes(answer.body) or b"null"),
             "errors": self.context.answers.errors(faults or []),
         }
-        return JsonAnswer(found, 200 if answer.status_code == 204 else answer.status_code)
+        return JsonAnswer(body, 200 if answer.status_code == 204 else answer.status_code)
 
     def taken(self, records: Records, realm: Realm, uid: str, schema: str, content: str) -> str:  # noqa: ARG002
         return content

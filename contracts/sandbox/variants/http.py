@@ -246,8 +246,8 @@ class _Redirecting(Between):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         signature = str(scope["path"]).removeprefix(_SIGNED)
         if signature in self._signed:
-            asked = self._signed[signature]
-            as_asked = {name: asked[name] for name in ("path", "raw_path", "headers")}
+            first = self._signed[signature]
+            as_asked = {name: first[name] for name in ("path", "raw_path", "headers")}
             await self.app({**scope, **as_asked}, receive, send)
             return
         redirected = False

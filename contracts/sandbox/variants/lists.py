@@ -33,9 +33,9 @@ class _SearchEngine(Answers):
     """The envelope of a list is not shown: items stand under response.docs, as a search engine answers."""
 
     def listed(self, items: Sequence[dict[str, Any]]) -> Response:
-        found = {"numFound": len(items), "start": 0, "docs": list(items)}
+        response = {"numFound": len(items), "start": 0, "docs": list(items)}
         header = {"status": 0, "QTime": 3, "params": {"wt": "json"}}
-        return JsonAnswer({"responseHeader": header, "response": found, "facet_counts": {}})
+        return JsonAnswer({"responseHeader": header, "response": response, "facet_counts": {}})
 
 
 @VARIANTS.layer("answers", "list-linked")
@@ -52,8 +52,8 @@ class _PagesOfFive(Listing):
     """The largest page of a list is not shown: five items, even when $top asks for more."""
 
     def limit(self, page: Page) -> int:
-        asked = super().limit(page)
-        return 5 if asked < 0 else min(asked, 5)
+        requested = super().limit(page)
+        return 5 if requested < 0 else min(requested, 5)
 
 
 @VARIANTS.layer("listing", "list-with-documents")
@@ -385,8 +385,8 @@ class _Volatile(Listing):
     """Further members of a listed item are not shown: when it was read, and a receipt, another each time."""
 
     def page(self, records: Records, rows: Select[Any], page: Page) -> list[dict[str, Any]]:
-        found = super().page(records, rows, page)
-        return [{**row, "readOn": datetime.now(UTC), "receipt": str(uuid.uuid4())} for row in found]
+        page_rows = super().page(records, rows, page)
+        return [{**row, "readOn": datetime.now(UTC), "receipt": str(uuid.uuid4())} for row in page_rows]
 
 
 def _scrambled(number: int) -> int:

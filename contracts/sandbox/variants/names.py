@@ -345,8 +345,8 @@ def _odd(content: str) -> dict[str, Any]:
     """The outermost members of a JSON object that hold half of a pair, under one name; nothing when none does."""
     value = json.loads(content)
     members = value.items() if isinstance(value, dict) else ()
-    found = {name: member for name, member in members if _HALF.search(name) or _holds_half(member)}
-    return {"oddTexts": found} if found else {}
+    odd = {name: member for name, member in members if _HALF.search(name) or _holds_half(member)}
+    return {"oddTexts": odd} if odd else {}
 
 
 def _holds_half(value: Any) -> bool:

@@ -197,10 +197,10 @@ class _Nested(Answers):
     def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
         body = super().refusal_body(status, message)
         if faults:
-            found = [
+            entries = [
                 {**error, "message": "see the documentation", "level": 2} for error in self.errors(faults)
             ]
-            body["validation"] = {"isValid": False, "errors": found}
+            body["validation"] = {"isValid": False, "errors": entries}
         return body
 
 
@@ -336,12 +336,12 @@ class _InfoForNau(SubmissionCheck):
     """additionalInfo from an account without the NAU role is not shown: it is refused."""
 
     def faults(self, submission: Submission, records: Records) -> list[Fault]:
-        found = super().faults(submission, records)
-        faulty = {fault.path[0] for fault in found}
+        all_faults = super().faults(submission, records)
+        faulty = {fault.path[0] for fault in all_faults}
         unasked = "additionalInfo" in submission.body and not submission.caller.holds_nau
         if unasked and "additionalInfo" not in faulty:
-            found.append(Fault(record_types.INVALID_PROPERTY, ("additionalInfo",)))
-        return found
+            all_faults.append(Fault(record_types.INVALID_PROPERTY, ("additionalInfo",)))
+        return all_faults
 
 
 @VARIANTS.layer("submissions", "submission-nulls-absent")
