@@ -1,4 +1,4 @@
-"""One run of one tool against one sandbox, whoever the tool is."""
+"""One run of one tool against one sandbox."""
 
 import json
 import os
@@ -27,7 +27,7 @@ _LONGEST_GATE_SECONDS = 3600.0
 
 
 class Tool(Protocol):
-    """Whoever is measured.
+    """A tool that is measured.
 
     Attributes:
         name: As the table shows it.

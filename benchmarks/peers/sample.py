@@ -1,4 +1,4 @@
-"""Which defects are measured: as many of each class, chosen by a rule that nobody can lean on."""
+"""Which defects are measured: as many of each class, chosen by a rule that favours no tool."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256

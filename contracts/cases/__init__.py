@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from contracts.cases.sample_records import MANDATORY_FIELDS as MANDATORY_FIELDS
     from contracts.cases.sample_records import Samples as Samples
     from contracts.cases.sign_in import Credentials as Credentials
-    from contracts.cases.sign_in import nobodys_email as nobodys_email
+    from contracts.cases.sign_in import unregistered_email as unregistered_email
     from contracts.cases.submissions import CREATE as CREATE
     from contracts.cases.submissions import CREATE_NAMED as CREATE_NAMED
     from contracts.cases.submissions import UPDATE as UPDATE
@@ -90,7 +90,7 @@ _NAMES = {
     "contracts.cases.properties": "Properties",
     "contracts.cases.requests": "OrdinaryRequests Request ValidRequests",
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
-    "contracts.cases.sign_in": "Credentials nobodys_email",
+    "contracts.cases.sign_in": "Credentials unregistered_email",
     "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_each_turned_down nothing_came_of submit",
     "contracts.cases.row_requests": "RowRequests",
     "contracts.cases.workflow_records": "WorkflowRecords",

@@ -99,7 +99,7 @@ def shared_document_list(arrange: Arrangement, actor: Actor, *, repeats: bool = 
     return attached
 
 
-def lists_no_strangers(claim: Claim, actor: Actor, own: SharedDocument, other: SharedDocument) -> None:
+def lists_no_foreign_files(claim: Claim, actor: Actor, own: SharedDocument, other: SharedDocument) -> None:
     """Claim that a document lists none of another's attachments.
 
     Raises:
@@ -108,9 +108,9 @@ def lists_no_strangers(claim: Claim, actor: Actor, own: SharedDocument, other: S
     page = attachments_of(actor, own.uid).page()
     require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
     names = {attachment.filename for attachment in own.attachments}
-    strangers = [attachment.filename for attachment in other.attachments if page.names(attachment.filename)]
+    foreign = [attachment.filename for attachment in other.attachments if page.names(attachment.filename)]
     claim.holds(
-        not set(strangers) - names and page.different <= len(own.attachments),
+        not set(foreign) - names and page.different <= len(own.attachments),
         page.exchange,
         expected=f"its attachments: {', '.join(sorted(names))}",
         seen=page.seen_of(other.uid),
@@ -178,7 +178,9 @@ def relies_on_absence(arrange: Arrangement, actor: Actor, operation: str) -> Non
 
 def document_for_uploads(arrange: Arrangement, actor: Actor) -> str:
     """The uid of a shared document to attach files to, each under a name of its own."""
-    return arrange.shared(f"desk of {actor.role}", lambda: arrange.document(actor, arrange.kept_uid()))
+    return arrange.shared(
+        f"document for uploads of {actor.role}", lambda: arrange.document(actor, arrange.kept_uid())
+    )
 
 
 def second_document(arrange: Arrangement, actor: Actor) -> SharedDocument:

@@ -241,14 +241,14 @@ class DrawnLists:
         twice = [value for value in own if several.count(value) > plain.count(value) > 0]
         if twice:
             claim.holds(False, plain.exchange, several.exchange, **wording)
-        strangers = several.size - len(several.order_of(own))
+        surplus = several.size - len(several.order_of(own))
         # As many items as the list gives anyway may be all that fit on a page.
         narrower = 0 < several.size < plain.size
         if single.size == 1 and single.names(own[0]):
             missing = [value for value in own if not several.names(value)] if narrower else []
             lost = [value for value in missing if lister.page(filter=equals(path, value)).names(value)]
-            claim.holds(strangers <= 0 and not lost, several.exchange, **wording)
-        elif narrower and strangers <= 0:
+            claim.holds(surplus <= 0 and not lost, several.exchange, **wording)
+        elif narrower and surplus <= 0:
             self._claim_picked_alone(claim, lister, several)
 
     def _claim_picked_alone(self, claim: Claim, lister: Lister, several: Page) -> None:

@@ -443,8 +443,8 @@ def _filled(uid: str, other: int = UID_LONGEST) -> str:
 NEIGHBOURS: Final[Mapping[str, Neighbour]] = _neighbours()
 
 
-def crowds() -> SearchStrategy[tuple[str, ...]]:
-    """Names of neighbours that live beside each other."""
+def neighbour_names() -> SearchStrategy[tuple[str, ...]]:
+    """Names of some neighbours, each once."""
     names = st.sampled_from(list(NEIGHBOURS))
     return st.lists(names, min_size=1, max_size=5, unique=True).map(tuple)
 

@@ -85,11 +85,11 @@ class Page:
         count = "no list" if self.records is None else f"{self.size} items"
         return f"{count}: {self.exchange.answer.quote()}"
 
-    def seen_of(self, stranger: str) -> str:
+    def seen_of(self, other_uid: str) -> str:
         """What was seen, for the report, with how much of it is of a document that it is not about."""
-        count = self.count(stranger)
+        count = self.count(other_uid)
         return (
-            f"{self.size} items, {count} of them of {stranger}: {self.exchange.answer.quote()}"
+            f"{self.size} items, {count} of them of {other_uid}: {self.exchange.answer.quote()}"
             if count
             else self.seen
         )

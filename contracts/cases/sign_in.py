@@ -103,7 +103,7 @@ class Credentials:
             raise Untested(missing)
 
 
-def nobodys_email() -> str:
+def unregistered_email() -> str:
     """An e-mail that belongs to no account; always the same, as a gate sends the same requests twice."""
     return "nobody-at-all@example.test"
 
@@ -225,7 +225,7 @@ def opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
         if usable(asked[-1]).success:
             asked.append(ask())
             break
-        _claim_no_stranger(claim, asked[-1], partial(ask, token=None))
+        _claim_recognised(claim, asked[-1], partial(ask, token=None))
     claim.holds(
         usable(asked[-1]).success,
         *asked,
@@ -248,15 +248,15 @@ def opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str) -> No
     if usable(here).success:
         return
     if usable(ask(realm=elsewhere)).success:
-        _claim_no_stranger(claim, here, partial(ask, token=None))
+        _claim_recognised(claim, here, partial(ask, token=None))
     raise Blocked(here.operation or "", f"answered {here.answer.quote()}")
 
 
-def _claim_no_stranger(claim: Claim, refused: Exchange, stranger: Callable[[], Exchange]) -> None:
+def _claim_recognised(claim: Claim, refused: Exchange, without_token: Callable[[], Exchange]) -> None:
     """Claim that a request with a token was not refused for its credentials, as it is without one."""
     if refused.answer.status != _UNAUTHENTICATED:
         return
-    plain = stranger()
+    plain = without_token()
     claim.holds(
         usable(plain).status != _UNAUTHENTICATED,
         plain,

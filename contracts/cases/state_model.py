@@ -377,7 +377,7 @@ class RunningSequence:
         """The actor that a document belongs to."""
         actor = self.context.actor(document.owner)
         if actor is None:
-            raise Blocked("createToken", f"nobody is there as {document.owner}")
+            raise Blocked("createToken", f"there is no account {document.owner}")
         return actor
 
     def other_actor(self, document: Document) -> Actor | None:

@@ -78,7 +78,7 @@ class RecordLookup:
         """
         # Once for all cases and before anything else: where an update creates, each look leaves a record for good.
         known = self._arrange.once("unknown identifiers are refused", self._unknown_refused)
-        require(known, UPDATE, "does not refuse identifiers that nobody has used")
+        require(known, UPDATE, "does not refuse identifiers that were never used")
         found = submit(UPDATE, self._author, self._samples, identifier)
         if not workflow_errors.ended_in(found, Row.UNKNOWN):
             kept_out = self._arrange.once("what is refused is not kept", self._refused_not_kept)

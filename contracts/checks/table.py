@@ -111,8 +111,8 @@ def fault_observations(subject: Subject, facts: RequestFacts, catalogue: Catalog
 def checks_due(subject: Subject, facts: RequestFacts, catalogue: Catalogue) -> Iterator[Due]:
     """The checks that are due, one after another: a contradicted must ends them.
 
-    With a single fault the refusal is about it, and is held to what its clause says. With several nobody knows which
-    one was refused; if all were taken, the firmest clause is contradicted.
+    With a single fault the refusal is about it, and is held to what its clause says. With several the refused one
+    is unknown; if all were taken, the firmest clause is contradicted.
     """
     spoken = [
         (fault, clause)
@@ -292,7 +292,7 @@ def universal_results(exchange: Exchange, knows: Callable[[str], bool]) -> Itera
     """The results of the checks that every exchange is held to; none where the environment answered.
 
     Args:
-        knows: Whether a text is a real secret. What a case made up is none, and an answer that quotes it harms nobody.
+        knows: Whether a text is a real secret. What a case made up is none, and an answer may quote it.
     """
     response, operation = exchange.response, exchange.operation
     if response is None or exchange.fault or operation is None:

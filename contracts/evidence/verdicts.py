@@ -148,7 +148,7 @@ def _needed(waiver: Waiver, mine: Sequence[Cell]) -> str:
 def _not_needed(record: RunRecord, waiver: Waiver, cells: Sequence[Cell]) -> str:
     own = [cell for cell in cells if cell.clause.id == waiver.clause]
     if own and own[0].clause.level != "must":
-        return f"is not needed: a {own[0].clause.level} blocks nobody; take the line out"
+        return f"is not needed: a {own[0].clause.level} never blocks a release; take the line out"
     if not counting(record, own):
         return "is not needed: the consumer does not use what it concerns; take the line out"
     if any(cell.verdict is Verdict.FAIL for cell in own):

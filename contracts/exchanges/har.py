@@ -370,7 +370,7 @@ def _comment(exchange: Exchange) -> str:
     parts = [
         exchange.id,
         exchange.operation or "no operation of the description",
-        f"{exchange.role or 'nobody'} {where_in_words(exchange.operation, [exchange.realm])}",
+        f"{exchange.role or 'no role'} {where_in_words(exchange.operation, [exchange.realm])}",
         f"attempt {exchange.attempt} of {exchange.case}",
     ]
     if exchange.retries:

@@ -32,7 +32,7 @@ _LINE_CHARACTERS = 2_000
 
 def heading(exchange: Exchange) -> str:
     """Return one line that tells exchanges apart: operation, role, realm, status and duration."""
-    what = f"{exchange.operation or exchange.method} as {exchange.role or 'nobody'}"
+    what = f"{exchange.operation or exchange.method} as {exchange.role or 'no role'}"
     where = where_in_words(exchange.operation, [exchange.realm])
     return f"{what} {where}: {exchange.status or 'no response'}, {milliseconds(exchange)}"
 

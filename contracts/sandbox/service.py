@@ -397,7 +397,7 @@ async def _broken(request: Request, _problem: Exception) -> Response:
 
 
 async def _without_storage(request: Request, _problem: Exception) -> Response:
-    # The disk is full, or somebody removed the files: nothing that a client could mend, or that the service did.
+    # The disk is full, or the files were removed by hand: the fault is neither the client's nor the service's.
     body = _service(request).answers.refusal_body(503, "the sandbox cannot reach its files")
     return JsonAnswer(body, 503)
 

@@ -454,7 +454,7 @@ WEATHERS = (
     ),
     Weather(
         "sporadic-503",
-        "Now and then a request is answered 503 with Retry-After and reaches nobody.",
+        "Now and then a request is answered 503 with Retry-After and does not reach the service.",
         _Sporadic503,
         {"share": 0.02, "retry_after": 1},
     ),

@@ -384,7 +384,7 @@ class Swept:
                 f"({self.left[0][1]})"
             )
         if self.residue:
-            parts.append(f"{len(self.residue)} records and attachments that nobody can remove")
+            parts.append(f"{len(self.residue)} records and attachments that the interface cannot remove")
         return f"{self.what}: {'; '.join(parts)}"
 
 
@@ -557,7 +557,7 @@ def _why_spared(
     if all_of_mine:
         return None
     if not is_signed(draft.identifier):
-        return "it may be somebody's own; --all-of-mine takes it"
+        return "it may be the account's own; --all-of-mine takes it"
     age = _run_age(record)
     if age is None:
         return "the list does not say how old it is; --all-of-mine takes it"

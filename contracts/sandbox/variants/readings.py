@@ -296,8 +296,8 @@ VARIANTS.add(
 
 
 def _refuse_other_wishes(request: Request) -> None:
-    wishes = header_value(request, "accept") or "*/*"
-    if not any(kind in wishes for kind in ("application/json", "application/*", "*/*")):
+    accepted = header_value(request, "accept") or "*/*"
+    if not any(kind in accepted for kind in ("application/json", "application/*", "*/*")):
         raise Refusal(Reason.MEDIA_TYPE, "only application/json is served")
 
 

@@ -79,8 +79,12 @@ def test_neighbours_have_drafts_of_their_own(
     deal: Deal,
 ) -> None:
     """Identifiers that differ in letter case, hyphens, their end or far behind each name a draft of their own."""
-    crowd = identifiers.Neighbourhood(author, arrange, samples, fresh, claim)
+    neighbours = identifiers.Neighbourhood(author, arrange, samples, fresh, claim)
     first = identifiers.beside_each_other(deal)
     properties.hold(
-        identifiers.crowds(), crowd.are_told_apart, requests=4 * len(first), each=14, first=[first]
+        identifiers.neighbour_names(),
+        neighbours.are_told_apart,
+        requests=4 * len(first),
+        each=14,
+        first=[first],
     )

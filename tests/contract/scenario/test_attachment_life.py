@@ -108,7 +108,7 @@ def test_a_document_lists_its_own_attachments_only(
     for own, other in itertools.permutations(
         (shared_document(arrange, author), second_document(arrange, author))
     ):
-        attachments.lists_no_strangers(claim("attachment-list-own-only"), author, own, other)
+        attachments.lists_no_foreign_files(claim("attachment-list-own-only"), author, own, other)
 
 
 @contract("attachment-listed-identifier")

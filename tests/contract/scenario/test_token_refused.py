@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases import Actor, Claims, Credentials, Observer, contract, nobodys_email, shape, sign_in
+from contracts.cases import Actor, Claims, Credentials, Observer, contract, shape, sign_in, unregistered_email
 
 
 @contract("token-wrong-password", "token-failure-answer", operations=("createToken",))
@@ -36,7 +36,7 @@ def test_the_password_of_another_account_yields_no_token(
 @contract("token-unknown-account", operations=("createToken",))
 def test_an_unknown_email_yields_no_token(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """An e-mail that belongs to no account opens nothing, with whatever password, be it near one that does."""
-    emails = [nobodys_email(), *credentials.near_emails("author")]
+    emails = [unregistered_email(), *credentials.near_emails("author")]
     refused = [author.send("createToken", json=credentials.of("author", email=email)) for email in emails]
     sign_in.no_token_from(claim("token-unknown-account"), refused)
 

@@ -91,7 +91,7 @@ def test_a_waiver_lets_the_gate_pass_and_is_named(whole: Story) -> None:
     ("name", "operation", "says"),
     [
         ("draft-get-content", "getDraft", "is no longer needed: the clause was judged; take the line out"),
-        ("draft-get-absent", "getDraft", "is not needed: a should blocks nobody; take the line out"),
+        ("draft-get-absent", "getDraft", "is not needed: a should never blocks a release; take the line out"),
         ("draft-get-content", "saveDraft", "the consumer does not use what it concerns"),
     ],
 )
