@@ -374,7 +374,11 @@ class RunningSequence:
         return document
 
     def owner(self, document: Document) -> Actor:
-        """The actor that a document belongs to."""
+        """The actor that a document belongs to.
+
+        Raises:
+            Blocked: the target has no such account.
+        """
         actor = self.context.actor(document.owner)
         if actor is None:
             raise Blocked("createToken", f"there is no account {document.owner}")

@@ -23,7 +23,11 @@ _CREATES = ("draft-save-creates", "saveDraft")
 
 
 def save(sequence: RunningSequence, document: Document) -> None:
-    """Save the next content under the document's uid."""
+    """Save the next content under the document's uid.
+
+    Raises:
+        Blocked: the save is answered with errors.
+    """
     sequence.versions += 1
     version = sequence.versions
     draft = sequence.context.samples.draft(document.uid)
@@ -373,7 +377,11 @@ def attach(sequence: RunningSequence, document: Document) -> None:
 
 
 def download(sequence: RunningSequence, document: Document) -> None:
-    """Download every attachment of a document: each gives its own bytes."""
+    """Download every attachment of a document: each gives its own bytes.
+
+    Raises:
+        Blocked: a download redirects to nowhere.
+    """
     for file in document.files:
         _, answer = sequence.send(sequence.owner(document), "getAttachment", path=file.path)
         if 300 <= answer.status < 400:
@@ -445,7 +453,11 @@ def listed(sequence: RunningSequence, document: Document) -> None:
 
 
 def submit_faulty(sequence: RunningSequence, document: Document) -> None:
-    """Create where there is no draft, update where there is one; both have to be refused."""
+    """Create where there is no draft, update where there is one; both have to be refused.
+
+    Raises:
+        Blocked: the faulty document is taken, which is a finding of other cases.
+    """
     actor, samples = sequence.owner(document), sequence.context.samples
     update = document.version is not None or document.name == SUBMITTED
     faulty = samples.faulty_submission(document.uid)

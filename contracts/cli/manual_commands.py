@@ -57,7 +57,12 @@ def session_options(
 
 @contextmanager
 def reporting_left(left: Leftovers) -> Iterator[None]:
-    """Print what stays behind when the environment stops a command; a refused request is a usage error."""
+    """Print what stays behind when the environment stops a command.
+
+    Raises:
+        UsageError: the guard refuses a request.
+        EnvironmentFault: a request cannot be judged, or what it relies on failed.
+    """
     try:
         yield
     except GuardViolation as refused:
