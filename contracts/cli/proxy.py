@@ -24,7 +24,7 @@ from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
 
 if TYPE_CHECKING:
-    from contracts.manual.proxy import TrafficRecorder
+    from contracts.manual.traffic_recorder import TrafficRecorder
 
 _FOLDER: Final = "proxy"
 _PORT: Final = click.IntRange(0, 65535)
@@ -99,7 +99,8 @@ def _run(  # noqa: PLR0913 - one for each option
     sandbox_arguments: str,
 ) -> int:
     try:
-        from contracts.manual.proxy import Plan, TrafficRecorder, serve  # noqa: PLC0415 - as above
+        from contracts.manual.proxy import Plan, serve  # noqa: PLC0415 - as above
+        from contracts.manual.traffic_recorder import TrafficRecorder  # noqa: PLC0415 - as above
     except ModuleNotFoundError as error:
         raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
     settings = _settings(target, base_url, sandbox_arguments)

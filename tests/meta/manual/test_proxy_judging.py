@@ -12,8 +12,9 @@ from contracts.errors import SuiteError
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual import traffic_watch
-from contracts.manual.proxy import LARGEST_COPY, BackgroundJudge, BodyCopy, TrafficRecorder
+from contracts.manual.proxy import LARGEST_COPY, BodyCopy
 from contracts.manual.traffic_findings import Feed, Seen
+from contracts.manual.traffic_recorder import BackgroundJudge, TrafficRecorder
 from contracts.manual.traffic_watch import Watch
 from contracts.settings.target import Target
 
