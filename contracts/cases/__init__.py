@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from contracts.cases.arrangement import attach as attach
     from contracts.cases.arrangement import require as require
     from contracts.cases.arrangement import upload as upload
-    from contracts.cases.attachments import document_for_uploads as document_for_uploads
-    from contracts.cases.attachments import second_document as second_document
-    from contracts.cases.attachments import shared_document as shared_document
     from contracts.cases.comparison import shape as shape
     from contracts.cases.comparison import status as status
     from contracts.cases.contact_requests import ContactRequests as ContactRequests
@@ -44,6 +41,9 @@ if TYPE_CHECKING:
     from contracts.cases.sample_records import CONTACT_FIELDS as CONTACT_FIELDS
     from contracts.cases.sample_records import MANDATORY_FIELDS as MANDATORY_FIELDS
     from contracts.cases.sample_records import Samples as Samples
+    from contracts.cases.shared_documents import document_for_uploads as document_for_uploads
+    from contracts.cases.shared_documents import second_document as second_document
+    from contracts.cases.shared_documents import shared_document as shared_document
     from contracts.cases.sign_in import Credentials as Credentials
     from contracts.cases.sign_in import unregistered_email as unregistered_email
     from contracts.cases.submissions import CREATE as CREATE
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 #: Where each name stands, by the module that defines it.
 _NAMES = {
     "contracts.cases.arrangement": "Arrangement Attachment Draft attach require upload",
-    "contracts.cases.attachments": "document_for_uploads second_document shared_document",
+    "contracts.cases.shared_documents": "document_for_uploads second_document shared_document",
     "contracts.cases.comparison": "shape status",
     "contracts.cases.contact_requests": "ContactRequests UnauthenticatedContacts",
     "contracts.cases.contents": "Limit",

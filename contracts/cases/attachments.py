@@ -1,11 +1,11 @@
-"""Documents with attachments that many cases read, and claims about downloads, thumbnails, uploads and lists."""
+"""Claims about attachments: downloads, thumbnails, uploads and lists."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from contracts.cases import contents
@@ -22,81 +22,35 @@ from contracts.cases.arrangement import (
     works,
 )
 from contracts.cases.comparison import tolerated
-from contracts.cases.list_pages import Lister, Page, Record, attachments_of, identifiers_in
+from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
+from contracts.cases.shared_documents import (
+    SharedDocument,
+    document_for_uploads,
+    gives_back,
+    lists_own_only,
+    relies_on_listing,
+    second_document,
+    shared_document,
+)
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 
-#: The shared document's files, neither in rising nor in falling order of names. The last name is in use twice.
-NAMES: Final = ("delta.txt", "bravo.txt", "foxtrot.png", "alpha.txt", "echo.png", "charlie.txt")
-
-
-TWICE: Final = NAMES[-1]
-
-
-#: How the uid of the shared document begins, behind the run's prefix. That of the second document is the whole of it
-#: with a letter more: cut short, one would be taken for the other, and the one is the beginning of the other.
-_ALIKE: Final = "document-with-files-"
-
-
-#: An attachment id that no document of the suite's has.
-ABSENT: Final = 2_147_483_000
-
-
-@dataclass(frozen=True)
-class SharedDocument:
-    """A document with attachments that many cases read and none changes."""
-
-    uid: str
-    attachments: tuple[Attachment, ...]
-
-    @property
-    def texts(self) -> tuple[Attachment, ...]:
-        """Those that are no pictures."""
-        return tuple(file for file in self.attachments if not file.filename.endswith(".png"))
-
-    @property
-    def pictures(self) -> tuple[Attachment, ...]:
-        """Those that are pictures: a red one and a blue one."""
-        return tuple(file for file in self.attachments if file.filename.endswith(".png"))
-
-
-def shared_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
-    """The shared document with six attachments, two of them pictures."""
-    return arrange.shared(
-        f"folder of {actor.role}", lambda: _fill(arrange, actor, NAMES, arrange.kept_uid(_ALIKE))
-    )
-
-
-def shared_document_list(arrange: Arrangement, actor: Actor, *, repeats: bool = False) -> Lister:
-    """The list of the shared document's attachments, which holds just these.
-
-    Args:
-        repeats: It may hold one of them twice, which is for the case to say.
-
-    Raises:
-        Blocked: it holds others too, or lacks one; that is a finding of its own.
-    """
-    shared = shared_document(arrange, actor)
-    attached = attachments_of(actor, shared.uid)
-    names = [attachment.filename for attachment in shared.attachments]
-
-    def look() -> bool:
-        page = attached.page()
-        # A page may be shorter than the list; skip is only relied on where that is so.
-        records = page.records or [] if page.size >= len(names) else list(attached.walk())
-        own = [record for record in records if any(readers.names(record, name) for name in names)]
-        whole = len(records) == (len(own) if repeats else len(names)) and all(
-            any(readers.names(record, name) for record in records) for name in names
-        )
-        return require(
-            whole, "listAttachments", f"does not list just the attachments of the document: {page.seen}"
-        )
-
-    arrange.once(f"whole list of attachments{' with repeats' * repeats}", look)
-    return attached
+#: How a service that refuses an upload before it has read it ends the connection.
+_CUT_SHORT = ("closed", "reset", "broke")
+_ERRORS = 400
+#: The request was taken, and what it asks for is still being made.
+_ACCEPTED = 202
+_MOST_NAMES = 4
+#: Bytes of a file that are told from where it differs.
+_BYTES_SHOWN = 12
+#: Names of members that hold a file's name, and what stands in no such name.
+_CALLED_A_NAME = re.compile("(?:file|original|display)?_?name|file|title", re.IGNORECASE)
+_NO_NAME = re.compile("[:@]")
+#: How long a file is looked for, in seconds, that may well be there under another name.
+_SHORT_PATIENCE = 2.0
 
 
 def lists_no_foreign_files(claim: Claim, actor: Actor, own: SharedDocument, other: SharedDocument) -> None:
@@ -115,132 +69,6 @@ def lists_no_foreign_files(claim: Claim, actor: Actor, own: SharedDocument, othe
         expected=f"its attachments: {', '.join(sorted(names))}",
         seen=page.seen_of(other.uid),
     )
-
-
-def lists_own_only(arrange: Arrangement, actor: Actor) -> None:
-    """See once that a document does not list the attachments of another, for claims that nothing was attached.
-
-    Raises:
-        Blocked: it does, which is a finding of its own.
-    """
-    mine = second_document(arrange, actor)
-    listed = arrange.once("own list of attachments", lambda: attachments_of(actor, mine.uid).page().size)
-    require(listed >= 0, "listAttachments", "gives no list of a document with an attachment")
-    require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
-
-
-def relies_on_listing(arrange: Arrangement, actor: Actor) -> None:
-    """See once that a document lists an attachment that was created, for claims about others.
-
-    Raises:
-        Blocked: it does not, which is a finding of its own.
-    """
-    single = second_document(arrange, actor).attachments[0]
-
-    def look() -> bool:
-        listed = any(
-            lists(record, single) for record in attachments_of(actor, single.uid).page().records or ()
-        )
-        return require(listed, "listAttachments", "does not list an attachment that was created")
-
-    arrange.once("created attachment is listed", look)
-
-
-def gives_back(arrange: Arrangement, actor: Actor, attachment: Attachment) -> None:
-    """See once that an attachment is stored as it was sent, for claims about what is made of it.
-
-    Raises:
-        Blocked: its download differs, which is a finding of its own.
-    """
-
-    def look() -> bool:
-        answer = usable(actor.send("getAttachment", path=attachment.path))
-        same = answer.success and answer.content == attachment.content
-        return require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
-
-    arrange.once(f"bytes of {attachment.filename}", look)
-
-
-def relies_on_absence(arrange: Arrangement, actor: Actor, operation: str) -> None:
-    """See once that an operation does not find an attachment that is not there.
-
-    Raises:
-        Blocked: it finds anything, so that it cannot tell whose an attachment is; that is a finding of its own.
-    """
-    path = shared_document(arrange, actor).pictures[0].path | {"attachmentId": str(ABSENT)}
-
-    def look() -> bool:
-        absent = not usable(actor.send(operation, path=path)).success
-        return require(absent, operation, "finds an attachment under an identifier that nothing has")
-
-    arrange.once(f"absent {operation}", look)
-
-
-def document_for_uploads(arrange: Arrangement, actor: Actor) -> str:
-    """The uid of a shared document to attach files to, each under a name of its own."""
-    return arrange.shared(
-        f"document for uploads of {actor.role}", lambda: arrange.document(actor, arrange.kept_uid())
-    )
-
-
-def second_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
-    """Another shared document, with one attachment of a name that the first one has too."""
-
-    def fill() -> SharedDocument:
-        beside = shared_document(arrange, actor).uid
-        return _fill(arrange, actor, (TWICE,), arrange.kept_uid(uid=f"{beside}b"))
-
-    return arrange.shared(f"second folder of {actor.role}", fill)
-
-
-def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...], uid: str) -> SharedDocument:
-    uid = arrange.document(actor, uid)
-    attachments = tuple(_attached(actor, uid, name, _content(name, uid)) for name in names)
-    # A list may be a moment late. Whether it holds them all is for the cases to say.
-    arrange.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))
-    return SharedDocument(uid, attachments)
-
-
-def _attached(actor: Actor, uid: str, name: str, content: bytes) -> Attachment:
-    """An attachment that was created; lists show it also where no answer tells its id."""
-    try:
-        return attach(actor, uid, name, content)
-    except Untested:
-        return Attachment(uid, None, name, content)
-
-
-def _content(name: str, uid: str) -> bytes:
-    pictures = {"foxtrot.png": contents.RED, "echo.png": contents.BLUE}
-    return pictures.get(name) or f"{name} of {uid}\n".encode()
-
-
-def attachment_elsewhere(arrange: Arrangement, actor: Actor) -> tuple[Attachment, SharedDocument]:
-    """An attachment, and a document that it does not belong to but that has one of the same name.
-
-    Raises:
-        Blocked: both documents have the same ids, so that one cannot be told from the other.
-    """
-    theirs, mine = second_document(arrange, actor), shared_document(arrange, actor)
-    taken = {other.path["attachmentId"] for other in theirs.attachments}
-    for attachment in reversed(mine.attachments):
-        if attachment.path["attachmentId"] not in taken:
-            return attachment, theirs
-    raise Blocked("createAttachment", "gives the same ids in both documents")
-
-
-#: How a service that refuses an upload before it has read it ends the connection.
-_CUT_SHORT = ("closed", "reset", "broke")
-_ERRORS = 400
-#: The request was taken, and what it asks for is still being made.
-_ACCEPTED = 202
-_MOST_NAMES = 4
-#: Bytes of a file that are told from where it differs.
-_BYTES_SHOWN = 12
-#: Names of members that hold a file's name, and what stands in no such name.
-_CALLED_A_NAME = re.compile("(?:file|original|display)?_?name|file|title", re.IGNORECASE)
-_NO_NAME = re.compile("[:@]")
-#: How long a file is looked for, in seconds, that may well be there under another name.
-_SHORT_PATIENCE = 2.0
 
 
 def downloads(claim: Claim, actor: Actor, attachment: Attachment) -> None:

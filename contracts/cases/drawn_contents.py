@@ -16,10 +16,11 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import contents
 from contracts.cases.arrangement import Arrangement, Attachment, attach, found, upload
-from contracts.cases.attachments import document_for_uploads, downloads
+from contracts.cases.attachments import downloads
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
 from contracts.cases.drafts import accepted_with_errors, save
 from contracts.cases.sample_records import Samples
+from contracts.cases.shared_documents import document_for_uploads
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.exchanges import readers

@@ -17,10 +17,10 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import list_fields, lists
 from contracts.cases.arrangement import Arrangement, require
-from contracts.cases.attachments import shared_document_list
 from contracts.cases.hostile_input import Deal
 from contracts.cases.list_pages import Lister, Page, drafts_of, equals, quoted
 from contracts.cases.properties import Properties
+from contracts.cases.shared_documents import shared_document_list
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, Untested, usable
 from contracts.session.actor import Actor

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from contracts.cases.attachments import ABSENT as NO_ATTACHMENT
 from contracts.cases.drafts import never_used
 from contracts.cases.generated_faults import ABSENT, Fault
 from contracts.cases.requests import Request, ValidRequests
+from contracts.cases.shared_documents import ABSENT as NO_ATTACHMENT
 from contracts.checks.outcomes import (
     MOST_REPLAYS,
     Attempt,

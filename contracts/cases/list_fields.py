@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Final
 
 from contracts.cases.arrangement import Arrangement, require
-from contracts.cases.attachments import shared_document
 from contracts.cases.list_pages import (
     Lister,
     Names,
@@ -25,6 +24,7 @@ from contracts.cases.list_pages import (
     quoted,
 )
 from contracts.cases.lists import kept_drafts
+from contracts.cases.shared_documents import shared_document
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, usable
 from contracts.exchanges import readers

@@ -8,10 +8,11 @@ from typing import Any, Final, TypeVar
 
 from contracts.cases import contents
 from contracts.cases.arrangement import Arrangement, Attachment, found, upload
-from contracts.cases.attachments import document_for_uploads, downloads
+from contracts.cases.attachments import downloads
 from contracts.cases.contact_requests import ContactRequests, claim_accepted
 from contracts.cases.drafts import save
 from contracts.cases.sample_records import Samples, without
+from contracts.cases.shared_documents import document_for_uploads
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import done, taken, usable
 from contracts.exchanges import readers

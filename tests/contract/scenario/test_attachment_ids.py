@@ -5,10 +5,10 @@ from contracts.cases import (
     Arrangement,
     Claims,
     Observer,
-    attachments,
     contract,
     shape,
     shared_document,
+    shared_documents,
     status,
 )
 
@@ -23,14 +23,14 @@ def test_an_unknown_identifier_finds_nothing(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """An identifier that the document does not have is not found, whatever the name beside it."""
-    path = shared_document(arrange, author).pictures[0].path | {"attachmentId": str(attachments.ABSENT)}
+    path = shared_document(arrange, author).pictures[0].path | {"attachmentId": str(shared_documents.ABSENT)}
     got, preview = (author.send(operation, path=path) for operation in READS[1:])
     claim("attachment-get-absent").refused(got)
     claim("attachment-thumbnail-absent").refused(preview)
     observe("attachment-failure-status", "getAttachment", shape(got))
     observe("attachment-failure-status", "getAttachmentThumbnail", shape(preview))
     for number in range(AGAIN):
-        absent = path | {"attachmentId": str(attachments.ABSENT - number)}
+        absent = path | {"attachmentId": str(shared_documents.ABSENT - number)}
         claim("attachment-exists-absent").refused(author.send("attachmentExists", path=absent))
 
 
@@ -42,8 +42,8 @@ def test_an_attachment_of_another_document_does_not_exist(
 
     Nor when it is asked again.
     """
-    attachments.relies_on_absence(arrange, author, "attachmentExists")
-    attachment, elsewhere = attachments.attachment_elsewhere(arrange, author)
+    shared_documents.relies_on_absence(arrange, author, "attachmentExists")
+    attachment, elsewhere = shared_documents.attachment_elsewhere(arrange, author)
     for uid in (elsewhere.uid, *[arrange.document(author)] * AGAIN):
         path = attachment.path | {"uid": uid}
         claim("attachment-exists-other-document").refused(author.send("attachmentExists", path=path))
@@ -54,9 +54,9 @@ def test_an_attachment_of_another_document_is_not_given(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """Neither an attachment nor its thumbnail is given through another document."""
-    attachments.relies_on_absence(arrange, author, "getAttachment")
-    attachments.relies_on_absence(arrange, author, "getAttachmentThumbnail")
-    attachment, elsewhere = attachments.attachment_elsewhere(arrange, author)
+    shared_documents.relies_on_absence(arrange, author, "getAttachment")
+    shared_documents.relies_on_absence(arrange, author, "getAttachmentThumbnail")
+    attachment, elsewhere = shared_documents.attachment_elsewhere(arrange, author)
     path = attachment.path | {"uid": elsewhere.uid}
     picture = shared_document(arrange, author).pictures[-1].path | {"uid": elsewhere.uid}
     claim("attachment-get-other-document").refused(author.send("getAttachment", path=path))
@@ -67,8 +67,8 @@ def test_an_attachment_of_another_document_is_not_given(
 @contract("attachment-id-integer", "attachment-id-thumbnail")
 def test_what_is_no_integer_finds_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """An identifier that is no integer finds no attachment, not even when it begins with the right one."""
-    attachments.relies_on_absence(arrange, author, "attachmentExists")
-    attachments.relies_on_absence(arrange, author, "getAttachment")
+    shared_documents.relies_on_absence(arrange, author, "attachmentExists")
+    shared_documents.relies_on_absence(arrange, author, "getAttachment")
     picture = shared_document(arrange, author).pictures[0]
     path = picture.path | {"attachmentId": f"{picture.id}x"}
     exists, got, preview = (author.send(operation, path=path) for operation in READS)

@@ -21,6 +21,7 @@ from contracts.cases import (
     second_document,
     shape,
     shared_document,
+    shared_documents,
     upload,
 )
 
@@ -69,7 +70,7 @@ def test_each_of_several_attachments_exists(author: Actor, arrange: Arrangement,
 def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A document holds several attachments of different names, each listed and each with its own bytes."""
     attachments.takes_several(claim("attachment-several", "createAttachment"), arrange, author)
-    attachments.relies_on_listing(arrange, author)
+    shared_documents.relies_on_listing(arrange, author)
     first, second, *_, last = shared_document(arrange, author).attachments
     attachments.listed(claim("attachment-several", "listAttachments"), arrange, author, first, second, last)
     attachments.downloads(claim("attachment-several", "getAttachment"), author, first)
@@ -82,7 +83,7 @@ def test_the_first_attachment_stays_while_others_are_added(
     author: Actor, arrange: Arrangement, claim: Claims, deal: Deal
 ) -> None:
     """The first of several attachments is listed, and comes back with its bytes, however many follow it."""
-    attachments.relies_on_listing(arrange, author)
+    shared_documents.relies_on_listing(arrange, author)
     count = max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
     attachments.stays_beside(claim, arrange, author, count)
 
@@ -131,7 +132,7 @@ def test_a_document_without_attachments_has_an_empty_list(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """The list of attachments of a document that has none is empty, be it told by a list, by 204 or by 404."""
-    attachments.lists_own_only(arrange, author)
+    shared_documents.lists_own_only(arrange, author)
     lists.empty(claim("attachment-list-empty"), attachments_of(author, arrange.document(author)).page())
 
 

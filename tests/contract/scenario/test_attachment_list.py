@@ -7,7 +7,6 @@ from contracts.cases import (
     Arrangement,
     Claims,
     Observer,
-    attachments,
     attachments_of,
     claim_each_refused,
     contract,
@@ -15,6 +14,7 @@ from contracts.cases import (
     list_fields,
     lists,
     quoted,
+    shared_documents,
     status,
 )
 
@@ -25,14 +25,14 @@ ALL = 6
 @pytest.mark.parametrize("top", [1, 4])
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With top no more attachments are returned than it says."""
-    attached = attachments.shared_document_list(arrange, author, repeats=True)
+    attached = shared_documents.shared_document_list(arrange, author, repeats=True)
     lists.claim_at_most(claim("attachment-list-top"), attached.page(top=top), top)
 
 
 @contract("attachment-list-skip")
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With skip the list starts as many items later as it says, up to the last one."""
-    attached = attachments.shared_document_list(arrange, author)
+    attached = shared_documents.shared_document_list(arrange, author)
     lists.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
 
 
@@ -42,7 +42,7 @@ def test_skip_beyond_the_end_gives_no_attachment(
     skip: int, author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """With a skip that leaves nothing over no attachment is returned."""
-    attached = attachments.shared_document_list(arrange, author)
+    attached = shared_documents.shared_document_list(arrange, author)
     lists.relies_on_skip(arrange, attached)
     page = attached.page(skip=skip)
     observe("attachment-success-status", "listAttachments", {"nothing left": status(page.exchange)})
@@ -53,7 +53,7 @@ def test_skip_beyond_the_end_gives_no_attachment(
 @contract("attachment-list-pages-cover")
 def test_pages_neither_repeat_nor_lose(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
-    attached = attachments.shared_document_list(arrange, author)
+    attached = shared_documents.shared_document_list(arrange, author)
     lists.relies_on_top(arrange, attached)
     lists.relies_on_skip(arrange, attached)
     lists.pages_cover(claim("attachment-list-pages-cover"), attached, 2, items=ALL)
@@ -62,7 +62,7 @@ def test_pages_neither_repeat_nor_lose(author: Actor, arrange: Arrangement, clai
 @contract("attachment-list-top-zero")
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a top of zero the list of attachments is empty."""
-    attached = attachments.shared_document_list(arrange, author)
+    attached = shared_documents.shared_document_list(arrange, author)
     lists.relies_on_top(arrange, attached)
     lists.empty(claim("attachment-list-top-zero"), attached.page(top=0))
 
@@ -84,7 +84,7 @@ def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim
     """With a filter only the attachments that match are returned, and a match is not lost."""
     field, attached = (
         list_fields.file_field(arrange, author),
-        attachments.shared_document_list(arrange, author),
+        shared_documents.shared_document_list(arrange, author),
     )
     path, own = field.filter_path, field.own
     list_fields.picks(claim("attachment-list-filter"), attached, equals(path, own[0]), own[:1])
@@ -97,7 +97,7 @@ def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim
 @contract("attachment-list-top", "attachment-list-skip")
 def test_top_and_skip_count_beside_other_options(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Beside a filter and an order, where they are taken, top bounds the list and skip shifts it."""
-    attached = attachments.shared_document_list(arrange, author)
+    attached = shared_documents.shared_document_list(arrange, author)
     sifted = list_fields.sifted_files(arrange, author, attached)
     lists.claim_at_most(claim("attachment-list-top"), sifted.page(top=2), 2)
     lists.starts_later(claim("attachment-list-skip"), sifted, 2)
@@ -110,7 +110,7 @@ def test_a_filter_takes_quotes_and_reserved_characters(
     """A literal may hold quotes and characters that are reserved in addresses."""
     field, attached = (
         list_fields.file_field(arrange, author),
-        attachments.shared_document_list(arrange, author),
+        shared_documents.shared_document_list(arrange, author),
     )
     list_fields.relies_on_filter(attached, field)
     expression = f"{field.filter_path} eq {quoted(chr(39) + 'a&b=c#d+e%20')}"
@@ -131,7 +131,7 @@ def test_attachments_come_in_the_order_asked_for(
     """With orderby the attachments come in the order asked for, rising or falling."""
     field, attached = (
         list_fields.file_field(arrange, author),
-        attachments.shared_document_list(arrange, author),
+        shared_documents.shared_document_list(arrange, author),
     )
     list_fields.ordered(claim("attachment-list-orderby"), attached, field, falling=falling)
 
@@ -141,7 +141,7 @@ def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangeme
     """Orderby applies before skip and top, so that pages taken together are in order."""
     field, attached = (
         list_fields.file_field(arrange, author),
-        attachments.shared_document_list(arrange, author),
+        shared_documents.shared_document_list(arrange, author),
     )
     list_fields.relies_on_order(arrange, attached, field)
     lists.relies_on_windows(arrange, attached)

@@ -9,6 +9,7 @@ from contracts.cases import (
     attachments,
     contract,
     shape,
+    shared_documents,
     status,
 )
 
@@ -20,7 +21,7 @@ def test_a_temporary_file_becomes_an_attachment(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """A temporary file that is persisted is listed among the attachments and can be downloaded."""
-    attachments.relies_on_listing(arrange, author)
+    shared_documents.relies_on_listing(arrange, author)
     uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     kept = author.send("persistTemporaryFile", path=path)

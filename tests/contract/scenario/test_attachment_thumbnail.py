@@ -12,6 +12,7 @@ from contracts.cases import (
     is_image,
     require,
     shared_document,
+    shared_documents,
     usable,
 )
 
@@ -22,7 +23,7 @@ def test_the_thumbnail_of_a_picture_is_an_image(
 ) -> None:
     """The thumbnail of an attached image is an image, known by its bytes and not only by what it is called."""
     picture = shared_document(arrange, author).pictures[0]
-    attachments.gives_back(arrange, author, picture)
+    shared_documents.gives_back(arrange, author, picture)
     seen = attachments.preview(arrange, author, picture)
     answer = usable(seen)
     claim("attachment-thumbnail-image").accepted(seen)
@@ -34,14 +35,14 @@ def test_the_thumbnail_of_a_picture_is_an_image(
 def test_the_preview_of_a_text_is_not_the_text(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Where a file that is no picture has a thumbnail, it is not the file itself."""
     text = shared_document(arrange, author).texts[0]
-    attachments.gives_back(arrange, author, text)
+    shared_documents.gives_back(arrange, author, text)
     attachments.no_file_for_a_preview(claim("attachment-thumbnail-image"), author, text)
 
 
 @contract("attachment-thumbnail-own")
 def test_thumbnails_of_different_pictures_differ(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A red picture and a blue one have different previews."""
-    attachments.gives_back(arrange, author, shared_document(arrange, author).pictures[1])
+    shared_documents.gives_back(arrange, author, shared_document(arrange, author).pictures[1])
     red, blue = (
         attachments.preview(arrange, author, picture) for picture in shared_document(arrange, author).pictures
     )

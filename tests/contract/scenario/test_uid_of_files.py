@@ -2,7 +2,16 @@
 
 import pytest
 
-from contracts.cases import Actor, Arrangement, Claims, Namespace, attachments, contract, identifiers
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Namespace,
+    attachments,
+    contract,
+    identifiers,
+    shared_documents,
+)
 
 CHAIN = ("createAttachment", "listAttachments", "attachmentExists", "getAttachment", "getAttachmentThumbnail")
 
@@ -23,9 +32,9 @@ def test_files_are_not_found_in_other_letter_case(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """An attachment is not found, downloaded or listed under the uid of its document in other letter case."""
-    attachments.relies_on_absence(arrange, author, "attachmentExists")
-    attachments.relies_on_absence(arrange, author, "getAttachment")
-    attachment = attachments.second_document(arrange, author).attachments[0]
+    shared_documents.relies_on_absence(arrange, author, "attachmentExists")
+    shared_documents.relies_on_absence(arrange, author, "getAttachment")
+    attachment = shared_documents.second_document(arrange, author).attachments[0]
     uid = identifiers.other_case(fresh, attachment.uid)
     path = attachment.path | {"uid": uid}
     for operation in ("attachmentExists", "getAttachment"):
