@@ -1,10 +1,8 @@
 """The sandbox's published data, as its target describes it, is what the running sandbox holds."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-import requests
 
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 from contracts.settings.guard import refuse_production
@@ -16,41 +14,22 @@ from contracts.settings.target import (
     RealmSettings,
     Target,
 )
+from tests.meta.sandbox_client import SandboxClient
 
 OF_DOCUMENTS = {"contact_schema", "contact_organization"}
 
 
-class Client:
-    """Sends one request at a time to the running sandbox as one role."""
-
-    def __init__(self, target: Target) -> None:
-        self.target = target
-        self.session = requests.Session()
-        self.session.trust_env = False
-
-    def token(self, role: str) -> str:
-        """Sign in and return the token."""
-        account = self.target.accounts[role]
-        body = {"email": account.email, "password": account.password.reveal()}
-        answer = self.session.post(f"{self.target.base_url}/api/v2013/authentication/token", json=body)
-        return str(answer.json()["authenticationToken"])
-
-    def send(self, method: str, path: str, realm: str, **extra: Any) -> requests.Response:
-        """Send one request as the author."""
-        headers = {
-            "Authorization": f"Bearer {self.token('author')}",
-            "Realm": realm,
-            "Accept": "application/json",
-        }
-        return self.session.request(method, self.target.base_url + path, headers=headers, **extra)
+@pytest.fixture(scope="module")
+def running() -> Iterator[Target]:
+    """The target of a running sandbox."""
+    with EmbeddedSandbox() as sandbox:
+        yield sandbox_target(sandbox.base_url, sandbox.size_limit)
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    with EmbeddedSandbox() as sandbox:
-        client = Client(sandbox_target(sandbox.base_url, sandbox.size_limit))
-        with client.session:
-            yield client
+def client(running: Target) -> Iterator[SandboxClient]:
+    with SandboxClient(running.base_url) as client:
+        yield client
 
 
 @pytest.fixture
@@ -90,55 +69,60 @@ def test_published_passwords_are_masked_like_any_other(target: Target) -> None:
 
 
 @pytest.mark.parametrize("role", ACCOUNT_ROLES)
-def test_every_account_can_sign_in(client: Client, role: str) -> None:
-    assert client.token(role)
+def test_every_account_can_sign_in(running: Target, client: SandboxClient, role: str) -> None:
+    account = running.accounts[role]
+    assert client.sign_in(email=account.email, password=account.password.reveal()).ok
 
 
 @pytest.mark.parametrize("realm", DEVELOPMENT_REALMS)
-def test_every_workflow_document_is_accepted(client: Client, realm: str) -> None:
-    settings = client.target.realm_settings(realm)
+def test_every_workflow_document_is_accepted(running: Target, client: SandboxClient, realm: str) -> None:
+    settings = running.realm_settings(realm)
     for identifier in (None, f"sample-{realm}-with-identifier"):
         tail = f"/{identifier}" if identifier else ""
         body = {"document": settings.filled_document(identifier)}
         path = f"/api/v2023/documents/schemas/{settings.workflow_schema}{tail}"
-        answer = client.send("POST", path, realm, json=body)
+        answer = client.post(path, realm=realm, json=body)
         assert answer.ok, answer.text
         assert not answer.json().get("errors")
 
 
 @pytest.mark.parametrize("realm", DEVELOPMENT_REALMS)
 @pytest.mark.parametrize("key", ["existing", "locked", "others", "published"])
-def test_every_named_record_exists(client: Client, realm: str, key: str) -> None:
-    settings = client.target.realm_settings(realm)
+def test_every_named_record_exists(running: Target, client: SandboxClient, realm: str, key: str) -> None:
+    settings = running.realm_settings(realm)
     value = getattr(settings, f"{key}_identifier")
     identifier = value[0] if isinstance(value, tuple) else value
     body = {"document": settings.filled_document(identifier)}
     path = f"/api/v2023/documents/schemas/{settings.workflow_schema}/{identifier}"
-    answer = client.send("POST", path, realm, json=body)
+    answer = client.post(path, realm=realm, json=body)
     assert answer.status_code == 400
     assert "A document with the identifier exists" in answer.text
 
 
 @pytest.mark.parametrize("realm", DEVELOPMENT_REALMS)
-def test_the_locked_record_is_locked_and_the_existing_one_is_not(client: Client, realm: str) -> None:
-    settings = client.target.realm_settings(realm)
+def test_the_locked_record_is_locked_and_the_existing_one_is_not(
+    running: Target, client: SandboxClient, realm: str
+) -> None:
+    settings = running.realm_settings(realm)
     root = f"/api/v2023/documents/schemas/{settings.workflow_schema}"
     locked = settings.locked_identifier
-    answer = client.send(
-        "PUT", f"{root}/{locked}", realm, json={"document": settings.filled_document(locked)}
+    answer = client.request(
+        "PUT", f"{root}/{locked}", realm=realm, json={"document": settings.filled_document(locked)}
     )
     assert answer.status_code == 400
     assert "The record is locked for workflow" in answer.text
     existing = settings.existing_identifier[0]
-    answer = client.send(
-        "PUT", f"{root}/{existing}", realm, json={"document": settings.filled_document(existing)}
+    answer = client.request(
+        "PUT", f"{root}/{existing}", realm=realm, json={"document": settings.filled_document(existing)}
     )
     assert answer.ok, answer.text
 
 
 @pytest.mark.parametrize("realm", DOCUMENT_REALMS)
-def test_a_contact_made_of_the_settings_is_accepted(client: Client, realm: str) -> None:
-    settings = client.target.realm_settings(realm)
+def test_a_contact_made_of_the_settings_is_accepted(
+    running: Target, client: SandboxClient, realm: str
+) -> None:
+    settings = running.realm_settings(realm)
     for country in settings.country_terms:
         contact = {
             "firstName": "Ada",
@@ -150,28 +134,30 @@ def test_a_contact_made_of_the_settings_is_accepted(client: Client, realm: str) 
             "contactOrganization": {"identifier": settings.contact_organization},
         }
         path = f"/api/v2013/documents?schema={settings.contact_schema}"
-        answer = client.send("POST", path, realm, json=contact)
+        answer = client.post(path, realm=realm, json=contact)
         assert answer.ok, answer.text
 
 
 @pytest.mark.parametrize("realm", DOCUMENT_REALMS)
-def test_every_spare_identifier_can_be_written_and_deleted(client: Client, realm: str) -> None:
-    settings = client.target.realm_settings(realm)
+def test_every_spare_identifier_can_be_written_and_deleted(
+    running: Target, client: SandboxClient, realm: str
+) -> None:
+    settings = running.realm_settings(realm)
     for identifier in settings.spare_identifiers:
         path = f"/api/v2013/documents/{identifier}/versions/draft"
         body = settings.filled_document(identifier)
-        saved = client.send("PUT", f"{path}?schema={settings.workflow_schema}", realm, json=body)
+        saved = client.request("PUT", f"{path}?schema={settings.workflow_schema}", realm=realm, json=body)
         assert saved.ok, saved.text
-        assert client.send("DELETE", path, realm).ok
+        assert client.request("DELETE", path, realm=realm).ok
 
 
 @pytest.mark.parametrize("realm", DOCUMENT_REALMS)
-def test_every_temporary_file_is_unused(client: Client, realm: str) -> None:
-    settings = client.target.realm_settings(realm)
+def test_every_temporary_file_is_unused(running: Target, client: SandboxClient, realm: str) -> None:
+    settings = running.realm_settings(realm)
     uid = f"sample-{realm}-with-files"
     path = f"/api/v2013/documents/{uid}"
     draft = f"{path}/versions/draft?schema={settings.workflow_schema}"
-    assert client.send("PUT", draft, realm, json=settings.filled_document(uid)).ok
+    assert client.request("PUT", draft, realm=realm, json=settings.filled_document(uid)).ok
     for temporary in settings.temporary_files:
-        answer = client.send("POST", f"{path}/attachments/persist-temporary/{temporary}", realm)
+        answer = client.post(f"{path}/attachments/persist-temporary/{temporary}", realm=realm)
         assert answer.ok, answer.text
