@@ -465,13 +465,13 @@ def _worded(record: RunRecord, group: Sequence[Finding], shown: _Shown, clause: 
     culprit = shown.culprit(marks)
     # Of a case's own words the request tells that shows what they say.
     in_words = culprit is not None and not STATUS.fullmatch(finding.seen.strip())
-    field = culprit[1] if in_words and culprit is not None else shown.last
+    telling_exchange = culprit[1] if in_words and culprit is not None else shown.last
     cause = Cause(
         findings=tuple(group),
         should=(clause.title or clause.wording)
         if clause
         else f"{finding.operation or 'The service'}: {finding.expected}.",
-        was=was(finding, field, faults, shown.earlier),
+        was=was(finding, telling_exchange, faults, shown.earlier),
         part=_part(record, shown, clause, faults),
         quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",
         faults=tuple(map(fault_in_words, faults)),
