@@ -8,7 +8,7 @@ import click
 from contracts.errors import RegistryContractsError, UsageError, breakdown
 from contracts.evidence.record import ExitCode
 from contracts.reports.writers import ALL, pack, write_all
-from contracts.safe_text import plain_line, printable
+from contracts.safe_text import plain_line
 
 _LONGEST_LINE = 1_000
 
@@ -32,7 +32,7 @@ def main(context: click.Context, run_folder: Path, formats: tuple[str, ...]) -> 
     except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict
         click.echo(f"error: {plain_line(breakdown(error), _LONGEST_LINE)}", err=True)
         context.exit(ExitCode.ERROR)
-    click.echo(printable(verdict.sentence))
+    click.echo(plain_line(verdict.sentence, _LONGEST_LINE))
     context.exit(verdict.exit_code)
 
 

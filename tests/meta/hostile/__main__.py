@@ -15,7 +15,7 @@ import click
 from contracts.errors import breakdown
 from contracts.proving.matrix import put_between
 from contracts.safe_text import plain_line
-from tests.meta.hostile.probe import PROBES, SHARED, Probe, Skipped, Wrong, folder_of_its_own, loaded
+from tests.meta.hostile.probe import PROBES, SEED, SHARED, Probe, Skipped, Wrong, folder_of_its_own, loaded
 
 MODULES = ("exit_codes", "answers", "files", "readers", "secrets", "clients", "world")
 #: Commands side by side; each probe waits more than it works.
@@ -53,6 +53,7 @@ def main(words: list[str], document: Path | None = None) -> int:
     busy = used.user + used.system + used.children_user + used.children_system
     summary = (
         f"{_counted(counts)}; {(time.monotonic() - began) / 60:.1f} minutes, {busy / 60:.1f} of a processor"
+        f"; seed {SEED}"
     )
     click.echo(summary)
     if document is not None:

@@ -7,15 +7,17 @@ import contextlib
 import io
 import json
 import os
+import random
 import socket
 import sys
 import time
 import tomllib
 import zipfile
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from contracts.cli import program
 from contracts.reports import __main__ as reports_again
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 from tests.meta.hostile.probe import LONG, NASTY, OURS, Ended, Wrong, shown_safely
-from tests.meta.replaced_values import replaced
+from tests.meta.replaced_values import replaced_by_field
 
 #: One value of each kind that JSON has, and texts that lead elsewhere or cannot be shown.
 KINDS: tuple[Any, ...] = (
@@ -45,8 +47,11 @@ KINDS: tuple[Any, ...] = (
 )
 
 
-def texts(path: Path, line: int | None) -> list[Callable[[], str]]:
-    """Every text of a file with one value in it replaced: JSON, YAML, TOML, or a line of JSON lines.
+Text = tuple[str, Callable[[], str]]
+
+
+def texts(path: Path, line: int | None) -> list[Text]:
+    """Every text of a file with one value in it replaced, after its field: JSON, YAML, TOML, a line of JSON lines.
 
     Args:
         line: The line of JSON lines that is altered.
@@ -66,7 +71,18 @@ def texts(path: Path, line: int | None) -> list[Callable[[], str]]:
     def written(other: Any) -> str:
         return before + write(other).replace(f'"{LONG}"', "9" * 5000) + after
 
-    return [partial(written, other) for other in replaced(read(text), KINDS, "\ud800x\n::error::")]
+    every = replaced_by_field(read(text), KINDS, "\ud800x\n::error::")
+    return [(field, partial(written, other)) for field, other in every]
+
+
+def drawn(every: Sequence[Text], seed: int) -> Iterator[Text]:
+    """All texts, in rounds: each alters every field once, with a value that the seed draws, as long as it has more."""
+    chance = random.Random(f"altered files {seed}")  # noqa: S311 - nothing secret hangs on it
+    of_field: dict[str, list[Text]] = defaultdict(list)
+    for text in chance.sample(every, len(every)):
+        of_field[text[0]].append(text)
+    for number in range(max(map(len, of_field.values()))):
+        yield from (of[number] for of in of_field.values() if number < len(of))
 
 
 def _toml(content: Any) -> str:
@@ -141,7 +157,7 @@ def _complaint(ended: Ended, order: dict[str, Any], around: set[Path], folder: P
 
 
 def main(order: dict[str, Any]) -> dict[str, Any]:
-    """Carry out an order: file, line, words, codes, how many values to replace and lines of trouble to tell at most.
+    """Carry out an order: file, line, words, codes, how many values to replace, the seed of these, lines of trouble.
 
     It may name an archive and a member that the file is packed into, and what a command would begin once it has read
     its files, where it is to end instead.
@@ -164,8 +180,9 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     codes: Counter[int] = Counter()
     wrong: Counter[str] = Counter()
     every = texts(path, order.get("line"))
-    # An odd step goes through the kinds, too.
-    for text in every[:: max(1, -(-len(every) // order["most"]) | 1)]:
+    fields = {field for field, _ in every}
+    altered = list(islice(drawn(every, order["seed"]), order["most"]))
+    for _, text in altered:
         path.write_text(text(), "utf-8", "surrogatepass")
         if packed := order.get("packed"):
             _pack(path, *packed)
@@ -174,7 +191,9 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
         if complaint := _complaint(ended, order, around, folder):
             wrong[complaint] += 1
     path.write_bytes(usual)
-    return {"tried": codes.total(), "every": len(every), "codes": dict(codes), "wrong": wrong.most_common(12)}
+    figures: dict[str, Any] = {"tried": codes.total(), "every": len(every)}
+    figures |= {"altered": len({field for field, _ in altered}), "fields": len(fields)}
+    return figures | {"codes": dict(codes), "wrong": wrong.most_common(12)}
 
 
 if __name__ == "__main__":

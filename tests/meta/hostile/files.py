@@ -16,6 +16,7 @@ from typing import Any
 from tests.meta.hostile.probe import (
     OURS,
     OUTPUT,
+    SEED,
     SHORT_RUN,
     TINY_RUN,
     Running,
@@ -75,7 +76,7 @@ def _every_value(folder: Path, altered_file: "Altered") -> str:
     place = copied(folder, altered_file.sample)
     path = altered_file.file(place)
     order: dict[str, Any] = {"file": str(path), "codes": altered_file.codes, "most": 150, "troubles": 1}
-    order |= altered_file.order
+    order |= {"seed": SEED, **altered_file.order}
     order["words"] = [
         word.format(run=_run(place), file=path, folder=path.parent) for word in altered_file.words.split()
     ]
@@ -91,7 +92,10 @@ def _every_value(folder: Path, altered_file: "Altered") -> str:
             f"{number} of {result['tried']}: "
             + " | ".join(f"{complaint} ({n})" for complaint, n in result["wrong"])
         )
-    return f"{result['tried']} of {result['every']} values: exits {result['codes']}"
+    number = (
+        f"{result['altered']} of {result['fields']} fields, {result['tried']} of {result['every']} values"
+    )
+    return f"{number}: exits {result['codes']}"
 
 
 def _run(place: Path) -> Path:

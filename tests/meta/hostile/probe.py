@@ -4,6 +4,7 @@ import atexit
 import os
 import re
 import resource
+import secrets
 import signal
 import subprocess
 import sys
@@ -204,6 +205,8 @@ def folder_of_its_own() -> Iterator[Path]:
         yield Path(name)
 
 
+#: Draws what is tried where not everything can be; another one each time, HOSTILE_SEED draws the same again.
+SEED = int(os.environ.get("HOSTILE_SEED") or secrets.randbelow(10**6))
 #: A short run, each operation once in one realm; it keeps a history, since nothing narrows it but realm and profile.
 SHORT_RUN = ("run", "--seed", "1", "--realm", "abs-dev", "--profile", "smoke")
 #: A run of a few seconds.

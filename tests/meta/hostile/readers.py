@@ -1,6 +1,6 @@
 """Every value of every file is replaced by every other kind: a reader takes the file, or refuses it.
 
-The commands in `files` try a part of these values, since each costs them a hundred times as much.
+The commands in `files` try each field, with a part of these values that is drawn, since each costs them more.
 """
 
 from collections import Counter
@@ -77,7 +77,7 @@ def _read_all(folder: Path, name: str, read: Reader) -> str:
     place = copied(folder, altered.sample)
     path = altered.file(place)
     ends: Counter[str] = Counter()
-    for text in texts(path, line_of(path, altered)):
+    for _, text in texts(path, line_of(path, altered)):
         path.write_text(text(), "utf-8", "surrogatepass")
         try:
             read(path)
