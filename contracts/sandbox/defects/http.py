@@ -390,10 +390,13 @@ _LONG_NUMBER: Callable[[str], bool] = lambda text: len(text) > 18 and text.isdec
 _UID_READERS = (*READING_DRAFTS, "deleteDraft", *LIST_ATTACHMENTS)
 
 
+_ESCAPED_BEYOND_ASCII = re.compile(rb"\\u(?!00[0-7])")
+
+
 async def _beyond_ascii(request: Request) -> bool:
-    """Whether a letter beyond ASCII stands in the address or the body."""
-    address = unquote_to_bytes(f"{request.url.path}?{request.url.query}")
-    return not (address + await request.body()).isascii()
+    """Whether a letter beyond ASCII stands in the address or the body, be it escaped as JSON does."""
+    address, body = unquote_to_bytes(f"{request.url.path}?{request.url.query}"), await request.body()
+    return not (address + body).isascii() or _ESCAPED_BEYOND_ASCII.search(body) is not None
 
 
 _FAILING_BEYOND_ASCII = (
