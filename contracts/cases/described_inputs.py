@@ -44,6 +44,8 @@ _FREED: Final[Mapping[str, str]] = {
     "getDraft": "draft-delete-content-gone",
     "draftExists": "draft-delete-removes",
 }
+#: Statuses from here on say that the service failed.
+_FAILED: Final = 500
 #: Parameters of a path that name a record.
 _UIDS: Final = ("uid", "identifier")
 #: Operations that write to what is there already.
@@ -143,13 +145,19 @@ class DescribedInputs:
         self._claim = claim
         self._client = ActorClient(actor)
         self._described = described(actor.realm).find_operation_by_id(operation)
+        self._lasting = load_description().operations[operation].stores in PERMANENT_KINDS
+        self._failed = False
 
     def are_answered_as_described(self, drawn: Inputs) -> None:
         """Claim that an answer is as the description says.
 
         Raises:
             Contradiction: a must was contradicted.
+            Blocked: the service failed. Where a record may have come of that, nothing more is sent, so that a replay
+                of the case has places left to see it again.
         """
+        if self._failed:
+            raise Blocked(self._operation, "failed at an input before")
         path = self._own_path(drawn)
         case = self._described.Case(
             path_parameters=path,
@@ -160,6 +168,7 @@ class DescribedInputs:
         )
         response = case.call(base_url=_ANYWHERE, session=self._client)
         exchange = self._client.exchanges[-1]
+        self._failed = self._lasting and exchange.answer.status >= _FAILED
         for check in self._exact_for(exchange):
             failure = _failure(case, response, check)
             self._claim(_ANSWER_CHECKS[check], self._operation).holds(
