@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -86,15 +87,20 @@ class Runner:
 
     def start_fresh(self, *words: str) -> "subprocess.Popen[str]":
         """Start bare pytest in an interpreter of its own, which the process list shows with its words and variables."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "pytest", *self._words(words, None)],
-            cwd=self.checkout,
-            env=self._env(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        # Under nohup these tests, and what they start, would not hear that a terminal is closed.
+        heard = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        try:
+            return subprocess.Popen(
+                [sys.executable, "-m", "pytest", *self._words(words, None)],
+                cwd=self.checkout,
+                env=self._env(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        finally:
+            signal.signal(signal.SIGHUP, heard)
 
     def enough(self) -> None:
         """Let the planted case that waits go on to its end."""
