@@ -100,7 +100,8 @@ def test_a_personal_collection_is_personal_to_everybody(
     author: Actor, other: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """The collection my of another account does not hold what the author saved: it is not the author's for all."""
-    mine = arrange.shared_draft(author)
+    # By its own draft the other account's list shows how an item names one.
+    mine, _ = arrange.shared_draft(author), arrange.shared_draft(other)
     field = list_fields.proven_field(arrange, author)
     lists.not_held(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, field)
 
