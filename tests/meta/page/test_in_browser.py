@@ -65,12 +65,16 @@ class Shown:
 
     def choose(self, key: str, words: str) -> None:
         """Choose an operation (`o`) or a fault (`f`) by typing."""
+        self.pick(key, words)
+        self.until("!document.getElementById('chooser').open")
+        self.calm()
+
+    def pick(self, key: str, words: str) -> None:
+        """Choose by typing what opens the next choice; how long none is open is not to be seen."""
         self.press(key)
         self.until("document.getElementById('chooser').open")
         self.type(words)
         self.press("Enter")
-        self.until("!document.getElementById('chooser').open")
-        self.calm()
 
     def fill(self, selector: str, value: str) -> None:
         """Put a value into a field, as typing does."""
@@ -286,7 +290,7 @@ def test_requests_by_hand_are_listed_chained_by_clicking_and_saved(opened: Open,
 
 def test_a_case_of_a_run_is_opened_and_stepped_through(opened: Open, judging_page: Page) -> None:
     shown = opened(judging_page)
-    shown.choose("r", "20261122")
+    shown.pick("r", "20261122")
     shown.until(
         "document.getElementById('chooser').open && document.querySelectorAll('[role=option]').length > 1"
     )
