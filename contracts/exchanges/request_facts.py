@@ -46,6 +46,8 @@ _SHOWN: Final = 200
 _NAME_SHOWN: Final = 140
 #: Characters at fault in an identifier that are told.
 _FOREIGN_TOLD: Final = 3
+#: Names of members that a validator takes for a position.
+_NUMBERED: Final = re.compile(r"\+?[0-9]+")
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 #: What such a half is written with.
 _HALF_SIGN: Final = rb"\ud"
@@ -272,8 +274,16 @@ def _is_firm(kind: str, error: jsonschema_rs.ValidationError, value: Any) -> boo
 
 def _at(value: Any, path: Sequence[Any]) -> Any:
     for step in path:
-        value = value[step]
+        value = value[_member_name(value, step) if isinstance(value, dict) else step]
     return value
+
+
+def _member_name(value: Mapping[str, Any], step: str | int) -> str:
+    """The name of a member; the validator tells one of digits as a number, `5` like `05` and `+5`."""
+    if isinstance(step, str):
+        return step
+    alike = (name for name in value if _NUMBERED.fullmatch(name) and int(name) == step)
+    return str(step) if str(step) in value else next(alike)
 
 
 def _keyword(error: jsonschema_rs.ValidationError) -> str:
