@@ -1,5 +1,9 @@
 """The OpenAPI description drives requests: inputs that it allows, inputs that break it, and calls along its links."""
 
+from collections.abc import Callable
+
+import pytest
+
 from contracts.cases import (
     Actor,
     Arrangement,
@@ -38,40 +42,29 @@ OTHERS = (
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
+@pytest.fixture
+def judge(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, operation: str
+) -> Callable[[described_inputs.Inputs], None]:
+    """Sends a drawn input of the operation, and claims what the description says of the answer."""
+    drawn = described_inputs.DescribedInputs(operation, author, arrange, samples, fresh, claim)
+    return drawn.are_answered_as_described
+
+
 @contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, requests=4)
 def test_drawn_inputs_are_answered_as_described(
-    author: Actor,
-    arrange: Arrangement,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
-    properties: Properties,
-    realm: str,
-    operation: str,
+    judge: Callable[[described_inputs.Inputs], None], properties: Properties, realm: str, operation: str
 ) -> None:
     """Whatever the description allows or forbids, answers are as it says, and what was saved is kept."""
-    drawn = described_inputs.DescribedInputs(operation, author, arrange, samples, fresh, claim)
-    properties.hold(
-        described_inputs.inputs(operation, realm), drawn.are_answered_as_described, requests=3, each=1
-    )
+    properties.hold(described_inputs.inputs(operation, realm), judge, requests=3, each=1)
 
 
 @contract(*described_inputs.ANSWER_CLAUSES, operations=OTHERS, requests=4, profile="nightly")
 def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
-    author: Actor,
-    arrange: Arrangement,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
-    properties: Properties,
-    realm: str,
-    operation: str,
+    judge: Callable[[described_inputs.Inputs], None], properties: Properties, realm: str, operation: str
 ) -> None:
     """Reads of files, and requests whose effects would stay, are answered as described, too."""
-    drawn = described_inputs.DescribedInputs(operation, author, arrange, samples, fresh, claim)
-    properties.hold(
-        described_inputs.inputs(operation, realm), drawn.are_answered_as_described, requests=4, each=1
-    )
+    properties.hold(described_inputs.inputs(operation, realm), judge, requests=4, each=1)
 
 
 @contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=30)
