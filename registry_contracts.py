@@ -8,9 +8,23 @@ It is a pytest plugin as well: `-p registry_contracts` loads `contracts.plugin`.
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
+
+
+def _end(_number: int, _frame: object) -> None:
+    """End where nothing was begun yet, or all is done: in one line, and with the exit code of an interruption."""
+    os.write(2, b"registry-contracts: interrupted\n")
+    os._exit(2)
+
+
+_is_program = os.path.basename(sys.argv[0]).startswith("registry-contracts")  # noqa: PTH119 - nothing is imported yet
+if _is_program and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # Importing takes a while, in which Ctrl-C would show a traceback. One that is ignored stays so.
+    signal.signal(signal.SIGINT, _end)
+
+from importlib.util import module_from_spec, spec_from_file_location  # noqa: E402 - Ctrl-C comes first
+from pathlib import Path  # noqa: E402
 
 _PACKAGE = Path(__file__).resolve().with_name("contracts")
 

@@ -11,13 +11,13 @@ from typing import Final
 import click
 
 from contracts.cli.options import as_json, known_realms, print_lines, run_option
-from contracts.errors import UsageError
+from contracts.errors import UsageError, suggestion
 from contracts.evidence.terms import Consumer, load_terms
 from contracts.file_formats import checked, is_file, read_toml_file
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.plugin.run_options import DEVIATIONS, REALM, TARGET
-from contracts.reports.kept_runs import kept_runs
+from contracts.reports.kept_runs import KeptRun, Unreadable, kept_runs
 from contracts.reports.release import Question, ReleaseAnswer, answer, length
 from contracts.safe_text import cut, json_text, many
 from contracts.settings.guard import checked_base_url
@@ -73,16 +73,19 @@ def command(
       registry-contracts can-release --target dev --consumer sdk.toml --max-age 36h contract-nightly.zip
     """  # noqa: D301 - click's mark for lines to be left as they are
     name, address, realms = _target(target, base_url)
+    kept = list(kept_runs(sources or (Path("reports"),)))
+    if realms is None:
+        _refuse_unknown(name, kept)
     terms = load_terms(consumer, deviations, target, name, Path.cwd())
     question = Question(
         target=name,
         base_url=address,
-        realms=_realms(known_realms(realm), terms.consumer, realms),
+        realms=_realms(known_realms(realm), terms.consumer, realms or DEVELOPMENT_REALMS),
         terms=terms,
         max_age=_age(max_age),
         now=datetime.now(UTC),
     )
-    given = answer(question, kept_runs(sources or (Path("reports"),)), load_catalogue())
+    given = answer(question, kept, load_catalogue())
     if as_json:
         click.echo(json_text(checked(given, ReleaseAnswer, "the answer"), indent=2))
     else:
@@ -90,8 +93,17 @@ def command(
     return given.exit_code
 
 
-def _target(name: str, base_url: str | None) -> tuple[str, str | None, tuple[str, ...]]:
-    """Return the target's name and, where its settings file is there or options say so, its address and realms."""
+def _refuse_unknown(name: str, kept: Sequence[KeptRun | Unreadable]) -> None:
+    """Refuse the name of a target that is neither that of a settings file nor one that the kept runs know."""
+    if any(isinstance(run, Unreadable) for run in kept):
+        return  # which may be one of that target
+    names = sorted({run.verdict.target.name for run in kept if isinstance(run, KeptRun)})
+    if names and name not in names:
+        raise UsageError(f"no settings file and no kept run of a target '{name}'; {suggestion(name, names)}")
+
+
+def _target(name: str, base_url: str | None) -> tuple[str, str | None, tuple[str, ...] | None]:
+    """Return the target's name, its address where it is known, and its realms; None where no settings file has it."""
     if base_url is not None:
         try:
             base_url = checked_base_url(base_url)
@@ -104,7 +116,7 @@ def _target(name: str, base_url: str | None) -> tuple[str, str | None, tuple[str
     if path is None:
         if name.endswith(".toml") or "/" in name or not name.strip():
             raise UsageError(f"there is no settings file '{name}'; name the target as its runs call it")
-        return name, base_url, DEVELOPMENT_REALMS
+        return name, base_url, None
     # Only these two keys: accounts are not needed, and no variable has to be set.
     tables = read_toml_file(path, str(path)).tables
     address, realms = tables.get("base_url"), tables.get("realms", DEVELOPMENT_REALMS)

@@ -90,10 +90,6 @@ def main() -> None:
     """Run a command and exit with its code; every error is one line on stderr."""
     _open_closed_streams()
     keep_hypothesis_out()
-    for number in INTERRUPTING_SIGNALS:
-        # A signal that is ignored, as under nohup, stays ignored.
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _interrupt)
     with _safe_output():
         code = _guarded()
     sys.exit(code)
@@ -132,7 +128,29 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let signals interrupt the command; Ctrl-C at any other time is left to what was there before."""
+    before = signal.getsignal(signal.SIGINT)
+    for number in INTERRUPTING_SIGNALS:
+        # A signal that is ignored, as under nohup, stays ignored.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _guarded() -> int:
+    try:
+        with _interruptible():
+            return _run()
+    except KeyboardInterrupt:
+        return _complain("interrupted", _INTERRUPTED)
+
+
+def _run() -> int:
     try:
         code = int(program.main(prog_name="registry-contracts", standalone_mode=False) or 0)
         if sys.stdout is not None:
@@ -145,7 +163,7 @@ def _guarded() -> int:
     except RegistryContractsError as error:
         codes = (code for kind, code in _EXIT_CODES.items() if isinstance(error, kind))
         return _complain(str(error), next(codes, _ERROR))
-    except (click.Abort, KeyboardInterrupt):
+    except click.Abort:
         return _complain("interrupted", _INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict
         return _complain(breakdown(error), _ERROR)

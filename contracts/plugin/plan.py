@@ -32,7 +32,7 @@ from contracts.plugin.shards import ShardNumber, read_shard_number, share_of
 from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
 from contracts.session.shared_state import PRIVATE_PREFIX
-from contracts.settings.embedded_sandbox import sandbox_target
+from contracts.settings.embedded_sandbox import EmbeddedSandbox, sandbox_target
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
@@ -117,6 +117,9 @@ def pytest_configure(config: pytest.Config) -> None:
             raise UsageError("--plan needs no workers; take -n away")
         if selection.sandbox_arguments and target is not None:
             raise UsageError("--sandbox-arguments is for the embedded sandbox; take it or the target away")
+        if config.getoption("--plan") and selection.sandbox_arguments:
+            # Nothing else would read them where nothing is sent.
+            EmbeddedSandbox(arguments=selection.sandbox_arguments).__enter__().stop()
         if target is not None and selection.shard is not None:
             target = share_of(target, selection.shard, request_budget(target, selection.profile))
     except RegistryContractsError as error:

@@ -51,7 +51,7 @@ TABLE: list[tuple[str, list[Night], str, int, str]] = [
     ("too old", [night(37)], "", 6, "h old, 36.0 h are allowed"),
     ("too old by minutes", [night(0.5)], "--max-age 20m", 6, "min old, 20 min are allowed"),
     ("old, and allowed", [night(37)], "--max-age 2d", 0, "h ago at most"),
-    ("no run at all", [night(target="staging")], "", 6, "no kept run on 'dev'; there are runs on staging"),
+    ("a target that nothing knows", [night(target="staging")], "", 4, "no settings file and no kept run of a target 'dev'; known: staging"),  # noqa: E501
     ("other realms", [night(realms=("bch-dev",))], "", 6, "no run to rest on in abs-dev; the latest run"),
     ("an older format", [night(more={"format": 1, "causes": ()})], "", 0, "has an older format"),
     ("interrupted, an older one whole", [night(9), night(2, more={"verdict": "interrupted", "exit_code": 2, "interrupted": True})], "", 0, "it was interrupted"),  # noqa: E501
@@ -106,6 +106,13 @@ def test_the_answer_and_its_reason(
     assert message in " ".join((ended.out + ended.err).split())
     if code != 4:
         assert f"(exit code {code}, target: dev" in ended.last
+
+
+def test_no_run_on_a_target_that_has_settings(sdk: Callable[..., Ended]) -> None:
+    Path("targets").mkdir()
+    Path("targets/dev.toml").write_text('base_url = "https://registry.example.test"\n', "utf-8")
+    ended = sdk([night(target="staging")])
+    assert (ended.code, "no kept run on 'dev'; there are runs on staging" in ended.last) == (6, True)
 
 
 def test_a_realm_of_its_own_for_each_run_makes_one_answer(run_command: RunCommand) -> None:

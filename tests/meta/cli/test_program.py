@@ -1,5 +1,7 @@
 """The program: its help, its options, and one clear line for a name that it does not know."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -42,6 +44,13 @@ def test_what_it_does_not_know_is_one_line(run_command: RunCommand, words: tuple
     assert (code, out) == (4, "")
     (line,) = err.splitlines()
     assert why in line
+
+
+def test_an_interruption_while_it_is_imported_is_one_line() -> None:
+    code = "import os, signal, sys; sys.argv = ['registry-contracts']; import registry_contracts; "
+    interrupted = [sys.executable, "-c", f"{code}os.kill(os.getpid(), signal.SIGINT)"]
+    ended = subprocess.run(interrupted, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "registry-contracts: interrupted\n")
 
 
 #: Shared options whose help says what they are in that command.

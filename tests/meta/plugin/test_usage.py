@@ -40,6 +40,12 @@ def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: st
     assert not ended.reports.exists()
 
 
+def test_a_plan_reads_the_options_of_the_sandbox(run: Any) -> None:
+    ended = run("--plan", "--sandbox-arguments=--defect zz", "--clause=uid-too-short", program=True)
+    assert ended.code == 4, ended.output
+    assert "unknown defect 'zz'" in complaint(ended)
+
+
 def test_reports_that_cannot_be_written_are_told_in_one_line(run: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     ended = run(reports=tmp_path / "file")
