@@ -51,6 +51,8 @@ _CALLED_A_NAME = re.compile("(?:file|original|display)?_?name|file|title", re.IG
 _NO_NAME = re.compile("[:@]")
 #: How long a file is looked for, in seconds, that may well be there under another name.
 _SHORT_PATIENCE = 2.0
+#: So many bytes are read in several pieces.
+_MORE_THAN_A_BLOCK: Final = 70_000
 
 
 def lists_no_foreign_files(claim: Claim, actor: Actor, own: SharedDocument, other: SharedDocument) -> None:
@@ -519,9 +521,12 @@ def fates(claim: Claim, actor: Actor, uid: str, names: Mapping[str, str]) -> dic
     Args:
         names: File names by what they try.
     """
-    return {
-        what: fate(claim, actor, uid, name, contents.content(100, len(name))) for what, name in names.items()
-    }
+    return {what: fate(claim, actor, uid, name, _delicate(seed=len(name))) for what, name in names.items()}
+
+
+def _delicate(seed: int) -> bytes:
+    """More bytes than are read at once, between what is lost at either end of a file."""
+    return contents.START + contents.content(_MORE_THAN_A_BLOCK, seed) + contents.END
 
 
 def fate(

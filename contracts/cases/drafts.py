@@ -317,22 +317,24 @@ def _fate(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) ->
 
 
 def published(arrange: Arrangement, actor: Actor, samples: Samples) -> str:
-    """The published record of the settings, which is there.
+    """The first published record of the settings that is there; an attempt may be what takes it away.
 
     Raises:
         Untested: the settings name none.
         Blocked: its identifier is not told to be in use, before anything is saved under it.
     """
-    identifier = str(samples.setting("published_identifier"))
+    identifiers: tuple[str, ...] = samples.setting("published_identifier")
 
-    def look() -> bool:
-        attempt = identifier_in_use(actor, samples, identifier)
+    def first() -> str:
+        for identifier in identifiers:
+            if refused_as_in_use(identifier_in_use(actor, samples, identifier)):
+                return identifier
         named = f"setting realm.{actor.realm}.published_identifier may name a record that is gone"
-        why = f"does not say that the identifier is in use: {named}"
-        return require(refused_as_in_use(attempt), attempt.operation or "", why)
+        raise Blocked(
+            "createWorkflowRecordWithIdentifier", f"does not say that the identifier is in use: {named}"
+        )
 
-    arrange.once("published record", look)
-    return identifier
+    return arrange.shared("published record", first)
 
 
 def replaced_beside_published(claim: Claim, actor: Actor, samples: Samples, identifier: str) -> None:

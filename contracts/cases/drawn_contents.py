@@ -356,8 +356,6 @@ def files() -> SearchStrategy[File]:
     return st.builds(File, st.sampled_from(KINDS), start, st.one_of(st.just(0), edges), end)
 
 
-_START: Final = contents.MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n"
-_END: Final = b"\0\n end \r\n\n "
 #: Files that are taken for text or for data, and cut or written anew; one comes back under an extension in capitals.
 _PLAIN: Final = {
     "one null": File(".TXT", b"before\0behind\n\0\0"),
@@ -367,7 +365,12 @@ _PLAIN: Final = {
 #: One file of each kind with everything in it that is lost anywhere: a mark, line ends, nulls, invalid text, white
 #: space at its end, and more bytes than are read at once: whole blocks of any size, a byte more, or a byte less.
 FIRST: Final = _PLAIN | {
-    kind: File(kind, _START, 2 * max(_BLOCKS) + number % 3 - 1 - len(_START) - len(_END), _END)
+    kind: File(
+        kind,
+        contents.START,
+        2 * max(_BLOCKS) + number % 3 - 1 - len(contents.START) - len(contents.END),
+        contents.END,
+    )
     for number, kind in enumerate(KINDS, start=1)
 }
 

@@ -409,11 +409,13 @@ class Neighbour:
     Attributes:
         clause: The clause that such an identifier is acceptable by; empty for an ordinary one.
         make: Makes it of the other one.
+        deleted: Whether its draft is deleted, and the plainer one stays that a service may take it for.
     """
 
     name: str
     clause: str
     make: Callable[[str], str]
+    deleted: bool = False
 
 
 def _neighbours() -> dict[str, Neighbour]:
@@ -426,9 +428,13 @@ def _neighbours() -> dict[str, Neighbour]:
         ("hyphen behind", _HYPHEN, "bc-"),
         ("underscore behind", _UNDERSCORE, "bc_"),
     )
-    near = [Neighbour(name, clause, partial(_followed, by=by)) for name, clause, by in plain]
+    near = [
+        Neighbour(name, clause, partial(_followed, by=by), name not in ("letters", "hyphen"))
+        for name, clause, by in plain
+    ]
     near += [Neighbour(f"same {at}", _LONGEST, partial(_filled, other=at)) for at in (32, 64, 100, 127)]
-    return {neighbour.name: neighbour for neighbour in (*near, Neighbour("filled", _LONGEST, _filled))}
+    near.append(Neighbour("filled", _LONGEST, _filled, deleted=True))
+    return {neighbour.name: neighbour for neighbour in near}
 
 
 def _followed(uid: str, by: str) -> str:
@@ -470,13 +476,14 @@ class Neighbourhood:
         """
         works_for_ordinary_uid(self._actor, self._arrange)
         base = self._fresh.uid()
-        clauses = {base: ""}
-        clauses |= {NEIGHBOURS[name].make(base): NEIGHBOURS[name].clause for name in names}
+        near = {NEIGHBOURS[name].make(base): NEIGHBOURS[name] for name in names}
+        clauses = {base: ""} | {uid: neighbour.clause for uid, neighbour in near.items()}
         saved = {uid: self._saved(uid, clause) for uid, clause in clauses.items()}
         saved[base] = self._saved(base, "")
         for uid, clause in clauses.items():
             self._claim_own(uid, clause, saved)
-        gone = {uid: self._deleted(uid, clauses[uid]) for uid in list(clauses)[::2]}
+        deleted = [base, *(uid for uid, neighbour in near.items() if neighbour.deleted)]
+        gone = {uid: self._deleted(uid, clauses[uid]) for uid in deleted}
         for uid in clauses:
             self._claim_left(uid, clauses[uid], gone)
 
@@ -551,8 +558,8 @@ def _at_stake(uid: str, clause: str, others: Iterable[str], otherwise: str) -> s
 #: Neighbours that are taken for each other first; those of one line are always beside each other.
 _TAKEN_FOR_EACH_OTHER: Final[Mapping[str, tuple[str, ...]]] = {
     "letter case": ("letters", "capitals", "same 32", "filled"),
-    "signs inside": ("letters", "hyphen", "underscore", "hyphens", "same 64"),
-    "signs behind": ("hyphen behind", "underscore behind", "same 100", "same 127", "filled"),
+    "signs inside": ("letters", "hyphen", "underscore", "hyphens"),
+    "signs behind": ("letters", "hyphen behind", "underscore behind", "same 127", "filled"),
 }
 
 

@@ -167,8 +167,8 @@ class ExistingRecords(RecordLookup):
         raise self._none()
 
     def published(self) -> str:
-        """The published record of the settings, which updates know: one with a faulty document is refused for it."""
-        identifier = str(self._samples.setting("published_identifier"))
+        """The first published record of the settings, which updates know: a faulty document is refused for itself."""
+        identifier = str(self._samples.setting("published_identifier")[0])
         if not self._open(identifier):
             raise Untested("updates refuse the published record of the settings for more than its content")
         return identifier

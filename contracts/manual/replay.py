@@ -172,9 +172,8 @@ _SETTING_NAMES: Final = (
     "workflow_schema",
     "locked_identifier",
     "others_identifier",
-    "published_identifier",
 )
-_LISTS: Final = ("existing_identifier", "temporary_files", "spare_identifiers")
+_LISTS: Final = ("existing_identifier", "published_identifier", "temporary_files", "spare_identifiers")
 #: Used up when they are used: each round takes another one.
 _USED_UP: Final = ("existing_identifier", "temporary_files")
 _NOWHERE: Final = "http://127.0.0.1:8080"

@@ -2,8 +2,8 @@
 
 Each realm has ``sandbox-existing-<realm>`` and five more with ``-2`` to ``-6`` behind it (the author's, published),
 ``sandbox-foreign-<realm>`` (a draft of the other author), ``sandbox-locked-<realm>`` (the author's, submitted and so
-locked), ``sandbox-published-<realm>`` (the author's, a published version beside a draft), the organization
-``organization-<realm>`` and the unused temporary files ``sandbox-temporary-<realm>-01`` to ``-20``.
+locked), ``sandbox-published-<realm>`` and one with ``-2`` (the author's, a published version beside a draft), the
+organization ``organization-<realm>`` and the unused temporary files ``sandbox-temporary-<realm>-01`` to ``-20``.
 """
 
 import copy
@@ -48,6 +48,7 @@ _RECORDS = (
     ("foreign", "other", (DRAFT,)),
     ("locked", "author", (DRAFT,)),
     ("published", "author", (PUBLISHED, DRAFT)),
+    ("published-2", "author", (PUBLISHED, DRAFT)),
 )
 
 

@@ -186,8 +186,11 @@ class RealmSettings:
     others_identifier: str | None = field(
         default=None, metadata=about(Kind.IDENTIFIER, "record of another account")
     )
-    published_identifier: str | None = field(
-        default=None, metadata=about(Kind.IDENTIFIER, "record with a published version beside its draft")
+    published_identifier: tuple[str, ...] = field(
+        default=(),
+        metadata=about(
+            Kind.IDENTIFIER_OR_IDENTIFIERS, "record or records with a published version beside their draft"
+        ),
     )
     temporary_files: tuple[str, ...] = field(
         default=(),

@@ -10,7 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from contracts.interface.catalogue import load_catalogue
+from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.sandbox.faults.fault import (
     ACCEPTANCE,
@@ -188,10 +188,14 @@ _PROMISED_ANSWERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 def body_form_faults() -> Iterator[Fault]:
     """Answers whose body is cut or plain text."""
     for operation, clauses in _PROMISED_ANSWERS.items():
+        # Whatever else the answer of the operation shows is lost with its body.
+        shown = [c.id for c in load_catalogue() if c.level is Level.MUST and set(c.operations) == {operation}]
         for operator, act in (("body-cut", body_cut), ("body-plain", body_plain)):
             if operation == "getDraftInfo" and operator == "body-plain":
                 continue  # the form of a draft's info is not shown
-            yield from _PROTOCOL.faults(operation, operator, clauses, act, ("always", "every-third"))
+            yield from _PROTOCOL.faults(
+                operation, operator, (*clauses, *shown), act, ("always", "every-third")
+            )
 
 
 async def missing_token_taken(request: Request, below: Below, memory: Memory) -> Answer | None:

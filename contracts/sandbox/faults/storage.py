@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, Final
 
+from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.sandbox.faults.fault import (
     DRAFTS,
@@ -221,6 +222,14 @@ _LOST: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "workflow-created-exists",
             "workflow-created-known",
             "workflow-draft-saved",
+            # What has to be refused for its content is answered with success as well; so is what has a row.
+            "workflow-document-validated",
+            "workflow-document-missing",
+            "workflow-document-kind",
+            "workflow-body-kind",
+            "workflow-batch-too-long",
+            "workflow-info-too-long",
+            "workflow-identifier-once",
         ),
     }
 )
@@ -286,10 +295,11 @@ _REFUSED_BUT_DONE: Final = (
 def state_faults() -> Iterator[Fault]:
     """Writes that do not happen, happen elsewhere or take others along; reads that are out of date."""
     for operation, clauses in _LOST.items():
+        rows = [clause.id for clause in load_catalogue() if clause.message and operation in clause.operations]
         yield from _STATE.faults(
             operation,
             "not-done",
-            clauses,
+            (*clauses, *rows),
             not_done,
             possible_conditions(operation, STATE if operation in DRAFTS else REPEATED),
         )

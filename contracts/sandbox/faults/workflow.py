@@ -159,7 +159,7 @@ async def document_repaired(request: Request, below: Below, _: Memory) -> Answer
     return (
         answer
         if answer.success or answer.status == 403 or not request.role
-        else await below(request.with_json(good))
+        else await below(request.with_json({**body, "document": good["document"]}))
     )
 
 
