@@ -216,7 +216,16 @@ _LOST: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "saveDraft": ("draft-save-creates", "draft-save-updates", "draft-get-content"),
         "deleteDraft": ("draft-delete-removes", "draft-delete-content-gone", "list-deleted-gone"),
-        "createAttachment": ("attachment-create-listed", "attachment-download-same", "attachment-several"),
+        "createAttachment": (
+            "attachment-create-listed",
+            "attachment-download-same",
+            "attachment-several",
+            "attachment-name-kept",
+            # An upload that has to be refused is answered with success as well.
+            "uid-forbidden-characters",
+            "uid-too-short",
+            "uid-too-long",
+        ),
         "persistTemporaryFile": ("attachment-persist-listed", "attachment-persist-downloads"),
         "createWorkflowRecordWithIdentifier": (
             "workflow-created-exists",
