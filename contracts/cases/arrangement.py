@@ -414,10 +414,16 @@ class Arrangement:
         return self.shared(f"document of {actor.role}", lambda: self.document(actor))
 
     def shared_attachment(self, actor: Actor) -> Attachment:
-        """An attachment that cases read and never change."""
-        return self.shared(
-            f"attachment of {actor.role}", lambda: self.attachment(actor, self.shared_document(actor))
-        )
+        """An attachment that cases read and never change; where no answer tells its id, one without."""
+
+        def make() -> Attachment:
+            uid, name, content = self.shared_document(actor), "note.txt", b"a note\n"
+            try:
+                return self.attachment(actor, uid, name, content)
+            except Untested:  # it is there all the same, and its name may not be given again
+                return Attachment(uid, None, name, content)
+
+        return self.shared(f"attachment of {actor.role}", make)
 
     def contact(self, actor: Actor) -> str:
         """The identifier of a contact record of the actor's that can be updated; one for each realm, reused by runs."""

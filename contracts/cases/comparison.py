@@ -6,10 +6,12 @@ people's data and the load of the moment must not show.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import log
 from typing import Any, Final
+from urllib.parse import unquote
 
 from contracts.cases.list_pages import Lister, Page
 from contracts.cases.requests import ELSEWHERE, MADE_UP, UNKNOWN_REALM, OrdinaryRequests
@@ -24,6 +26,7 @@ from contracts.settings.target import DOCUMENT_REALMS
 
 #: How HTTP says that an address, or a method at it, is not known (RFC 9110, 15.5.5, 15.5.6 and 15.6.2).
 NOTHING_THERE = frozenset({404, 405, 501})
+_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchange]) -> None:
@@ -286,9 +289,9 @@ def families_served(
 ) -> None:
     """Claim that operations are served at their addresses.
 
-    An address counts as not served when it and every other one of its family answer that nothing is there, or when
-    it answers in the very words that an address answers where nothing ever stood; a single operation that finds
-    nothing in words of its own is a matter of its own clauses.
+    An address counts as not served when it answers in the very words that an address answers where nothing ever
+    stood, or, as every other one of its family, in no words at all. What finds nothing in words of its own is a
+    matter of its own clauses.
 
     Args:
         claims: Makes the claim about an operation.
@@ -301,19 +304,36 @@ def families_served(
         Blocked: a single operation finds nothing.
     """
     missing = {name for name, exchange in exchanges.items() if usable(exchange).status in NOTHING_THERE}
+    # An operation that only something made-up was asked of may be served all the same.
+    told = {name: exchanges[name] for name in sorted(missing) if not exchanges[name].notes.get(MADE_UP)}
+    beside = {name: nowhere(name) for name in told} if nowhere is not None else {}
     for members in families.values():
-        # A family of which nothing but made-up documents was asked for may be served all the same.
-        gone = missing.issuperset(members) and not all(exchanges[name].notes.get(MADE_UP) for name in members)
+        asked = [name for name in members if name in told]
+        gone = missing.issuperset(members) and bool(asked)
+        gone = gone and all(_may_be_nowhere(told[name], beside.get(name)) for name in asked)
         for name in members if gone else [name for name in members if name not in missing]:
             seen = exchanges[name].answer.quote()
             claims(name).holds(not gone, exchanges[name], expected="served under its version", seen=seen)
     obstacle: Blocked | None = None
     for name in sorted(missing):
-        if nowhere is not None and not exchanges[name].notes.get(MADE_UP):
-            _claim_somewhere(claims(name), exchanges[name], nowhere(name))
+        if name in beside:
+            _claim_somewhere(claims(name), exchanges[name], beside[name])
         obstacle = obstacle or Blocked(name, f"answered {exchanges[name].answer.quote()}")
     if obstacle is not None:
         raise obstacle
+
+
+def _may_be_nowhere(exchange: Exchange, nowhere: Exchange | None) -> bool:
+    """Whether an answer may be that of an address where nothing stands: in its words, or in none."""
+    if nowhere is None or not exchange.answer.text.strip():
+        return True
+    return refused_as(exchange.answer, usable(nowhere)) or _words(exchange) == _words(nowhere)
+
+
+def _words(exchange: Exchange) -> list[str]:
+    """The words of an answer without those of the address that was asked."""
+    own = set(_WORD.findall(unquote(exchange.url)))
+    return [word for word in _WORD.findall(exchange.answer.text) if word not in own]
 
 
 def _claim_somewhere(claim: Claim, exchange: Exchange, nowhere: Exchange) -> None:

@@ -161,12 +161,12 @@ class OverlappingDrafts:
 
         Raises:
             Contradiction: a must was contradicted.
-            Blocked: a deletion was refused.
+            Blocked: a call was answered with a server error.
         """
         deleted = at_once(lambda uid: self._owner[uid].send("deleteDraft", path={"uid": uid}), self._changed)
         for uid, sent in zip(self._changed, deleted, strict=True):
             self._claim_was_there(uid, sent, deleted)
-            done(sent)
+            self._claim("draft-delete-removes", "deleteDraft").accepted(sent)
         for uid, read in zip(self._changed, self._ask("getDraft", self._changed), strict=True):
             given = readers.holds_document(usable(read), self._document(uid, "later"))
             self._claim("draft-delete-content-gone", "getDraft").holds(

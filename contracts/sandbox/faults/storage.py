@@ -248,13 +248,13 @@ _WRONG_EFFECTS: Final[tuple[tuple[str, str, tuple[str, ...], Inject], ...]] = (
     (
         "saveDraft",
         "merged-with-before",
-        ("draft-save-updates", "draft-save-replaces"),
+        ("draft-save-updates", "draft-save-replaces", "draft-get-content"),
         merged_with_before,
     ),
     (
         "saveDraft",
         "arrays-appended",
-        ("draft-save-updates", "draft-save-replaces"),
+        ("draft-save-updates", "draft-save-replaces", "draft-get-content"),
         arrays_appended,
     ),
     ("saveDraft", "overwrites-another", ("draft-save-spares-others",), overwrites_another),

@@ -143,7 +143,8 @@ def validation_faults() -> Iterator[Fault]:
             refused = tuple(
                 c for c in ACCEPTANCE[operation] if mandatory in claimable_clauses() or c.endswith("full")
             )
-            if name not in CONTACT_VALUES_NOT_SHOWN:
+            # Nothing reads a contact record, so an organization that is refused may be one that is gone.
+            if name not in (*CONTACT_VALUES_NOT_SHOWN, "contactOrganization"):
                 yield from _VALIDATION.faults(
                     operation, f"{kebab(name)}-refused", refused, partial(field_refused, name=name), SINGLE
                 )

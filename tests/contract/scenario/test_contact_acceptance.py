@@ -62,7 +62,7 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     """All 26 fields, several languages, items and names are accepted, if need be not where a record was refused."""
     errors_array.refused_before(contacts.send(sample_records.without(contacts.record(), "lastName")))
     whole = drawn_contacts.whole(properties, contacts, samples)
-    full, languages, items, named, plain = (contacts.full_record(contacts.fresh_uid()) for _ in range(5))
+    full, languages, items, named = (contacts.full_record(contacts.fresh_uid()) for _ in range(4))
     sent = contact_requests.all_at_once(
         contacts.send,
         whole,
@@ -73,7 +73,7 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
             (claim("contact-names-in-scripts", CREATE), sample_records.named_in_scripts(named)),
         ],
         claim("contact-refused-frees-identifier"),
-        sample_records.mandatory_of(plain),
+        contacts.bare_record(),
         samples,
         elsewhere=(claim("contact-any-fields", CREATE), contacts.moved(whole)),
     )
