@@ -417,7 +417,6 @@ def order_faults() -> Iterator[Fault]:
 def byte_limit_faults() -> Iterator[Fault]:
     """Limits of texts that count bytes in place of characters."""
     for clause, member, limit in (
-        # That a batchId may hold any letter is a reading; that of a text for people is none.
         ("workflow-batch-characters", "batchId", 100),
         ("workflow-info-longest", "additionalInfo", 1000),
     ):
