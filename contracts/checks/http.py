@@ -12,34 +12,12 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import GATEWAY_STATUSES, Ambiguous
 from contracts.exchanges.request_facts import all_faults
-from contracts.interface.description import operations_with
+from contracts.interface.description import load_description, operations_with
 
 #: Shorter ones may stand in an answer by chance.
 _SHORTEST_SECRET: Final = 8
 
 _NOT_IMPLEMENTED: Final = 501
-
-#: Operation → the clause that a refusal of a right request contradicts, and whether acceptance alone shows it.
-ACCEPTED: Final = {
-    "createToken": ("token-issued", True),
-    "createContact": ("contact-create-full", True),
-    "updateContact": ("contact-update-full", True),
-    "saveDraft": ("draft-save-creates", False),
-    "getDraft": ("draft-get-content", False),
-    "getDraftInfo": ("draft-info-present", False),
-    "draftExists": ("draft-exists-present", True),
-    "deleteDraft": ("draft-delete-removes", False),
-    "listDrafts": ("list-answers", False),
-    "createAttachment": ("attachment-create-accepted", True),
-    "persistTemporaryFile": ("attachment-persist-listed", False),
-    "listAttachments": ("realm-attachments-without", True),
-    "attachmentExists": ("attachment-exists-present", True),
-    "getAttachment": ("attachment-download-same", False),
-    "getAttachmentThumbnail": ("attachment-thumbnail-image", False),
-    "createWorkflowRecord": ("workflow-create-accepted", True),
-    "createWorkflowRecordWithIdentifier": ("workflow-create-with-identifier-accepted", True),
-    "updateWorkflowRecord": ("workflow-update-accepted", True),
-}
 
 
 def _right_request(subject: Subject, clause: str) -> Arguments | None:
@@ -47,10 +25,10 @@ def _right_request(subject: Subject, clause: str) -> Arguments | None:
     facts = subject.facts
     if facts is None or not subject.right or all_faults(facts):
         return None
-    meant, enough = ACCEPTED[facts.operation.id]
-    if clause != meant:
+    clauses = facts.operation.clauses
+    if clause != clauses.right_request:
         return None
-    return {} if enough or not subject.response.success or subject.turned_down else None
+    return {} if clauses.shown_by_acceptance or not subject.response.success or subject.turned_down else None
 
 
 def _not_head(subject: Subject, _: str) -> Arguments | None:
@@ -145,7 +123,7 @@ TAKEN: Final = Check(
     "taken",
     "accepted (2xx), without errors",
     _accepts(lambda response: response.success and not errors_array.turned_down(response)),
-    clauses=tuple(dict.fromkeys(clause for clause, _ in ACCEPTED.values())),
+    clauses=tuple(operation.clauses.right_request for operation in load_description().operations.values()),
     applies=_right_request,
     line="accepted(sent)",
 )

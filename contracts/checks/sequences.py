@@ -273,14 +273,6 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-#: Reads of a draft → the clause that a draft which is there keeps.
-_READS: Final = {
-    "draftExists": "draft-exists-present",
-    "getDraft": "draft-get-content",
-    "getDraftInfo": "draft-info-present",
-}
-
-
 @dataclass(frozen=True)
 class _Draft:
     """What is known of a draft: there since a save, or gone since a deletion.
@@ -312,14 +304,14 @@ class DraftTracker:
         """The checks that are due on the next step of the traffic."""
         operation = step.facts.operation
         name = operation.identifier_parameter
-        if step.operation == "createContact":
+        if operation.stores == "contact" and name is None:
             self._created(step)
         elif name is not None and operation.stores in PERMANENT_KINDS:
             self._drafts.forget(_draft_key(step, step.path[name]))
         elif operation.family == "draft" and not operation.safe:
             self._written(step)
         elif step.judged is not None and step.who is not None:
-            if step.operation in _READS and (step.taken or step.refused):
+            if operation.needs == "draft" and (step.taken or step.refused):
                 yield from self._read(step)
             elif step.operation == "listDrafts" and step.taken and _records(step.judged) is not None:
                 yield from self._listed(step)
@@ -336,7 +328,7 @@ class DraftTracker:
             self._drafts.forget(key)
         elif step.taken:
             before = self._drafts.get(key)
-            saved = step.operation == "saveDraft"
+            saved = step.facts.operation.stores == "draft"
             was = before.content if before and before.there else None
             content = (step.sent if step.right else None) if saved else was
             entry, ended = step.exchange.number, step.exchange.ended
@@ -352,7 +344,8 @@ class DraftTracker:
             exact = step.operation == "getDraft" and step.taken and readable
             check, arguments = (DOCUMENT, {"document": draft.content}) if exact else (ACCEPTANCE, NONE)
             expected = "the draft as it was saved" if exact else "the draft that was saved before"
-            yield SequenceCheck(_READS[step.operation], check, uid, draft.entry, expected, arguments)
+            clause = step.facts.operation.clauses.right_request
+            yield SequenceCheck(clause, check, uid, draft.entry, expected, arguments)
         elif step.operation == "draftExists":
             expected = "no draft, since it was deleted"
             yield SequenceCheck("draft-delete-removes", GONE, uid, draft.entry, expected)

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import Meta
@@ -201,56 +200,14 @@ def _named(name: str) -> str:
     return name.translate({ord("."): "·", ord("["): "(", ord("]"): ")", ord("|"): "/"})
 
 
-#: Family → the silent clause about the status of a success; drafts are listed by a clause of their own.
-_SUCCESS_STATUS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "token": "token-success-status",
-        "contact": "contact-success-status",
-        "draft": "draft-success-status",
-        "attachment": "attachment-success-status",
-        "workflow": "workflow-success-status",
-    }
-)
-#: Operation → the silent clause about the body of its success, where it is not the one about the status.
-_SUCCESS_BODY: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "createContact": "contact-create-answer",
-        "updateContact": "contact-update-answer",
-        "saveDraft": "draft-save-answer",
-        "getDraft": "draft-get-answer",
-        "getDraftInfo": "draft-info-answer",
-        "deleteDraft": "draft-delete-answer",
-        "listDrafts": "list-fields",
-        "listAttachments": "attachment-fields",
-        "createAttachment": "attachment-create-answer",
-        "persistTemporaryFile": "attachment-persist-answer",
-    }
-)
-#: Family → the silent clause about a refusal.
-_REFUSAL: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "token": "token-failure-answer",
-        "contact": "errors-status",
-        "draft": "draft-failure-status",
-        "attachment": "attachment-failure-status",
-        "workflow": "workflow-message-place",
-    }
-)
-_LIST: Final = "listDrafts"
-
-
 def success_status_clause(operation: str) -> str:
     """Return the id of the silent clause about the status of an operation's success."""
-    if operation == _LIST:
-        return "list-success-status"
-    return _SUCCESS_STATUS[load_description().operations[operation].family]
+    return load_description().operations[operation].clauses.status
 
 
 def success_clause(operation: str) -> str:
     """Return the id of the silent clause about the body that an accepted request is answered with."""
-    if load_description().operations[operation].family == "workflow":
-        return "workflow-answer"
-    return _SUCCESS_BODY.get(operation, success_status_clause(operation))
+    return load_description().operations[operation].clauses.answer
 
 
 def refusal_clause(operation: str, *, tokenless: bool, uid_valid: bool) -> str:
@@ -266,12 +223,7 @@ def refusal_clause(operation: str, *, tokenless: bool, uid_valid: bool) -> str:
     # The table of the workflow endpoint gives the refusal for want of a token, so it is no silent point.
     if tokenless and described.protected and described.family != "workflow":
         return "token-missing-answer"
-    return "list-failure-status" if operation == _LIST else _REFUSAL[described.family]
-
-
-def operations() -> tuple[str, ...]:
-    """Return every operation that has a place for its answers."""
-    return tuple(load_description().operations)
+    return described.clauses.refusal
 
 
 Value = str | tuple[str, ...]

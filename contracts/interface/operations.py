@@ -42,6 +42,7 @@ _NEEDS = "x-needs"
 _ANSWERS = "x-answers"
 _ASSIGNS_IDENTIFIER = "x-assigns-identifier"
 _LISTS_CONTENT_TYPE = "x-content-type-listed"
+_CLAUSES = "x-clauses"
 _WORDS = {
     _STORES: ("draft", "contact", "attachment", "submission"),
     _REMOVES: ("draft",),
@@ -52,6 +53,26 @@ _WORDS = {
 }
 """What the optional extensions of an operation may say."""
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
+
+
+@dataclass(frozen=True)
+class AnswerClauses:
+    """Clauses of the catalogue about what any answer to an operation says.
+
+    Args:
+        right_request: what a refusal of a right request contradicts.
+        shown_by_acceptance: whether the acceptance of a right request alone shows that it holds.
+        status: the silent clause about the status of a success.
+        answer: the silent clause about the body of a success.
+        refusal: the silent clause about a refusal.
+
+    """
+
+    right_request: str
+    shown_by_acceptance: bool
+    status: str
+    answer: str
+    refusal: str
 
 
 @dataclass(frozen=True)
@@ -69,6 +90,7 @@ class Operation:
         takes_realm: whether the Realm header is listed for the operation.
         summary: one line for people.
         family: ``token``, ``contact``, ``draft``, ``attachment`` or ``workflow``.
+        clauses: the clauses about what its answers say.
         stores: what an accepted request leaves: ``draft``, ``contact``, ``attachment`` or ``submission``.
         removes: what an accepted request takes away: ``draft``.
         needs: what must exist before: ``contact``, ``draft``, ``document``, ``attachment``, ``temporary-file`` or
@@ -89,6 +111,7 @@ class Operation:
     takes_realm: bool
     summary: str
     family: str
+    clauses: AnswerClauses
     stores: str | None = None
     removes: str | None = None
     needs: str | None = None
@@ -248,6 +271,7 @@ def _operation(document: Mapping[str, Any], path: str, method: str, shown: str) 
         takes_realm=("header", "Realm") in parameters,
         summary=str(node.get("summary", "")),
         family=_family(node, shown),
+        clauses=_clauses(node, shown),
         stores=facts.get(_STORES),
         removes=facts.get(_REMOVES),
         needs=facts.get(_NEEDS),
@@ -261,6 +285,15 @@ def _extension(node: Mapping[str, Any], name: str, words: tuple[object, ...], sh
     if not any(node[name] is word or (isinstance(word, str) and node[name] == word) for word in words):
         raise UsageError(f"{shown}: {name} is one of {', '.join(str(word).lower() for word in words)}")
     return node[name]
+
+
+def _clauses(node: Mapping[str, Any], shown: str) -> AnswerClauses:
+    named = node.get(_CLAUSES)
+    right = "accepted" if isinstance(named, dict) and "accepted" in named else "not-refused"
+    words = (right, "status", "answer", "refusal")
+    if not isinstance(named, dict) or named.keys() != set(words):
+        raise UsageError(f"{shown} needs {_CLAUSES} with accepted or not-refused, status, answer and refusal")
+    return AnswerClauses(named[right], right == "accepted", *(str(named[word]) for word in words[1:]))
 
 
 def _family(node: Mapping[str, Any], shown: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from contracts.cases.generated_faults import ABSENT
 from contracts.cases.requests import CONTENT
 from contracts.checks.definition import Check, Subject
-from contracts.checks.http import ACCEPTANCE, ACCEPTED, TAKEN, TURNED_DOWN
+from contracts.checks.http import ACCEPTANCE, TAKEN, TURNED_DOWN
 from contracts.checks.table import UNIVERSAL, Judgement, check_of, lines_of, naming_check
 from contracts.errors import UsageError
 from contracts.exchanges.readers import Ambiguous
@@ -344,7 +344,7 @@ class ClaimLines:
         line = self._of_answer(clause.id)
         response = self._judged.exchange.response
         refused = response is not None and not response.success
-        if clause.id == ACCEPTED[self._operation][0] and (refused or line is None):
+        if clause.id == self._facts.operation.clauses.right_request and (refused or line is None):
             line = ACCEPTANCE.claim_line({})
         return None if line is None else f"{claim}.{line}"
 

