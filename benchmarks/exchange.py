@@ -12,9 +12,9 @@ import requests
 
 from contracts.cases.marks import Profile
 from contracts.cases.sample_records import Samples
-from contracts.checks import universal
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt
+from contracts.checks.table import note_universal
 from contracts.interface.catalogue import load_catalogue
 from contracts.plugin.plan import Plan, Selection
 from contracts.plugin.worker import Worker
@@ -72,7 +72,7 @@ def _loops(worker: Worker) -> tuple[Callable[[], None], Callable[[], None]]:
 
     def checked() -> None:
         claim("draft-get-content").shows(author.send("getDraft", path={"uid": uid}), document)
-        universal.judge(attempt, worker.redactor.knows)
+        note_universal(attempt, worker.redactor.knows)
         attempt.exchanges.clear()
 
     def bare() -> None:

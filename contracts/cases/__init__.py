@@ -49,23 +49,29 @@ if TYPE_CHECKING:
     from contracts.cases.submissions import CREATE as CREATE
     from contracts.cases.submissions import CREATE_NAMED as CREATE_NAMED
     from contracts.cases.submissions import UPDATE as UPDATE
+    from contracts.cases.submissions import accepted_for as accepted_for
+    from contracts.cases.submissions import both_accepted as both_accepted
     from contracts.cases.submissions import claim_each_turned_down as claim_each_turned_down
     from contracts.cases.submissions import nothing_came_of as nothing_came_of
     from contracts.cases.submissions import submit as submit
     from contracts.cases.workflow_records import WorkflowRecords as WorkflowRecords
     from contracts.checks import errors_array as errors_array
-    from contracts.checks import timestamps as timestamps
-    from contracts.checks import universal as universal
-    from contracts.checks import workflow_errors as workflow_errors
     from contracts.checks.claims import Claim as Claim
     from contracts.checks.claims import Claims as Claims
     from contracts.checks.claims import Observer as Observer
+    from contracts.checks.claims import answered_in_time as answered_in_time
+    from contracts.checks.claims import refusals_in_json as refusals_in_json
     from contracts.checks.documents import image_kind as image_kind
     from contracts.checks.documents import is_image as is_image
     from contracts.checks.outcomes import Attempt as Attempt
     from contracts.checks.outcomes import done as done
     from contracts.checks.outcomes import usable as usable
+    from contracts.checks.sign_in import is_utc_with_fraction as is_utc_with_fraction
+    from contracts.checks.sign_in import moment_of as moment_of
+    from contracts.checks.sign_in import seconds_ahead as seconds_ahead
     from contracts.checks.workflow import Row as Row
+    from contracts.checks.workflow import ended_in as ended_in
+    from contracts.checks.workflow import row_or_outcome as row_or_outcome
     from contracts.exchanges import readers as readers
     from contracts.exchanges.exchange import Exchange as Exchange
     from contracts.interface.operations import UID_LONGEST as UID_LONGEST
@@ -91,14 +97,16 @@ _NAMES = {
     "contracts.cases.requests": "OrdinaryRequests Request ValidRequests",
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
     "contracts.cases.sign_in": "Credentials unregistered_email",
-    "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_each_turned_down nothing_came_of submit",
+    "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE accepted_for both_accepted claim_each_turned_down"
+    " nothing_came_of submit",
     "contracts.cases.row_requests": "RowRequests",
     "contracts.cases.workflow_records": "WorkflowRecords",
-    "contracts.checks": "errors_array timestamps universal workflow_errors",
-    "contracts.checks.claims": "Claim Claims Observer",
+    "contracts.checks": "errors_array",
+    "contracts.checks.claims": "Claim Claims Observer answered_in_time refusals_in_json",
     "contracts.checks.documents": "image_kind is_image",
     "contracts.checks.outcomes": "Attempt done usable",
-    "contracts.checks.workflow": "Row",
+    "contracts.checks.sign_in": "is_utc_with_fraction moment_of seconds_ahead",
+    "contracts.checks.workflow": "Row ended_in row_or_outcome",
     "contracts.exchanges": "readers",
     "contracts.exchanges.exchange": "Exchange",
     "contracts.interface.operations": "UID_LONGEST UID_SHORTEST",

@@ -8,18 +8,10 @@ from typing import Any, Final, Protocol
 
 from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.sample_records import Samples
-from contracts.checks import workflow_errors
 from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
 from contracts.checks.outcomes import Blocked, Untested, taken, usable
-from contracts.checks.workflow import Row
-from contracts.checks.workflow_errors import (
-    accepted_for,
-    both_accepted,
-    claim_free,
-    claim_identifier_free,
-    claim_not_locked,
-)
+from contracts.checks.workflow import Row, ended_in
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.operations import is_valid_uid
@@ -312,10 +304,10 @@ def nothing_came_of(claim: Claim, state: RecordState, identifier: str, *refused:
         identifier: In the path of all of them, or for creates without one in the header.
     """
     if refused[-1].method == "POST":
-        claim_free(claim, refused[-1], state.look_up(identifier))
+        claim.meets("identifier-free", state.look_up(identifier), because_of=(refused[-1],))
         return
     found = state.try_faulty(identifier)
-    claim_not_locked(claim, refused[-1], found)
+    claim.meets("identifier-not-locked", found, because_of=(refused[-1],))
 
 
 def identifier_free(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
@@ -327,8 +319,8 @@ def identifier_free(claim: Claim, state: RecordState, identifier: str, *refused:
     if refused[-1].operation != CREATE_NAMED:
         return
     found = state.try_creating(identifier)
-    if not (workflow_errors.ended_in(found, *IN_USE) and state.keeps_refused_taken()):
-        claim_identifier_free(claim, refused[-1], found)
+    if not (ended_in(found, *IN_USE) and state.keeps_refused_taken()):
+        claim.meets("identifier-not-in-use", found, because_of=(refused[-1],))
 
 
 def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange, after: Exchange) -> None:
@@ -383,3 +375,45 @@ def _shows_drafts_of_locked_records(arrange: Arrangement, actor: Actor, samples:
         return require(seen.success, "draftExists", "does not show the draft of a locked record")
 
     arrange.once("draft of a locked record", look)
+
+
+def both_accepted(
+    added: Claim, plain: Claim, send: Callable[[], Exchange], bare: Callable[[], Exchange]
+) -> Exchange:
+    """Claim acceptance of a submission with something added, and by it of the plain one too.
+
+    Only when it is refused is the plain one sent, to tell which of the two claims is contradicted. That keeps the
+    records few that cannot be removed.
+
+    Raises:
+        Blocked: the plain one is refused as well, and its claim is a should.
+    """
+    exchange = send()
+    if taken(exchange):
+        added.accepted(exchange)
+        plain.accepted(exchange)
+        return exchange
+    simple = bare()
+    plain.accepted(simple)
+    if not taken(simple):
+        raise Blocked(
+            simple.operation or "", "refuses the plain submission, so nothing is known of what was added"
+        )
+    added.accepted(exchange)
+    return simple
+
+
+def accepted_for(claim: Claim, exchange: Exchange, bare: Callable[[], Exchange]) -> None:
+    """Claim acceptance of a submission for what was added to it.
+
+    Args:
+        bare: Sends the same without the addition; only called when the submission was refused.
+
+    Raises:
+        Blocked: the plain submission is refused as well, so that the addition is not to blame.
+    """
+    if not taken(exchange):
+        plain = bare()
+        if not taken(plain):
+            raise Blocked(plain.operation or "", f"refuses the plain submission too: {plain.answer.quote()}")
+    claim.accepted(exchange)

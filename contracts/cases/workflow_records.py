@@ -23,10 +23,10 @@ from contracts.cases.submissions import (
     named_identifiers,
     submit,
 )
-from contracts.checks import errors_array, workflow_errors
+from contracts.checks import errors_array
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, taken, usable
-from contracts.checks.workflow import Row
+from contracts.checks.workflow import Row, ended_in, require_row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -67,7 +67,7 @@ class RecordLookup:
     def _refused_stays_taken(self) -> bool:
         identifier = self._fresh.uid()
         self.try_creating(identifier)
-        return workflow_errors.ended_in(self.try_creating(identifier), *IN_USE)
+        return ended_in(self.try_creating(identifier), *IN_USE)
 
     def look_up(self, identifier: str) -> Exchange:
         """A valid update under an identifier of our own that should be free; the row of unknown ones says that it is.
@@ -80,7 +80,7 @@ class RecordLookup:
         known = self._arrange.once("unknown identifiers are refused", self._unknown_refused)
         require(known, UPDATE, "does not refuse identifiers that were never used")
         found = submit(UPDATE, self._author, self._samples, identifier)
-        if not workflow_errors.ended_in(found, Row.UNKNOWN):
+        if not ended_in(found, Row.UNKNOWN):
             kept_out = self._arrange.once("what is refused is not kept", self._refused_not_kept)
             require(kept_out, CREATE_NAMED, "keeps every record that it refuses for its content")
         return found
@@ -90,18 +90,18 @@ class RecordLookup:
         faulty = self._samples.faulty_submission(identifier)
         refused = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty)
         found = submit(UPDATE, self._author, self._samples, identifier)
-        return not errors_array.turned_down(usable(refused)) or workflow_errors.ended_in(found, Row.UNKNOWN)
+        return not errors_array.turned_down(usable(refused)) or ended_in(found, Row.UNKNOWN)
 
     def _unknown_refused(self) -> bool:
         exchange = submit(UPDATE, self._author, self._samples, self._fresh.uid())
-        return workflow_errors.ended_in(exchange, Row.UNKNOWN)
+        return ended_in(exchange, Row.UNKNOWN)
 
     def knows(self, identifier: str) -> bool:
         """Whether the service knows a record under an identifier, by create or by update; nothing comes of either."""
-        if not workflow_errors.ended_in(self.try_faulty(identifier), Row.UNKNOWN):
+        if not ended_in(self.try_faulty(identifier), Row.UNKNOWN):
             return True
         # Last time's attempt to create may itself have taken the identifier, where refused records do.
-        taken_already = workflow_errors.ended_in(self.try_creating(identifier), *IN_USE)
+        taken_already = ended_in(self.try_creating(identifier), *IN_USE)
         return taken_already and not self.keeps_refused_taken()
 
     def settles(self, identifier: str) -> bool:
@@ -175,7 +175,7 @@ class ExistingRecords(RecordLookup):
 
     def _open(self, identifier: str) -> bool:
         tried = self.try_faulty(identifier)
-        return errors_array.turned_down(usable(tried)) and not workflow_errors.ended_in(tried, *_CLOSED)
+        return errors_array.turned_down(usable(tried)) and not ended_in(tried, *_CLOSED)
 
     def _find_standing(self) -> str | None:
         """A record that takes no faulty document; None for one that took it, and may be there for good."""
@@ -190,7 +190,7 @@ class ExistingRecords(RecordLookup):
         """A faulty document sent to a record that exists and is not locked; its note `identifier` names it."""
         for identifier, _ in self._offers(range(len(self._named()))):
             tried = self.try_faulty(identifier)
-            if not workflow_errors.ended_in(tried, *_CLOSED):
+            if not ended_in(tried, *_CLOSED):
                 return tried
         raise self._none()
 
@@ -206,9 +206,7 @@ class ExistingRecords(RecordLookup):
             if not errors_array.turned_down(usable(tried)):
                 raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
             # A record that was never submitted cannot be locked: an answer that says so is for the case to judge.
-            if not workflow_errors.ended_in(tried, *_CLOSED) or (
-                drafted and workflow_errors.ended_in(tried, Row.LOCKED)
-            ):
+            if not ended_in(tried, *_CLOSED) or (drafted and ended_in(tried, Row.LOCKED)):
                 return identifier
         raise self._none()
 
@@ -217,9 +215,7 @@ class ExistingRecords(RecordLookup):
         named = self._named()
         number = self._arrange.take("existing", len(named) - 1)
         offered = [named[number + 1]] if number is not None else []
-        return [
-            record for record in offered if not workflow_errors.ended_in(self.try_faulty(record), *_CLOSED)
-        ]
+        return [record for record in offered if not ended_in(self.try_faulty(record), *_CLOSED)]
 
     def locked(self) -> str:
         """A record that is locked for workflow: the one of the settings, or a submission once its lock shows."""
@@ -238,7 +234,7 @@ class ExistingRecords(RecordLookup):
         return named
 
     def _shows_lock(self, identifier: str) -> bool:
-        return workflow_errors.ended_in(self.try_faulty(identifier), Row.LOCKED)
+        return ended_in(self.try_faulty(identifier), Row.LOCKED)
 
     def _not_out_of_date(self, named: str) -> None:
         """See whether the record of the settings shows no lock because of the record, and not of the service.
@@ -253,12 +249,12 @@ class ExistingRecords(RecordLookup):
             submitted = self._arrange.submission(self._author)
             about_the_record = self._arrange.eventually(lambda: self._shows_lock(submitted))
         tried = self.try_faulty(named)
-        gone = workflow_errors.ended_in(tried, Row.UNKNOWN)
+        gone = ended_in(tried, Row.UNKNOWN)
         if gone and not about_the_record:
             created = self.try_creating(named)
-            in_use = workflow_errors.ended_in(created, Row.TAKEN, Row.LOCKED)
+            in_use = ended_in(created, Row.TAKEN, Row.LOCKED)
             about_the_record = errors_array.turned_down(usable(created)) and not in_use
-        if about_the_record and not workflow_errors.ended_in(tried, Row.LOCKED):
+        if about_the_record and not ended_in(tried, Row.LOCKED):
             raise Untested(
                 f"setting realm.{self._author.realm}.locked_identifier names a record that "
                 f"{'is gone' if gone else 'is not locked'}: {tried.answer.quote()}"
@@ -279,7 +275,7 @@ class ExistingRecords(RecordLookup):
         return self.draft() if counts else self.standing()
 
     def _draft_counts(self) -> bool:
-        return not workflow_errors.ended_in(self.try_faulty(self.draft()), *_CLOSED)
+        return not ended_in(self.try_faulty(self.draft()), *_CLOSED)
 
     def _named(self) -> list[str]:
         try:
@@ -487,7 +483,7 @@ class WorkflowRecords(ExistingRecords):
         identifier = self._fresh.uid()
         faulty = self._samples.faulty_submission(identifier)
         exchange = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty, **by_query(realm))
-        return not workflow_errors.ended_in(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN)
+        return not ended_in(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def plain(self, row: Row, operation: str, send: Callable[[], Exchange], realm: str = "") -> None:
         """See to it, once for each operation, that a row is given where its condition is the only fault.
@@ -495,9 +491,7 @@ class WorkflowRecords(ExistingRecords):
         Raises:
             Blocked: it is not; the row's own clause holds that finding.
         """
-        self._arrange.once(
-            f"the row of {row} by {operation}", lambda: workflow_errors.require_row(send(), row, realm)
-        )
+        self._arrange.once(f"the row of {row} by {operation}", lambda: require_row(send(), row, realm))
 
     def relies_on(
         self, row: Row, operation: str, actor: Actor, identifier: str = "", named: str = "", **parts: Any

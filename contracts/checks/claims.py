@@ -5,13 +5,13 @@ A clause without a reached assertion can never pass, so cases assert only throug
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from contracts.checks.definition import Check, no_page
 from contracts.checks.documents import AT_MOST, DOCUMENT, ERROR_NAMED, ERRORS_ARRAY
-from contracts.checks.http import ACCEPTANCE, REFUSED, STATUS, TAKEN, TURNED_DOWN
+from contracts.checks.http import ACCEPTANCE, EMPTY_OR_JSON, REFUSED, STATUS, TAKEN, TURNED_DOWN
 from contracts.checks.outcomes import (
     Attempt,
     Blocked,
@@ -25,9 +25,10 @@ from contracts.checks.outcomes import (
 )
 from contracts.checks.table import check_named
 from contracts.checks.workflow import IDENTIFIER, MESSAGE
-from contracts.errors import SuiteError
+from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
+from contracts.session.transport import TIMED_OUT
 
 
 class Claim:
@@ -190,3 +191,34 @@ class Observer:
         if found.id not in self._declared:
             raise SuiteError(f"the case observes {clause} without declaring it")
         self._attempt.observations.append(observed(found.id, operation, seen))
+
+
+def answered_in_time(claim: Claim, exchanges: Iterable[Exchange], plain: Callable[[], Exchange]) -> None:
+    """Claim that every request was answered within the target's time limit.
+
+    Args:
+        plain: An ordinary request; sent when one was not answered in time, to tell a hang from an environment that
+            is slow for everything.
+
+    Raises:
+        Contradiction: an ordinary request is answered where this one was not.
+        EnvironmentFault: another fault stood in the way, or nothing is answered.
+    """
+    obstacle: EnvironmentFault | None = None
+    for exchange in exchanges:
+        late = exchange.fault in TIMED_OUT
+        if exchange.fault is not None and not late:
+            obstacle = obstacle or EnvironmentFault(f"{exchange.operation}: {exchange.fault}")
+            continue
+        if late:
+            _ = plain().answer
+            exchange.own = True
+        claim.holds(not late, exchange, expected="an answer within the time limit", seen=exchange.fault or "")
+    if obstacle is not None:
+        raise obstacle
+
+
+def refusals_in_json(claims: Callable[[str], Claim], exchange: Exchange) -> None:
+    """Claim that a refusal is empty or JSON; HEAD has no body to look at."""
+    if exchange.method != "HEAD" and exchange.operation != "deleteDraft":
+        claims(exchange.operation or "").meets(EMPTY_OR_JSON.id, exchange)

@@ -14,7 +14,7 @@ from contracts.checks import documents, errors_array, http, sign_in, workflow
 from contracts.checks.definition import NONE, Arguments, Check, Subject
 from contracts.checks.documents import ERROR_NAMED, ERRORS_ARRAY
 from contracts.checks.http import TURNED_DOWN
-from contracts.checks.outcomes import Blocked, CheckOutcome, Result, observed, usable
+from contracts.checks.outcomes import Attempt, Blocked, CheckOutcome, Result, observed, usable
 from contracts.checks.sign_in import NO_TOKEN
 from contracts.checks.workflow import MESSAGE
 from contracts.errors import EnvironmentFault, SuiteError
@@ -380,3 +380,17 @@ def _blocked(exchange: Exchange, obstacle: Exception, clause: str = "") -> Resul
         exchanges=(exchange.id,),
         role=exchange.role,
     )
+
+
+def note_universal(attempt: Attempt, knows: Callable[[str], bool]) -> None:
+    """Add to an attempt what its exchanges say about the universal clauses.
+
+    Args:
+        knows: Whether a text is a real secret: the password of an account, or a token that the service issued.
+    """
+    for exchange in attempt.exchanges:
+        for result in universal_results(exchange, knows):
+            if result.outcome is CheckOutcome.HELD:
+                attempt.held[result.key] += 1
+            else:
+                attempt.note(result)

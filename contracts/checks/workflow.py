@@ -8,8 +8,9 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from contracts.checks import errors_array
 from contracts.checks.definition import Arguments, Check, Subject, on_accepted, quoted_unless
-from contracts.checks.outcomes import Result, contradicted
+from contracts.checks.outcomes import Blocked, Result, contradicted, usable
 from contracts.errors import SuiteError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -191,3 +192,28 @@ def _misplaced(
         yield str(Row.TAKEN), "an update is not refused because its record exists", False
     if Row.UNKNOWN in rows and creates:
         yield str(Row.UNKNOWN), "a creation is not refused because its record does not exist", False
+
+
+def ended_in(exchange: Exchange, *rows: Row, realm: str = "") -> bool:
+    """Whether an exchange ended in one of these rows."""
+    answer = usable(exchange)
+    return any(carries_message(answer, row, realm) for row in rows)
+
+
+def row_or_outcome(exchange: Exchange, realm: str = "") -> str:
+    """The row an exchange ended in, for observations; else what became of it in a few words."""
+    answer = usable(exchange)
+    row_seen = next((row for row in Row if carries_message(answer, row, realm)), None)
+    return str(row_seen) if row_seen else errors_array.outcome(exchange)
+
+
+def require_row(exchange: Exchange, row: Row, realm: str = "") -> None:
+    """See to it that a row is given where its condition is the only fault, so that an order can be told.
+
+    Raises:
+        Blocked: it is not; the row's own clause holds that finding.
+    """
+    if not carries_message_and_status(usable(exchange), row, realm):
+        raise Blocked(
+            exchange.operation or "", f"does not give the row of {row} where nothing else is at fault"
+        )

@@ -21,7 +21,6 @@ from _pytest.runner import runtestprotocol
 from hypothesis.errors import Flaky
 
 from contracts.cases.arrangement import disturbed
-from contracts.checks import universal
 from contracts.checks.outcomes import (
     MOST_REPLAYS,
     MOST_REQUESTS,
@@ -33,6 +32,7 @@ from contracts.checks.outcomes import (
     Untested,
     confirm,
 )
+from contracts.checks.table import note_universal
 from contracts.errors import EnvironmentFault
 from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.record import Verdict
@@ -312,7 +312,7 @@ def _run_attempt(
     item.user_properties[:] = [(VERDICT_PROPERTY, "")]
     unanswered, began = worker.unanswered, time.time()
     reports = runtestprotocol(item, log=False, nextitem=nextitem)
-    universal.judge(attempt, worker.redactor.knows)
+    note_universal(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
         worker.shared.mark(mark)
     ending = _ending(item.stash[ENDING], attempt)

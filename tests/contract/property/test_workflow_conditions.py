@@ -10,13 +10,13 @@ from contracts.cases import (
     Samples,
     WorkflowRecords,
     contract,
-    drawn_conditions,
+    row_requests,
 )
 
 SUBMISSIONS = (CREATE, CREATE_NAMED, UPDATE)
 
 
-@contract(*drawn_conditions.STEP_CLAUSES, operations=SUBMISSIONS, profile="nightly", requests=40)
+@contract(*row_requests.STEP_CLAUSES, operations=SUBMISSIONS, profile="nightly", requests=40)
 def test_of_several_conditions_the_first_step_counts(
     author: Actor,
     restricted: Actor,
@@ -26,22 +26,22 @@ def test_of_several_conditions_the_first_step_counts(
     properties: Properties,
 ) -> None:
     """Identifier and lock count before the rights and the content, the rights before the content, whatever it is."""
-    drawn = drawn_conditions.DrawnConditions(author, restricted, records, samples, claim)
+    drawn = row_requests.DrawnConditions(author, restricted, records, samples, claim)
     properties.hold(
-        drawn_conditions.of_steps(), drawn.first_counts, requests=4, each=1, first=drawn_conditions.ALL_STEPS
+        row_requests.of_steps(), drawn.first_counts, requests=4, each=1, first=row_requests.ALL_STEPS
     )
 
 
-@contract(*drawn_conditions.PLACE_CLAUSES, operations=SUBMISSIONS, profile="nightly", requests=25)
+@contract(*row_requests.PLACE_CLAUSES, operations=SUBMISSIONS, profile="nightly", requests=25)
 def test_realm_and_schema_count_before_what_depends_on_them(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, properties: Properties
 ) -> None:
     """An unknown realm counts before the schema in it, and an unknown schema before what it would validate."""
-    drawn = drawn_conditions.DrawnConditions(author, author, records, samples, claim)
+    drawn = row_requests.DrawnConditions(author, author, records, samples, claim)
     properties.hold(
-        drawn_conditions.of_places(),
+        row_requests.of_places(),
         drawn.first_counts,
         requests=2,
         each=1,
-        first=drawn_conditions.ALL_PLACES,
+        first=row_requests.ALL_PLACES,
     )

@@ -12,12 +12,12 @@ from contracts.cases import (
     Credentials,
     Observer,
     OrdinaryRequests,
+    answered_in_time,
     contract,
     hostile_input,
     requests,
     share,
     sign_in,
-    universal,
 )
 
 BODIES = (
@@ -48,7 +48,7 @@ def test_odd_credentials_are_answered(author: Actor, credentials: Credentials, c
     bodies = hostile_input.at_the_edges({"email": "nobody@example.test", "password": "a wrong password"})
     asked = (author.send("createToken", body=body) for body in bodies.values())
     plain = partial(author.send, "createToken", json=credentials.of("author"))
-    universal.answered_in_time(claim("answers-in-time", "createToken"), asked, plain)
+    answered_in_time(claim("answers-in-time", "createToken"), asked, plain)
 
 
 @contract(*UNIVERSAL, operations=BODIES, requests=10)
@@ -62,9 +62,7 @@ def test_odd_records_are_answered(
         requests.send(request, author, label) for label in hostile_input.labels_in_turn(realm, operation)
     )
     asked = chain(labelled, (requests.with_body(request, author, body) for body in bodies))
-    universal.answered_in_time(
-        claim("answers-in-time", operation), asked, partial(requests.send, request, author)
-    )
+    answered_in_time(claim("answers-in-time", operation), asked, partial(requests.send, request, author))
 
 
 @contract(*UNIVERSAL, operations=BODIES, profile="nightly", requests=30)
@@ -75,9 +73,7 @@ def test_all_odd_records_are_answered(
     request = ordinary.faulty(operation)
     bodies = hostile_input.at_the_edges(request.body)
     asked = (requests.with_body(request, author, body) for body in bodies.values())
-    universal.answered_in_time(
-        claim("answers-in-time", operation), asked, partial(requests.send, request, author)
-    )
+    answered_in_time(claim("answers-in-time", operation), asked, partial(requests.send, request, author))
 
 
 @contract(*UNIVERSAL, operations=ADDRESSED, requests=10)
@@ -87,9 +83,7 @@ def test_odd_addresses_are_answered(
     """Odd and long texts in the address do not break an operation; none of them is a valid uid."""
     request = ordinary.request(operation)
     asked = (requests.send(changed, author) for changed in hostile_input.odd_addresses(request, realm))
-    universal.answered_in_time(
-        claim("answers-in-time", operation), asked, partial(requests.send, request, author)
-    )
+    answered_in_time(claim("answers-in-time", operation), asked, partial(requests.send, request, author))
 
 
 @contract(*UNIVERSAL, operations=LISTS, requests=10)
@@ -101,9 +95,7 @@ def test_odd_queries_are_answered(
     asked = (
         requests.send(request, author, query=query) for query in hostile_input.odd_queries(realm, operation)
     )
-    universal.answered_in_time(
-        claim("answers-in-time", operation), asked, partial(requests.send, request, author)
-    )
+    answered_in_time(claim("answers-in-time", operation), asked, partial(requests.send, request, author))
 
 
 @contract("content-type-missing", "content-type-other", operations=BODIES, profile="nightly")

@@ -2,7 +2,18 @@
 
 from functools import partial
 
-from contracts.cases import Actor, Claims, Credentials, Observer, comparison, contract, sign_in, timestamps
+from contracts.cases import (
+    Actor,
+    Claims,
+    Credentials,
+    Observer,
+    comparison,
+    contract,
+    is_utc_with_fraction,
+    moment_of,
+    seconds_ahead,
+    sign_in,
+)
 
 #: Headers that the document does not list for signing in.
 MORE = {"Realm": "abs-dev", "Authorization": "Bearer none"}
@@ -46,7 +57,7 @@ def test_the_expiration_is_a_timestamp_with_fraction(
         signed_in = author.send("createToken", json=body)
         expiration = sign_in.expiration_of(signed_in)
         claim("token-expiration-format").holds(
-            timestamps.is_utc_with_fraction(expiration),
+            is_utc_with_fraction(expiration),
             signed_in,
             expected="an ISO 8601 timestamp in UTC with fractional seconds",
             seen=repr(expiration),
@@ -59,8 +70,8 @@ def test_a_fresh_token_expires_in_the_future(
 ) -> None:
     """The expiration of a token lies after the moment of its answer."""
     signed_in = author.send("createToken", json=credentials.of("author"))
-    ends = timestamps.moment_of(sign_in.expiration_of(signed_in))
-    ahead = timestamps.ahead(ends, signed_in.answer)
+    ends = moment_of(sign_in.expiration_of(signed_in))
+    ahead = seconds_ahead(ends, signed_in.answer)
     claim("token-expiration-ahead").holds(
         ahead > 0, signed_in, expected="a moment in the future", seen=f"{ends}, {ahead:.0f} seconds ahead"
     )

@@ -16,10 +16,10 @@ from contracts.cases import (
     contract,
     done,
     drafts,
+    refusals_in_json,
     requests,
     shape,
     sign_in,
-    universal,
 )
 
 PROTECTED = (
@@ -115,7 +115,7 @@ def test_protected_operations_refuse_a_token_never_issued(
     asked = sign_in.send_without_token(author, request, deal)
     sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
     observe("token-missing-answer", operation, shape(asked[0]))
-    universal.refusals_in_json(partial(claim, "json-bodies"), asked[0])
+    refusals_in_json(partial(claim, "json-bodies"), asked[0])
 
 
 @contract("token-invalid-refused", "token-other-scheme", "token-bearer-spelling", operations=("listDrafts",))

@@ -17,14 +17,16 @@ from contracts.cases import (
     Row,
     Samples,
     WorkflowRecords,
+    accepted_for,
+    both_accepted,
     contact_requests,
     contract,
+    ended_in,
     errors_array,
     overlapping,
     shape,
     submissions,
     submit,
-    workflow_errors,
 )
 
 
@@ -62,7 +64,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     batch, first = submissions.longest_batch(claim, author, samples, fresh)
     two = samples.submission(fresh.uid(), batchId=batch)
     second = submit(CREATE, author, samples, "", two)
-    workflow_errors.accepted_for(claim("workflow-batch-shared", CREATE), second, lambda: sent)
+    accepted_for(claim("workflow-batch-shared", CREATE), second, lambda: sent)
     claim("workflow-identifier-returned").meets("any-identifier", first)
     claim("workflow-identifier-returned").meets("any-identifier", second)
     names = given, records.given(second, two)
@@ -92,13 +94,13 @@ def test_a_record_is_created_under_a_free_identifier(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
     records.settles(identifier)
     again = submit(CREATE_NAMED, author, samples, identifier)
-    workflow_errors.claim_in_use(claim("workflow-created-exists"), sent, again)
+    claim("workflow-created-exists").meets("identifier-in-use", again, because_of=(sent,))
     update = records.try_faulty(identifier)
-    workflow_errors.claim_record_exists(claim("workflow-created-known"), sent, update)
+    claim("workflow-created-known").meets("record-found", update, because_of=(sent,))
     observe(
         "workflow-submitted-state",
         CREATE_NAMED,
-        "locked" if workflow_errors.ended_in(update, Row.LOCKED) else "open",
+        "locked" if ended_in(update, Row.LOCKED) else "open",
     )
     records.offer_submitted(identifier)
 
@@ -155,7 +157,7 @@ def test_a_record_is_updated(
     identifier = records.spendable()
     before = records.reworded(identifier)
     submission = samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
-    sent = workflow_errors.both_accepted(
+    sent = both_accepted(
         claim("workflow-batch-longest", UPDATE),
         claim("workflow-update-accepted"),
         lambda: submit(UPDATE, author, samples, identifier, submission),

@@ -17,7 +17,6 @@ from contracts.cases import (
     nothing_came_of,
     submissions,
     submit,
-    workflow_errors,
 )
 
 #: A clause on drafts has no meaning in the realm that has none; this operation is known in the others only.
@@ -41,7 +40,9 @@ def test_a_submission_refused_for_its_content_starts_no_workflow(
     """Validation comes before the workflow is initiated, so the identifier of a faulty document is not locked."""
     refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
     found = records.try_creating(refused.notes["identifier"])
-    workflow_errors.claim_not_locked(claim("workflow-order-validation-before-initiate"), refused, found)
+    claim("workflow-order-validation-before-initiate").meets(
+        "identifier-not-locked", found, because_of=(refused,)
+    )
 
 
 @contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS)

@@ -9,12 +9,12 @@ from contracts.cases import (
     Row,
     Samples,
     WorkflowRecords,
+    both_accepted,
     claim_each_turned_down,
     contract,
     identifiers,
     submissions,
     submit,
-    workflow_errors,
 )
 from contracts.plugin.worker import Worker
 
@@ -70,7 +70,7 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     """128 characters are accepted, with a batchId of 100 characters and 200 bytes; letter case is kept."""
     identifier = identifiers.other_case(fresh, fresh.uid(UID_LONGEST))
     submission = samples.submission(identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH)
-    accepted = workflow_errors.both_accepted(
+    accepted = both_accepted(
         claim("workflow-batch-characters", CREATE_NAMED),
         claim("workflow-identifier-edges"),
         lambda: submit(CREATE_NAMED, author, samples, identifier, submission),
@@ -80,6 +80,6 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     records.settles(identifier)
     other = identifiers.other_case(fresh, identifier)
     again = submit(CREATE_NAMED, author, samples, other, samples.faulty_submission(other))
-    workflow_errors.claim_identifier_free(
-        claim("workflow-identifier-case-sensitive", CREATE_NAMED), accepted, again
+    claim("workflow-identifier-case-sensitive", CREATE_NAMED).meets(
+        "identifier-not-in-use", again, because_of=(accepted,)
     )

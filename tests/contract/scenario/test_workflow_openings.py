@@ -15,9 +15,9 @@ from contracts.cases import (
     WorkflowRecords,
     contract,
     errors_array,
+    row_or_outcome,
     submissions,
     submit,
-    workflow_errors,
 )
 
 #: Members beside the document, by the clause and the name of what is open about them.
@@ -68,7 +68,7 @@ def test_a_document_with_nothing_but_a_draft(
     faulty = samples.faulty_submission(identifier)
     for operation in (CREATE_NAMED, UPDATE):
         sent = submit(operation, author, samples, identifier, faulty)
-        observe("workflow-draft-only-record", operation, workflow_errors.which(sent))
+        observe("workflow-draft-only-record", operation, row_or_outcome(sent))
 
 
 @contract("workflow-taken-against-locked", operations=[CREATE_NAMED])
@@ -78,7 +78,7 @@ def test_creating_under_the_identifier_of_a_locked_record(
     """Which of the two refusals comes first."""
     identifier = records.locked()
     sent = submit(CREATE_NAMED, author, samples, identifier, samples.faulty_submission(identifier))
-    observe("workflow-taken-against-locked", CREATE_NAMED, workflow_errors.which(sent))
+    observe("workflow-taken-against-locked", CREATE_NAMED, row_or_outcome(sent))
 
 
 @contract("workflow-identity-against-realm")
@@ -87,7 +87,7 @@ def test_a_submission_with_neither_realm_nor_token(
 ) -> None:
     """Which of the two refusals comes first."""
     sent = submit(operation, anonymous, samples, records.subject(operation), realm=None)
-    observe("workflow-identity-against-realm", operation, workflow_errors.which(sent))
+    observe("workflow-identity-against-realm", operation, row_or_outcome(sent))
 
 
 @contract("workflow-update-by-another", operations=[UPDATE])
@@ -97,4 +97,4 @@ def test_an_update_by_a_second_author(
     """Whether a faulty update by another author is refused for its content or for want of rights."""
     identifier = records.standing()
     sent = submit(UPDATE, other, samples, identifier, samples.faulty_submission(identifier))
-    observe("workflow-update-by-another", UPDATE, workflow_errors.which(sent))
+    observe("workflow-update-by-another", UPDATE, row_or_outcome(sent))

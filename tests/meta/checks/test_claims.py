@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from contracts.cases.submissions import accepted_for
 from contracts.checks.claims import Claim, Claims, Observer
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
-from contracts.checks.workflow_errors import accepted_for
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
 from contracts.exchanges.readers import Ambiguous
 from tests.meta.messages import answer, exchange

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.checks.timestamps import is_utc_with_fraction
+from contracts.checks.sign_in import is_utc_with_fraction
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from contracts.checks import universal
 from contracts.checks.outcomes import Attempt
+from contracts.checks.table import note_universal
 from tests.meta.messages import answer, exchange
 
 TOKEN = "abcdef.ghijkl-mnopqr"
@@ -18,7 +18,7 @@ SECRETS = frozenset({TOKEN, PASSWORD})
 
 def judged(attempt: Attempt, *exchanges: Any) -> dict[str, bool]:
     attempt.exchanges.extend(exchanges)
-    universal.judge(attempt, SECRETS.__contains__)
+    note_universal(attempt, SECRETS.__contains__)
     held = dict.fromkeys((clause for clause, _ in attempt.held), True)
     return held | {each.clause: False for each in attempt.evidence}
 

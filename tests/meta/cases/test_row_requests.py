@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from contracts.cases import drawn_conditions
-from contracts.cases.drawn_conditions import ALL_PLACES, ALL_STEPS, Combination
+from contracts.cases import row_requests
+from contracts.cases.row_requests import ALL_PLACES, ALL_STEPS, Combination
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt, Contradiction
@@ -17,7 +17,7 @@ RIGHTS = (403, "Insufficient rights to create a draft record.")
 CONTENT = (400, [{"code": "Error.InvalidType", "property": "title"}])
 REALM = (400, "Realm is not configured, please provide valid realm.")
 SCHEMA = (400, "Schema not configured for the given realm unknown.")
-CLAUSES = (*drawn_conditions.STEP_CLAUSES, *drawn_conditions.PLACE_CLAUSES)
+CLAUSES = (*row_requests.STEP_CLAUSES, *row_requests.PLACE_CLAUSES)
 
 
 class Records:
@@ -52,7 +52,7 @@ def judged(scripted: Any) -> Any:
         claim = Claims(attempt, load_catalogue(), CLAUSES)
         records: Any = Records()
         samples = Samples(settings, "abs-dev")
-        drawn = drawn_conditions.DrawnConditions(author, restricted, records, samples, claim)
+        drawn = row_requests.DrawnConditions(author, restricted, records, samples, claim)
         try:
             drawn.first_counts(met)
         except Contradiction:
