@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -69,6 +70,8 @@ UNTOLD = (
     "number under which the file is found"
 )
 
+#: Of the records of the settings that take attachments, those that cases share.
+_KEPT_RECORDS = 4
 #: Records that are submitted in a realm so that attachments have a document, where drafts take none.
 _MOST_SUBMITTED = 30
 
@@ -278,6 +281,23 @@ def disturbed(attempt: Attempt) -> Iterator[str]:
             yield mark_of(exchange.realm, identifier)
 
 
+class _Taking(Enum):
+    """What takes attachments."""
+
+    DRAFT = "a draft"
+    NAMED = "records of the settings"
+    SUBMITTED = "a submitted record"
+    PUBLISHED = "the published record of the settings"
+
+
+@dataclass(frozen=True)
+class _TakesFiles:
+    """What takes attachments, and the status with which a draft refuses them where it does."""
+
+    kind: _Taking
+    refusal: int | None = None
+
+
 T = TypeVar("T")
 
 
@@ -324,17 +344,30 @@ class Arrangement:
         done(exchange)
         return Draft(uid, document, exchange)
 
-    def document(self, actor: Actor, uid: str | None = None) -> str:
-        """The uid of a new document that takes attachments; `uid` in place of a fresh one.
+    def document(self, actor: Actor, uid: str | None = None, *, named: bool = False) -> str:
+        """The uid of a new document that takes attachments; `uid` in place of a fresh one, for one that is kept.
 
         A draft, where drafts take them. Whether a document that is a draft only does is not shown: where it does not,
-        and a record that was submitted does, such a record, which stays for good.
+        one of the settings, or else a record that was submitted if that does, which stays for good.
+
+        Args:
+            named: It has to be under this very uid.
 
         Raises:
-            Untested: it takes more such records than the plan of the run leaves over.
+            Untested: it takes more such records than the settings name, or the plan of the run leaves over.
         """
-        if self.refusal_of_files(actor) is None:
+        taking = self._what_takes_files(actor).kind
+        if taking is _Taking.DRAFT:
             return self.draft(actor, uid).uid
+        if taking is _Taking.NAMED:
+            if named:
+                raise Untested(
+                    "drafts take no attachments, and records of the settings have uids of their own"
+                )
+            return self._unused_record(actor, kept=uid is not None)
+        if taking is _Taking.PUBLISHED:
+            missing = f"setting realm.{self._realm}.attachment_identifiers is missing"
+            raise Untested(f"{missing}, and neither drafts nor submitted records take attachments")
         # The other half is room for what the document leaves open, and a service may take.
         most = min(_MOST_SUBMITTED, self._session.permanent_records.unplanned(self._realm) // 2)
         if self.take("submitted for files", most) is None:
@@ -345,20 +378,45 @@ class Arrangement:
         return self.new_submission(actor, uid)
 
     def refusal_of_files(self, actor: Actor) -> int | None:
-        """The status with which a draft refuses an attachment that a submitted record takes; None where none does."""
-        return self._once(f"drafts of {actor.role} refuse files", lambda: self._draft_refuses_files(actor))
+        """The status with which a draft refuses an attachment that another record takes; None where none does."""
+        return self._what_takes_files(actor).refusal
 
-    def _draft_refuses_files(self, actor: Actor) -> int | None:
+    def _what_takes_files(self, actor: Actor) -> _TakesFiles:
+        return self._once(f"what takes files of {actor.role}", lambda: self._try_files(actor))
+
+    def _try_files(self, actor: Actor) -> _TakesFiles:
         """What a draft refuses and nothing else takes either is a finding of the cases that need it."""
         tried = usable(upload(actor, self.kept_draft(actor).uid, "first.txt", b"first\n"))
         if not tried.refusal:
-            return None
-        try:
-            submitted = self.submission(actor)
-        except (Blocked, Untested):
-            return None
-        taken_there = usable(upload(actor, submitted, "first.txt", b"first\n")).success
-        return tried.status if taken_there else None
+            return _TakesFiles(_Taking.DRAFT)
+        if self._samples.tells("attachment_identifiers"):
+            return _TakesFiles(_Taking.NAMED, tried.status)
+        others: dict[_Taking, Callable[[], str]] = {
+            _Taking.SUBMITTED: lambda: self.submission(actor),
+            _Taking.PUBLISHED: lambda: str(self._samples.setting("published_identifier")[0]),
+        }
+        for kind, record in others.items():
+            with suppress(Blocked, Untested):
+                # Under a name of this run's: a record that is there may have files of earlier ones.
+                name = f"{self._session.namespace.uid()}.txt"
+                if usable(upload(actor, record(), name, b"first\n")).success:
+                    return _TakesFiles(kind, tried.status)
+        return _TakesFiles(_Taking.DRAFT)
+
+    def _unused_record(self, actor: Actor, *, kept: bool) -> str:
+        """A record of the settings to which nothing is attached; the first ones are for cases that share them."""
+        given = self._samples.setting("attachment_identifiers")
+        while True:
+            number = self.take("kept records for files", min(_KEPT_RECORDS, len(given))) if kept else None
+            if number is None:
+                number = self.take("records for files", max(0, len(given) - _KEPT_RECORDS))
+                if number is None:
+                    raise Untested(
+                        f"setting realm.{self._realm}.attachment_identifiers has no unused record left"
+                    )
+                number += _KEPT_RECORDS
+            if attachments_of(actor, given[number]).page().size <= 0:
+                return str(given[number])
 
     def keep(self, uid: str) -> None:
         """Keep a draft that cases share until the end of the run."""

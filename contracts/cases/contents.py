@@ -96,8 +96,9 @@ def long_text(samples: Samples, uid: str, length: int) -> dict[str, Any]:
 
 def odd_structures(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:
     """Records with something in them that no documented field has, by name."""
-    odd = {name: samples.draft(uid, extra=value) for name, value in STRUCTURES.items()}
-    deep = {f"{depth} levels": samples.draft(uid, extra=nested(depth)) for depth in _DEPTHS}
+    whole = samples.draft(uid)
+    odd = {name: whole | {"extra": value} for name, value in STRUCTURES.items()}
+    deep = {f"{depth} levels": whole | {"extra": nested(depth)} for depth in _DEPTHS}
     return odd | deep | {"null character": samples.draft(uid, firstName="a\x00b")}
 
 

@@ -214,10 +214,10 @@ def nothing_of(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> N
     )
 
 
-def no_name_of(claim: Claim, draft: Draft, *exchanges: Exchange) -> None:
-    """Claim that the last of these exchanges shows nothing of the middle name that a draft was saved with."""
+def nothing_shown_of(claim: Claim, text: str, draft: Draft, *exchanges: Exchange) -> None:
+    """Claim that the last of these exchanges does not show a text that a draft was saved with."""
     answer = usable(exchanges[-1])
-    shown = draft.document["middleName"] in answer.text
+    shown = text in answer.text
     claim.holds(not shown, draft.exchange, *exchanges, expected="nothing of it", seen=answer.quote())
 
 
@@ -234,6 +234,20 @@ def _parsed(text: str) -> Any:
         return json_value(text)
     except (ValueError, RecursionError):
         return None
+
+
+def replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Claim that nothing is left of the members that a later save left out.
+
+    Raises:
+        Untested: it left out none, as of a draft of the settings none may be missing.
+    """
+    out = before.keys() - after.keys()
+    if not out:
+        raise Untested("which members may be left out of a draft of the settings is not known")
+    left = readers.left_over(read.answer, after, out)
+    seen = f"still there: {', '.join(sorted(left))}"
+    claim.holds(not left, read, expected="nothing of the first save", seen=seen)
 
 
 def is_there(actor: Actor, uid: str) -> bool:
@@ -393,7 +407,8 @@ def prove(session: Session, actor: Actor, samples: Samples) -> None:
     """
     refusal = session.shared.once(f"{actor.realm} stand-in", lambda: _refusal(session, actor, samples))
     if refusal:
-        raise Untested(f"{samples.lacking}, and a stand-in for a valid record {refusal}")
+        instead = f"realm.{actor.realm}.draft_document may name a draft that is taken"
+        raise Untested(f"{samples.lacking}, and a stand-in for a valid record {refusal}; {instead}")
 
 
 def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
@@ -472,7 +487,7 @@ def completes_lifecycle(claim: Claims, actor: Actor, samples: Samples, uid: str)
         Blocked: a request was refused, which is a matter of the ordinary cases.
     """
     first = samples.draft(uid)
-    later = first | {"firstName": "Rachel"}
+    later = samples.draft(uid, firstName="Rachel")
     created = save(actor, samples, uid, first)
     done(created)
     stored(claim("draft-save-creates"), actor, uid, created)

@@ -22,7 +22,7 @@ from contracts.cases.drafts import accepted_with_errors, save
 from contracts.cases.sample_records import Samples
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.checks.claims import Claims
-from contracts.checks.outcomes import Blocked, taken, usable
+from contracts.checks.outcomes import Blocked, Untested, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -258,7 +258,10 @@ class DrawnDrafts:
 
         Raises:
             Contradiction: a must was contradicted.
+            Untested: drafts have other fields than contacts, of which nothing can be drawn.
         """
+        if not self._samples.drafts_are_contacts:
+            raise Untested("the draft of setting draft_document has other fields than those that are drawn")
         uid = self._fresh.uid()
         before: dict[str, Any] = {}
         for content in example:

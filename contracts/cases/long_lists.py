@@ -81,7 +81,8 @@ def every_kind_names_a_draft(
     for (clause, uid, saved), mark in zip(every, _MARKS, strict=True):
         claim(clause, "saveDraft").accepted(saved)
         claim(clause, "draftExists").accepted(actor.send("draftExists", path={"uid": uid}))
-        claim(clause, "getDraft").shows(actor.send("getDraft", path={"uid": uid}), {"middleName": mark})
+        told = samples.members_of_draft(middleName=mark)
+        claim(clause, "getDraft").shows(actor.send("getDraft", path={"uid": uid}), told)
 
 
 def paired(arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespace) -> tuple[str, ...]:

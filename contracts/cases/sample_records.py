@@ -117,6 +117,10 @@ class Samples:
             raise Untested(f"setting realm.{self._realm}.{name} is missing")
         return value
 
+    def tells(self, name: str) -> bool:
+        """Whether the settings of the realm hold a setting."""
+        return bool(getattr(self._settings, name))
+
     @property
     def contact_schema(self) -> str:
         """Schema name of contact records."""
@@ -124,13 +128,19 @@ class Samples:
 
     @property
     def draft_schema(self) -> str:
-        """Schema name of the records that serve as drafts: contacts, or a stand-in that the service takes."""
+        """Schema name of the records that serve as drafts: those of the settings, or a stand-in that is taken."""
         self._told_or_proven()
-        return self._settings.contact_schema or STAND_IN_SCHEMA
+        return self._draft_schema
+
+    @property
+    def _draft_schema(self) -> str:
+        header = (self._settings.draft_document or {}).get("header", {})
+        named = self._settings.draft_schema or header.get("schema")
+        return str(named or self._settings.contact_schema or STAND_IN_SCHEMA)
 
     def _told_or_proven(self) -> bool:
-        """Whether the settings tell what a valid contact is; where they do not, a stand-in has to be proven."""
-        if not self.lacking:
+        """Whether the settings tell what a valid draft is; where they do not, a stand-in has to be proven."""
+        if self._settings.draft_document is not None or not self.lacking:
             return True
         if self._proven is None:
             raise Untested(self.lacking)
@@ -217,15 +227,45 @@ class Samples:
     def draft(self, identifier: str, **members: Any) -> dict[str, Any]:
         """A record to save as a draft: the document does not show its body, so a whole contact record serves.
 
+        Where the settings tell of another document, it is that.
+
         Args:
-            members: Fields to replace or add.
+            members: Fields of a contact to replace or add.
         """
+        told = self._settings.filled_document(identifier, "draft_document")
+        if told is not None:
+            return told | self.members_of_draft(**members)
         whole = self.full_contact if self._told_or_proven() else self.stand_in
         return whole(identifier) | members
 
+    @property
+    def drafts_are_contacts(self) -> bool:
+        """Whether what is saved as a draft has the fields of a contact."""
+        given = self._settings.draft_document
+        return given is None or set(MANDATORY_FIELDS) <= given.keys()
+
+    def members_of_draft(self, **members: Any) -> dict[str, Any]:
+        """What fields of a contact become in a draft: in one that is none, their texts take the place of its own.
+
+        Raises:
+            Untested: there is no free text in the document of the settings.
+        """
+        told = self._settings.draft_document
+        if told is None or self.drafts_are_contacts:
+            return members
+        texts = [value for name, value in members.items() if name != "header" and _is_text(value)]
+        places = [name for name, value in told.items() if name != "header" and _is_free(value)]
+        if texts and not places:
+            raise Untested(
+                f"setting realm.{self._realm}.draft_document has no text by language to be changed"
+            )
+        placed = {name: _in_place(told[name], text) for name, text in zip(places, texts, strict=False)}
+        header = {"header": told.get("header", {}) | members["header"]} if "header" in members else {}
+        return copy.deepcopy(placed | header)
+
     def stand_in(self, identifier: str) -> dict[str, Any]:
         """A contact record in place of a valid one: with nothing in it that only the settings can tell."""
-        schema = self._settings.contact_schema or STAND_IN_SCHEMA
+        schema = self._draft_schema
         plain = {
             name: value for name, value in (_PLAIN | _MORE).items() if name not in CONTACT_VALUES_NOT_SHOWN
         }
@@ -233,6 +273,8 @@ class Samples:
 
     def short_draft(self, identifier: str, **members: Any) -> dict[str, Any]:
         """A record to save as a draft that has no more than the mandatory fields; `members` as for `draft`."""
+        if not self.drafts_are_contacts:
+            return self.draft(identifier, **members)
         whole = self.draft(identifier)
         return {name: whole[name] for name in ("header", *MANDATORY_FIELDS) if name in whole} | members
 
@@ -260,6 +302,23 @@ class Samples:
         """A submission whose document lacks every member but the header."""
         document = self.document(identifier)
         return {"document": {name: value for name, value in document.items() if name == "header"}}
+
+
+def _is_text(value: Any) -> bool:
+    by_language = isinstance(value, dict) and not value.keys() & {"identifier", "url"}
+    return isinstance(value, str) or (
+        by_language and bool(value) and all(isinstance(text, str) for text in value.values())
+    )
+
+
+def _is_free(value: Any) -> bool:
+    """Whether a member holds text that may be any: text by language; a plain one may be a code or a date."""
+    return isinstance(value, dict) and _is_text(value)
+
+
+def _in_place(text: dict[str, str], new: Any) -> dict[str, str]:
+    """Text by language in the place of another, in its first language where only that is given."""
+    return new if isinstance(new, dict) else text | {next(iter(text)): new}
 
 
 def _spoilt(name: str, value: Any) -> Any:

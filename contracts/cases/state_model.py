@@ -219,12 +219,13 @@ def marker(uid: str, version: int) -> str:
     return f"{uid[-8:]}-v{version}."
 
 
-def content(draft: dict[str, Any], uid: str, version: int) -> dict[str, Any]:
+def content(samples: Samples, uid: str, version: int) -> dict[str, Any]:
     """What a save sends: a valid record with its marker in several members, another of which is left out each time."""
     text = marker(uid, version)
     values: list[Any] = [{"en": text} if name in _TEXTS else text for name in _MARKED]
-    marked = draft | {"lastName": text} | dict(zip(_MARKED, values, strict=True))
-    del marked[_MARKED[version % len(_MARKED)]]
+    members = dict(zip(_MARKED, values, strict=True))
+    marked = samples.draft(uid, lastName=text, **members)
+    marked.pop(_MARKED[version % len(_MARKED)], None)
     return marked
 
 

@@ -30,8 +30,7 @@ def save(sequence: RunningSequence, document: Document) -> None:
     """
     sequence.versions += 1
     version = sequence.versions
-    draft = sequence.context.samples.draft(document.uid)
-    sent = state_model.content(draft, document.uid, version)
+    sent = state_model.content(sequence.context.samples, document.uid, version)
     exchange, answer = sequence.send(
         sequence.owner(document),
         "saveDraft",
@@ -193,7 +192,7 @@ def foreign_save(sequence: RunningSequence, document: Document) -> None:
     if other_actor is None:
         return
     sequence.versions += 1
-    sent = state_model.content(sequence.context.samples.draft(document.uid), document.uid, sequence.versions)
+    sent = state_model.content(sequence.context.samples, document.uid, sequence.versions)
     query = {"schema": sequence.context.samples.draft_schema}
     path, saved = {"uid": document.uid}, readers.content_of(sent)
     exchange, answer = sequence.send(other_actor, "saveDraft", path=path, query=query, json=sent)

@@ -170,12 +170,19 @@ _SETTING_NAMES: Final = (
     "contact_schema",
     "contact_organization",
     "workflow_schema",
+    "draft_schema",
     "locked_identifier",
     "others_identifier",
 )
-_LISTS: Final = ("existing_identifier", "published_identifier", "temporary_files", "spare_identifiers")
+_LISTS: Final = (
+    "existing_identifier",
+    "published_identifier",
+    "attachment_identifiers",
+    "temporary_files",
+    "spare_identifiers",
+)
 #: Used up when they are used: each round takes another one.
-_USED_UP: Final = ("existing_identifier", "temporary_files")
+_USED_UP: Final = ("existing_identifier", "temporary_files", "attachment_identifiers")
 _NOWHERE: Final = "http://127.0.0.1:8080"
 
 

@@ -62,7 +62,7 @@ class Coverage:
         for clause in clauses:
             if clause.untested is None:
                 for realm in _realms(clause, target):
-                    needs = (need for need in clause.needs if target.missing(need, realm))
+                    needs = (need for need in _needs_on(target, realm, clause) if target.missing(need, realm))
                     self._lacking[clause.id, realm] = frozenset(needs)
 
     @property
@@ -98,6 +98,12 @@ class Coverage:
             yield _unlock(need, realms, clauses, len(freed), len(helped))
             judged.update(clauses)
             lacking = {cell: names - {need} for cell, names in lacking.items() if names != {need}}
+
+
+def _needs_on(target: Target, realm: str, clause: Clause) -> tuple[str, ...]:
+    """The settings that a clause needs: where those of a realm hold a draft, no contact has to serve as one."""
+    told = target.realm_settings(realm).draft_document is not None
+    return _needs(clause) if told else clause.needs
 
 
 def _realms(clause: Clause, target: Target) -> tuple[str, ...]:

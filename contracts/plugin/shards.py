@@ -220,4 +220,9 @@ def share_of(target: Target, shard: ShardNumber, budget: int) -> Target:
         concurrency=pace.concurrency // shard.of,
         request_budget=budget // shard.of or 1,
     )
-    return replace(target, pace=limited)
+    # Documents with attachments are made in every shard.
+    shares = {
+        realm: replace(own, attachment_identifiers=own.attachment_identifiers[shard.number - 1 :: shard.of])
+        for realm, own in target.realm.items()
+    }
+    return replace(target, pace=limited, realm=shares)

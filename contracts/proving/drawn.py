@@ -35,7 +35,7 @@ from contracts.plugin.forecast import without_realm
 from contracts.plugin.worker import WORKER
 from contracts.proving.observability import observable
 from contracts.proving.processes import ForkedSandbox, SideBySide, output_to, run_suite
-from contracts.proving.trials import AND, SLOW, Watch, contact_taken, leave_the_rest
+from contracts.proving.trials import AND, SLOW, Watch, leave_the_rest, settings_needed
 from contracts.reports import verdict_json
 from contracts.sandbox.faults import population
 from contracts.sandbox.faults.fault import COUNT_PATH, Fault
@@ -53,9 +53,9 @@ _FEW: Final = (2, 3, 4, 6, 9, 12)
 def knobs() -> Mapping[str, tuple[str, ...]]:
     """Every knob with the variants that turn it; each variant belongs to one knob, the first that names it.
 
-    Variants that need the cores for themselves are left out.
+    Variants that need the cores for themselves, or settings of their own, are left out.
     """
-    placed: set[str] = {SLOW}
+    placed: set[str] = {SLOW, *(name for name in ALL if ALL[name].settings)}
     knobs_by_name: dict[str, tuple[str, ...]] = {}
     for point, names in {**SILENT_CLAUSES, **SILENT_POINTS}.items():
         own = tuple(name for name in names if name not in placed)
@@ -527,7 +527,7 @@ def run_drawn(
             stop=False,
             clauses=frozenset(trial.clauses),
             whole=whole,
-            contact=contact_taken(trial.name) if trial.kind == SERVICE else {},
+            settings=settings_needed(trial.name) if trial.kind == SERVICE else {},
         )
         try:
             code = run_suite(words, files, [watch])

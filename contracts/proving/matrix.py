@@ -42,7 +42,7 @@ from contracts.safe_text import many
 from contracts.sandbox.defects import ALL as DEFECTS
 from contracts.sandbox.defects import UNBREAKABLE, Defect
 from contracts.sandbox.defects import load as defect_named
-from contracts.sandbox.variants import COMBINATIONS
+from contracts.sandbox.variants import ALL, COMBINATIONS
 
 #: Defects whose finding waits for a time limit.
 _HANGS = "hangs-"
@@ -111,7 +111,7 @@ def _first_trials(proof: Proof) -> Iterator[ProofTrial]:
                 yield ProofTrial(*parts, whole=proof.whole, stop=not proof.to_the_end)
         if ProofPart.CALM in proof.parts:
             yield ProofTrial(TrialKind.PLAIN, PLAIN, "", seed, whole=True)
-            for name in COMBINATIONS:
+            for name in (*COMBINATIONS, *(name for name in ALL if ALL[name].settings)):
                 yield ProofTrial(TrialKind.VARIANT, name, "", seed, whole=True)
             yield from _longer(seed)
         if ProofPart.PAIRS in proof.parts:

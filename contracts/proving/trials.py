@@ -33,7 +33,7 @@ from contracts.proving.processes import ForkedSandbox, output_to, run_suite
 from contracts.reports.writers import ALL as ALL_FORMATS
 from contracts.sandbox.defects import load as defect_named
 from contracts.sandbox.variants import ALL, Variant, chosen
-from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS, Target
+from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS, RealmSettings, Target
 
 _SHOWN: Final = 300
 _PROFILES: Final = list(Profile)
@@ -132,7 +132,7 @@ class Watch:
         only: Run no other case than this one; None for all.
         share: Of the cases dealt out to so many runs, the number of this run's, from 0.
         formats: Report formats that the run writes.
-        contact: Members of a contact that the sandbox takes, where the embedded one's settings name others.
+        settings: What the sandbox needs in the settings of each realm beside those of the embedded one, by name.
         findings: Confirmed findings, as they came.
         red: Cases with a confirmed finding on the clause, in their order.
         first: Requests and seconds until the first finding on the clause.
@@ -147,7 +147,7 @@ class Watch:
     only: str | None = None
     share: tuple[int, int] = (0, 1)
     formats: Sequence[str] = FORMATS
-    contact: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     findings: list[dict[str, Any]] = field(default_factory=list)
     red: dict[str, None] = field(default_factory=dict)
     first: FirstFinding | None = None
@@ -161,11 +161,12 @@ class Watch:
         return self.sandbox
 
     def pytest_contract_target(self, target: Target) -> Target | None:
-        """Name the contact that the sandbox takes, as the settings of such a service would."""
-        if not self.contact:
+        """Name what the sandbox takes, as the settings of such a service would."""
+        if not self.settings:
             return None
         realms = {
-            realm: replace(own, contact_document=dict(self.contact)) for realm, own in target.realm.items()
+            realm: replace(own, **{name: _told(value, realm, own) for name, value in self.settings.items()})
+            for realm, own in target.realm.items()
         }
         return replace(target, realm=realms)
 
@@ -254,7 +255,8 @@ def pairs(turn: int) -> Iterator[str]:
     Yields:
         Two names with a plus between them, or one name where a variant's partner would touch what it touches.
     """
-    names = list(ALL)
+    # Those that need settings of their own have gates of their own.
+    names = [name for name in ALL if not ALL[name].settings]
     half = (len(names) + 1) // 2
     firsts, seconds = names[:half], names[half:]
     # Neighbours are of one kind; half a list apart they hardly ever are.
@@ -273,7 +275,7 @@ def drawn(seed: int, profile: str) -> str:
         Their names with a plus between them, the same for the same seed and profile.
     """
     # Those that need a contact of their own meet all cases in `pairs`.
-    names = [name for name in ALL if name != SLOW and not ALL[name].contact]
+    names = [name for name in ALL if name != SLOW and not (ALL[name].contact or ALL[name].settings)]
     Random(f"{seed} {profile}").shuffle(names)  # noqa: S311 - nothing secret hangs on it
     taken: list[str] = []
     for name in names:
@@ -471,7 +473,7 @@ def run_trial(trial: ProofTrial, index: CaseIndex, folder: Path) -> TrialResult:
             only=trial.only,
             share=trial.share,
             formats=_formats(trial),
-            contact=contact_taken(trial.name) if trial.kind is TrialKind.VARIANT else {},
+            settings=settings_needed(trial.name) if trial.kind is TrialKind.VARIANT else {},
         )
         try:
             code = run_suite(words, files, [watch])
@@ -510,15 +512,23 @@ def _alteration(trial: ProofTrial) -> list[str]:
     return [word for name in trial.name.split(AND) for word in (f"--{trial.kind}", name)]
 
 
-def contact_taken(name: str) -> dict[str, Any]:
-    """The members of a contact that only settings can tell, on a sandbox with variants.
+def settings_needed(name: str) -> dict[str, Any]:
+    """What only settings can tell of a sandbox with variants: a contact that it takes, and what they name themselves.
 
     Args:
         name: Of the variants, with a plus between them; combinations have names of their own.
     """
-    return {
-        key: value for variant in chosen(name.split(AND)).variants for key, value in variant.contact.items()
-    }
+    variants = chosen(name.split(AND)).variants
+    contact = {key: value for variant in variants for key, value in variant.contact.items()}
+    named = {key: value for variant in variants for key, value in variant.settings.items()}
+    return named | ({"contact_document": contact} if contact else {})
+
+
+def _told(value: Any, realm: str, own: RealmSettings) -> Any:
+    """The value of a setting: that of another one, several values for the realm, or what it is."""
+    if isinstance(value, str):
+        return getattr(own, value)
+    return tuple(each.format(realm=realm) for each in value) if isinstance(value, tuple) else value
 
 
 def _operations(trial: ProofTrial) -> tuple[str, ...]:

@@ -476,6 +476,7 @@ _GRANTS = (
     "others_identifier",
     "published_identifier",
     "spare_identifiers",
+    "attachment_identifiers",
 )
 #: Settings that name records which are only referred to.
 _REFERENCES = ("contact_organization",)

@@ -174,6 +174,19 @@ class RealmSettings:
             "valid document for workflow_schema, beside the settings; header.identifier is filled in",
         ),
     )
+    draft_schema: str | None = field(
+        default=None,
+        metadata=about(Kind.TEXT, "schema of records that are saved as drafts, where contacts are not"),
+    )
+    draft_document: dict[str, Any] | None = field(
+        default=None,
+        hash=False,
+        metadata=about(
+            Kind.JSON_FILE,
+            "valid draft of draft_schema, beside the settings, where contacts are not taken as drafts; "
+            "header.identifier is filled in",
+        ),
+    )
     locked_identifier: str | None = field(
         default=None, metadata=about(Kind.IDENTIFIER, "record that is locked for workflow")
     )
@@ -192,6 +205,13 @@ class RealmSettings:
             Kind.IDENTIFIER_OR_IDENTIFIERS, "record or records with a published version beside their draft"
         ),
     )
+    attachment_identifiers: tuple[str, ...] = field(
+        default=(),
+        metadata=about(
+            Kind.IDENTIFIERS,
+            "records of the author that take attachments and have none yet, where drafts take none; each is used up",
+        ),
+    )
     temporary_files: tuple[str, ...] = field(
         default=(),
         metadata=about(Kind.TEXTS, "unused ids of temporary files that are not empty; each is used up"),
@@ -204,14 +224,17 @@ class RealmSettings:
         ),
     )
 
-    def filled_document(self, identifier: str | None) -> dict[str, Any] | None:
-        """Return a fresh copy of `workflow_document` with `header.identifier` set, or taken out for None.
+    def filled_document(
+        self, identifier: str | None, setting: str = "workflow_document"
+    ) -> dict[str, Any] | None:
+        """Return a fresh copy of a setting's document with `header.identifier` set, or taken out for None.
 
         Returns None when the setting is missing.
         """
-        if self.workflow_document is None:
+        given: dict[str, Any] | None = getattr(self, setting)
+        if given is None:
             return None
-        document = copy.deepcopy(self.workflow_document)
+        document = copy.deepcopy(given)
         header = document.setdefault("header", {})
         if identifier is None:
             header.pop("identifier", None)

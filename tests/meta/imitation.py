@@ -23,16 +23,16 @@ from contracts.history.observed_facts import Change, Place, read_facts
 from contracts.manual.sandbox_setup import imitate
 from contracts.proving.drawn import draw_services
 from contracts.proving.processes import ForkedSandbox, fork, output_to, preload, run_suite
-from contracts.proving.trials import AND, CaseIndex, Watch, contact_taken
+from contracts.proving.trials import AND, CaseIndex, Watch, settings_needed
 
 
 def observe(
-    options: Sequence[str], contact: dict[str, Any], folder: Path, realms: Sequence[str], seed: int
+    options: Sequence[str], settings: dict[str, Any], folder: Path, realms: Sequence[str], seed: int
 ) -> tuple[int, Path]:
     """Run the gate in a few realms on a sandbox, in a fork of this process.
 
     Args:
-        contact: Members of a contact that the service takes, as settings of a live one name them.
+        settings: What the service needs in the settings of each realm, by name.
 
     Returns:
         Its exit code, and what it observed.
@@ -45,7 +45,7 @@ def observe(
             sandbox = ForkedSandbox(options)
             try:
                 formats = ("observations", "verdict")
-                return run_suite(words, [], [Watch(sandbox, stop=False, formats=formats, contact=contact)])
+                return run_suite(words, [], [Watch(sandbox, stop=False, formats=formats, settings=settings)])
             finally:
                 sandbox.stop()
 
@@ -84,12 +84,14 @@ class Imitated:
 
 def imitated(service: list[str], folder: Path, realms: Sequence[str], seed: int) -> Imitated:
     """Observe a service, set up a sandbox like it, and compare a run against that with the first."""
-    contact = contact_taken(AND.join(service))
-    code, seen = observe([f"--variant={name}" for name in service], contact, folder / "service", realms, seed)
+    settings = settings_needed(AND.join(service))
+    code, seen = observe(
+        [f"--variant={name}" for name in service], settings, folder / "service", realms, seed
+    )
     options = imitate(seen).options
     (folder / "service.txt").write_text("\n".join(service), "utf-8")
     (folder / "imitation.txt").write_text("\n".join(options), "utf-8")
-    second, again = observe(options, contact, folder / "imitation", realms, seed)
+    second, again = observe(options, settings, folder / "imitation", realms, seed)
     known, now = (read_facts(read_observations(path)) for path in (seen, again))
     apart = tuple(sorted(known.keys() ^ now.keys()))
     return Imitated(len(options), compare(known, now), (code, second), apart)

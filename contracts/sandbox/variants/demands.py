@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -41,7 +42,8 @@ from contracts.sandbox.record_types import (
     RecordType,
     Validator,
 )
-from contracts.sandbox.storage import DRAFT, Records, Version, new_version
+from contracts.sandbox.service import Seeds
+from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, Version, new_version
 from contracts.sandbox.variants.http import Between, Rewriting
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.variants.records import beyond_draft
@@ -191,6 +193,46 @@ class _MoreThanDrafts(AttachmentOperations):
         realms = self.context.realms.realms
         if not any(beyond_draft(records, realm, uid) for realm in realms):
             raise Refusal(Reason.CONFLICT, "this document is a draft still")
+
+
+_FILES_OF = tuple(f"sandbox-files-{{realm}}-{number:02}" for number in range(1, 41))
+
+
+class _OnlyPublished(AttachmentOperations):
+    """A document has to have a published version."""
+
+    def require_right(self, records: Records, caller: Account, uid: str) -> None:
+        super().require_right(records, caller, uid)
+        realms = self.context.realms.realms
+        if all(records.version(realm, uid, PUBLISHED) is None for realm in realms):
+            raise Refusal(Reason.CONFLICT, "this document is not published")
+
+
+class _PublishedSeeds(Seeds):
+    """Plants published records of the author's, beside the others."""
+
+    def plant_records(self, records: Records, realm: Realm, moment: datetime) -> None:
+        super().plant_records(records, realm, moment)
+        for name in _FILES_OF if CONTACT.name in realm.types else ():
+            records.store(
+                new_version(
+                    realm=realm.name,
+                    identifier=name.format(realm=realm.name),
+                    state=PUBLISHED,
+                    schema=next(iter(realm.types)),
+                    owner="author",
+                    content="{}",
+                    moment=moment,
+                )
+            )
+
+
+VARIANTS.add(
+    "attachments-of-published",
+    "Which documents take attachments is not shown: those with a published version, of which it has some.",
+    parts={"attachments": _OnlyPublished, "seeds": _PublishedSeeds},
+    settings={"attachment_identifiers": _FILES_OF},
+)
 
 
 @VARIANTS.layer("identity", "ticket-scheme")

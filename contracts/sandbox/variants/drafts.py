@@ -15,7 +15,7 @@ from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import AttachmentOperations, DraftOperations
 from contracts.sandbox.habits import JsonAnswer, json_text
 from contracts.sandbox.http_requests import Fault, Reason, Refusal, bad_request, forbidden, not_found
-from contracts.sandbox.record_types import INVALID_PROPERTY, INVALID_TYPE, Expectation, Realm
+from contracts.sandbox.record_types import CONTACT, INVALID_PROPERTY, INVALID_TYPE, Expectation, Realm
 from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, StoredFile, Thumbnails, Version
 from contracts.sandbox.variants.model import Variants
 
@@ -79,6 +79,23 @@ class _Changed(DraftOperations):
     def taken(self, records: Records, realm: Realm, uid: str, schema: str, content: str) -> str:
         """Return what is stored for what was sent, both JSON texts."""
         raise NotImplementedError
+
+
+class _OfWorkflow(_Changed):
+    """Knows contacts, but takes none as a draft."""
+
+    def taken(self, records: Records, realm: Realm, uid: str, schema: str, content: str) -> str:  # noqa: ARG002
+        if schema == CONTACT.name:
+            raise bad_request("drafts of contacts are not kept")
+        return content
+
+
+VARIANTS.add(
+    "drafts-of-workflow",
+    "Which schemas drafts may have is not shown: those of the workflow alone.",
+    parts={"drafts": _OfWorkflow},
+    settings={"draft_schema": "workflow_schema", "draft_document": "workflow_document"},
+)
 
 
 @VARIANTS.layer("drafts", "draft-nulls-dropped")

@@ -38,6 +38,8 @@ class Variant:
         wrap: makes an application that stands between the service and the wire.
         layer: how near to the wire it stands: those that look into bodies before those that only frame them.
         contact: members of a contact that it takes, where only a target's settings can tell them.
+        settings: what a target's settings have to say for it to be judged as a whole, by name: the name of another
+            setting with the same value, or several values, with ``{realm}`` for the realm.
 
     """
 
@@ -48,6 +50,7 @@ class Variant:
     wrap: Callable[[ASGIApp], ASGIApp] | None = None
     layer: int = 0
     contact: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
 
 class Variants(list[Variant]):
@@ -293,7 +296,11 @@ SILENT_POINTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "Digits and offset of a timestamp": ("timestamps-tenths", "timestamps-micro", "timestamps-nano"),
         "How answers write a realm": ("realm-in-capitals",),
         "Identifiers of refused records": ("refused-contacts-stay-taken", "refused-records-stay-taken"),
-        "Attachments of a document that is a draft still": ("attachments-beyond-drafts",),
+        "Attachments of a document that is a draft still": (
+            "attachments-beyond-drafts",
+            "attachments-of-published",
+        ),
+        "Schemas of drafts": ("drafts-of-workflow",),
         "Whose drafts a list without a collection holds": ("list-own-only",),
         "What sets my and mydrafts apart": ("my-and-mydrafts-differ", "my-without-drafts"),
         "Another collection than my and mydrafts": ("collections-open",),

@@ -68,12 +68,12 @@ def test_a_malformed_submission_updates_nothing(
 
 @contract("malformed-json-refused", operations=("saveDraft", "getDraft"))
 def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
-    author: Actor, arrange: Arrangement, ordinary: OrdinaryRequests, claim: Claims
+    author: Actor, arrange: Arrangement, samples: Samples, ordinary: OrdinaryRequests, claim: Claims
 ) -> None:
     """A refused save leaves the draft with the content it had."""
     drafts.works_for_ordinary_uid(author, arrange)
     draft = arrange.draft(author)
-    changed = draft.document | {"firstName": "Changed"}
+    changed = samples.draft(draft.uid, firstName="Changed")
     request = ordinary.saving(draft.uid)
     asked = [requests.with_body(request, author, body) for body in hostile_input.malformed(changed).values()]
     drafts.claim_each_refused(claim("malformed-json-refused", "saveDraft"), asked)

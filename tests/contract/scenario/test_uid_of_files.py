@@ -23,7 +23,7 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
 ) -> None:
     """A picture is attached, listed, found, downloaded and previewed under a uid of 11 or of 128 characters."""
     attachments.relies_on_chain(arrange, author)
-    uid = arrange.document(author, fresh.uid(length - len(ending)) + ending)
+    uid = arrange.document(author, fresh.uid(length - len(ending)) + ending, named=True)
     attachments.passes_chain(claim, "uid-files-at-the-edges", arrange, author, uid)
 
 

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from contracts.cases.sample_records import Samples
 from contracts.cases.state_exploration import FOLDER, TOUR, Saved, candidates, narrow, steps_of
 from contracts.cases.state_model import (
     LOOKS,
@@ -21,6 +22,7 @@ from contracts.cases.state_model import (
     marker,
 )
 from contracts.interface.catalogue import Level, load_catalogue
+from contracts.settings.target import RealmSettings
 
 CHECKOUT = Path(__file__).parents[3]
 CASE = CHECKOUT / "tests" / "contract" / "stateful" / "test_many_calls.py"
@@ -79,8 +81,11 @@ def test_a_draft_read_twice_and_wrong_the_second_time_speaks_against_its_last_sa
     assert document.suspect() == ("draft-save-updates", "getDraft")
 
 
+TOLD = RealmSettings(contact_schema="person", contact_organization="org-0123456789", country_terms=("ke",))
+
+
 def test_successive_contents_leave_out_different_members() -> None:
-    contents = [content({"firstName": "Wangari"}, UID, version) for version in range(1, 7)]
+    contents = [content(Samples(TOLD, "abs-dev"), UID, version) for version in range(1, 7)]
     for earlier, later in itertools.pairwise(contents):
         assert earlier.keys() - later.keys()
         assert later.keys() - earlier.keys()
@@ -89,7 +94,7 @@ def test_successive_contents_leave_out_different_members() -> None:
 def test_a_content_is_told_from_every_other_by_its_marker() -> None:
     document = Document("A", "author", UID)
     for version in (1, 11, 111):
-        document.save(version, content({}, UID, version), None)
+        document.save(version, content(Samples(TOLD, "abs-dev"), UID, version), None)
     assert document.shown_as(str(document.contents[11])) == [11]
     assert marker(UID, 1) not in str(document.contents[11])
 
