@@ -88,6 +88,8 @@ _TOLD_BY: Final = {"country": "country_terms", "contactOrganization": "contact_o
 _REFERENCE: Final = "contactOrganization"
 #: The schema that a stand-in names where the settings name none: what the interface document calls these records.
 STAND_IN_SCHEMA: Final = "contact"
+#: Marks a run in which drafts are documents of the workflow, since contacts were not taken as such.
+DRAFTS_OF_WORKFLOW: Final = "drafts are documents of the workflow"
 #: A kind that no field of a record has: an array in an array.
 WRONG_KIND: Final = [[17]]
 

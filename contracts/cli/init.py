@@ -31,7 +31,7 @@ from contracts.manual.settings_writer import (
 from contracts.safe_text import json_text, many, plain_line, printable
 from contracts.settings.guard import checked_base_url, refuse_production_realm
 from contracts.settings.settings_reader import BASE_URL, load_target
-from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS
+from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS, REALM_HEADER
 
 _FOLDER: Final = Path("targets")
 #: How long a target is waited for that is just starting, as in a run.
@@ -176,6 +176,8 @@ def _learned_lines(learned: RecordedSettings) -> Iterator[str]:
         yield f"  {realm} was sent as '{plain_line(spelling)}'; the interface document writes it in small letters"
     for documented, sent in learned.sent_names.items():
         yield f"  {documented} was sent as '{plain_line(sent.name)}'  (request {sent.request})"
+    if learned.names.realm_header:
+        yield f"  {REALM_HEADER} was sent as '{plain_line(learned.names.realm_header)}'"
     if learned.list_options:
         yield f"  options of the list of drafts in use: {plain_line(', '.join(sorted(learned.list_options)))}"
     yield from (f"  {note}" for note in learned.notes)

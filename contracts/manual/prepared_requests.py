@@ -306,7 +306,11 @@ class RequestGenerator:
         if operation == "createToken":
             email, password = self._account.email, self._account.password.reveal()
             return Request(operation, body={"email": email, "password": password})
-        if load_description().operations[operation].stores in ("contact", "draft"):
+        stores = load_description().operations[operation].stores
+        if stores == "draft" and self._samples.tells("draft_document"):
+            query = {"schema": self._samples.draft_schema}
+            return Request(operation, path, query, body=self._samples.draft(identifier))
+        if stores in ("contact", "draft"):
             query = {"schema": self._setting("contact_schema", STAND_IN_SCHEMA)}
             return Request(operation, path, query, body=self._contact(identifier))
         if "schema" in names:

@@ -57,6 +57,8 @@ _DRAFT_LIFE: Final = (
     "listAttachments",
     "deleteDraft",
 )
+#: What is refused to the setting that names what is taken in its place.
+_INSTEAD: Final = {_SAVING: "draft_document", "createAttachment": "attachment_identifiers"}
 #: Characters of a response that a line quotes.
 _QUOTED_CHARACTERS: Final = 120
 #: What leaves a record for good.
@@ -149,6 +151,7 @@ def examine(
         readiness.diagnoses.append(Diagnosis("address", State.ENVIRONMENT, str(fault)))
     if waited:
         readiness.diagnoses.append(Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s"))
+    readiness.must = Coverage(load_catalogue().must, session.target, examination.refused)
     readiness.spellings = examination.spellings
     readiness.requests = len(session.notes)
     readiness.seconds = time.monotonic() - started
@@ -181,6 +184,8 @@ class _Examination:
         self._without_rights: set[str] = set()
         self._document_realms = set(self._target.realms) & set(DOCUMENT_REALMS)
         self.spellings: dict[str, str] = {}
+        #: Realm to the settings that would name what it takes, where an ordinary draft or file was refused.
+        self.refused: dict[str, list[str]] = {}
 
     def reads(self) -> Iterator[Diagnosis]:
         """Everything that reading shows; stops where the author cannot sign in."""
@@ -403,10 +408,21 @@ class _Examination:
             if operation.id == _SAVING and result.recorded.status == _FORBIDDEN:
                 self._without_rights.add(realm)
             lacking = f" ({'; '.join(calls.notes)})" if calls.notes else ""
-            yield Diagnosis(subject, State.NOTE, f"{_seen(result.recorded)}{lacking}")
+            instead = self._setting_instead(operation, realm, result.recorded)
+            yield Diagnosis(subject, State.NOTE, f"{_seen(result.recorded)}{lacking}{instead}")
         # What is refused for want of rights may be the account's fault, and is told as it is.
         if result.recorded.status != _FORBIDDEN:
             yield from self._contradicted(subject, result.judged.findings)
+
+    def _setting_instead(self, operation: Operation, realm: str, refused: Exchange) -> str:
+        """Which setting names what a realm takes that refused an ordinary draft or file for what it is, in words."""
+        setting = _INSTEAD.get(operation.id)
+        given = setting and getattr(self._target.realm_settings(realm), setting)
+        refusal = refused.response is not None and refused.response.refusal and refused.status != _FORBIDDEN
+        if setting is None or given or not refusal:
+            return ""
+        self.refused.setdefault(realm, []).append(setting)
+        return f"; realm.{realm}.{setting} can name what it takes"
 
     # What all have in common
 

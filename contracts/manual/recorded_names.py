@@ -16,7 +16,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous, errors, records
 from contracts.exchanges.request_facts import RequestFacts, scheme_fault
 from contracts.safe_text import many, plain_line
-from contracts.settings.target import BEARER, DEVELOPMENT_REALMS, PRODUCTION_REALMS
+from contracts.settings.target import BEARER, DEVELOPMENT_REALMS, PRODUCTION_REALMS, REALM_HEADER
 
 _REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 #: Documented name without its signs, in small letters → names that many services use for the same, written alike.
@@ -41,7 +41,6 @@ _COLLECTIONS: Final = {
     "my": re.compile(r"(my|mine|own|personal|private)([^a-z].*)?|my[a-z]*", re.IGNORECASE),
 }
 _COLLECTION: Final = "collection"
-_REALM_HEADER: Final = "the header Realm"
 _LISTING: Final = "listDrafts"
 _LONGEST_SCHEME: Final = 20
 
@@ -88,6 +87,7 @@ class RecordedNames:
     _documented: set[str] = field(default_factory=set)
     _unclear: dict[str, int] = field(default_factory=dict)
     _places: Counter[str] = field(default_factory=Counter)
+    _headers: dict[str, str] = field(default_factory=dict)
     _schemes: Counter[str] = field(default_factory=Counter)
     _schemes_taken: set[str] = field(default_factory=set)
     _unsigned: int = 0
@@ -98,6 +98,8 @@ class RecordedNames:
         self._places.update(_realm_places(exchange, facts.query))
         if not taken(exchange):
             return
+        headers = exchange.request_headers.items()
+        self._headers |= {name.lower(): name for name, value in headers if named_realm(value)}
         listed = facts.operation.query_parameters
         self._documented.update(name for name, _ in facts.query if name in listed)
         for name, value in facts.query:
@@ -132,8 +134,6 @@ class RecordedNames:
         if self._places:
             places = ", ".join(f"{place} ({many(times, 'request')})" for place, times in self._places.items())
             yield f"the realm travels in {places}"
-        if self._places and not self._places.keys() & {_REALM_HEADER} and self._elsewhere:
-            yield "the document has the realm in the header Realm, and no setting names another header"
         for scheme, times in sorted(self._schemes.items()):
             if scheme != BEARER:
                 shown = scheme if scheme.isalpha() and len(scheme) < _LONGEST_SCHEME else "another one"
@@ -151,8 +151,14 @@ class RecordedNames:
             )
 
     @property
-    def _elsewhere(self) -> bool:
-        return any(place.startswith("the header") for place in self._places)
+    def realm_header(self) -> str:
+        """The header that carried the realm where Realm never did; empty where it did, or several may have."""
+        names = [*self._headers.values()]
+        return names[0] if len(names) == 1 and "realm" not in self._headers else ""
+
+    def realm(self, exchange: Exchange) -> str | None:
+        """The realm that a request names in that header."""
+        return exchange.request_headers.get(self.realm_header) if self.realm_header else None
 
     def _query(self) -> dict[str, SentName]:
         return {name: sent for name, sent in self.query.items() if name not in self._documented}
@@ -195,7 +201,7 @@ def _realm_places(exchange: Exchange, query: Iterable[tuple[str, str]]) -> Itera
     """Where a request names a realm, in words."""
     for name, value in exchange.request_headers.items():
         if named_realm(value):
-            yield _REALM_HEADER if name.lower() == "realm" else f"the header {plain_line(name)}"
+            yield REALM_HEADER if name.lower() == "realm" else f"the header {plain_line(name)}"
     for name, value in query:
         if named_realm(value):
             yield f"the query parameter {plain_line(name)}"

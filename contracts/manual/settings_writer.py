@@ -22,6 +22,7 @@ from contracts.exchanges.request_facts import ROOT, RequestFacts, read_request
 from contracts.interface.description import load_description
 from contracts.interface.operations import is_valid_uid
 from contracts.manual.recorded_names import RecordedNames, SentName, realms_named, taken
+from contracts.safe_text import plain_line
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     DEVELOPMENT_REALMS,
@@ -96,6 +97,10 @@ class _Learner:
         self._names = RecordedNames()
         self._taken_as_documented: set[str] = set()
         self._with_bodies = False
+        #: Schemas of drafts that were refused for no other reason than what they are, by realm.
+        self._refused_drafts: dict[str, set[str]] = {}
+        self._drafts: set[str] = set()
+        self._filed: dict[str, int] = {}
 
     def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
         addresses: Counter[str] = Counter()
@@ -126,7 +131,29 @@ class _Learner:
         self._take_names()
         for realm in self._taken_as_documented & self._learned.realms.keys():
             self._learned.realms[realm].pop("sent_as", None)
+        for realm, settings in self._learned.realms.items():
+            self._settle_drafts(realm, settings)
+        for identifier in self._filed.keys() - self._drafts:
+            self._learned.notes.append(
+                f"request {self._filed[identifier]} attached a file to '{plain_line(identifier)}', of which the "
+                "recording saves no draft: where drafts take no files, attachment_identifiers names records like it "
+                "that have none yet"
+            )
         return self._learned
+
+    def _settle_drafts(self, realm: str, settings: dict[str, Value]) -> None:
+        """Leave a draft of another schema out where contacts may serve: what is known of these tells more."""
+        draft, contact = settings.get("draft_schema"), settings.get("contact_schema")
+        if draft is None or contact is None or "draft_document" not in settings:
+            return
+        if contact.value in self._refused_drafts.get(realm, ()):
+            return
+        del settings["draft_schema"], settings["draft_document"]
+        if draft.value != contact.value:
+            self._learned.notes.append(
+                f"request {draft.request} saved a draft of '{draft.value}' in {realm}: draft_schema and draft_document "
+                "are for a service that takes no contact as a draft, which the recording does not show"
+            )
 
     def _take_names(self) -> None:
         query, collections, scheme = self._names.settled()
@@ -135,6 +162,7 @@ class _Learner:
             scheme or None,
             {documented: sent.name for documented, sent in query.items()},
             {documented: sent.name for documented, sent in collections.items()},
+            self._names.realm_header or None,
         )
         self._learned.notes += self._names.notes()
 
@@ -143,8 +171,9 @@ class _Learner:
         if realms_named(exchange, sent.query) & set(PRODUCTION_REALMS):
             self._learned.production = True
         by_query = dict(documented).get("Realm") if "Realm" in sent.operation.query_parameters else None
-        facts = replace(sent, query=documented, realm=sent.realm or by_query)
+        facts = replace(sent, query=documented, realm=sent.realm or self._names.realm(exchange) or by_query)
         answered = exchange.response is not None and bool(exchange.response.text)
+        self._note_stored(exchange, facts)
         self._with_bodies = self._with_bodies or answered or exchange.request_body.json is not None
         realm = self._realm(facts)
         if facts.operation.id == "listDrafts":
@@ -164,6 +193,17 @@ class _Learner:
             elif name not in settings:
                 personal = isinstance(value, dict) and not self._keep
                 settings[name] = Value(without_personal_data(value) if personal else value, exchange.number)
+
+    def _note_stored(self, exchange: Exchange, facts: RequestFacts) -> None:
+        """Note of which documents drafts were saved, and which got files."""
+        uid, stores = facts.path.get("uid", ""), facts.operation.stores
+        if stores == "attachment" and taken(exchange):
+            self._filed.setdefault(uid, exchange.number)
+        elif stores == "draft" and taken(exchange):
+            self._drafts.add(uid)
+        elif stores == "draft" and exchange.response is not None and exchange.response.refusal:
+            realm = self._realm(facts) or ""
+            self._refused_drafts.setdefault(realm, set()).add(dict(facts.query).get("schema", ""))
 
     def _realm(self, facts: RequestFacts) -> str | None:
         """The development realm of a request, as the document spells it."""
@@ -187,6 +227,9 @@ def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, An
         yield from _terms(body)
         if isinstance(body, dict):
             yield "contact_document", _unnamed(body)
+    if operation.stores == "draft" and schema and isinstance(body, dict):
+        yield "draft_schema", schema
+        yield "draft_document", _unnamed(body)
     if "schema" in operation.path_parameters:
         document = body.get("document") if isinstance(body, dict) else None
         if schema:
@@ -406,7 +449,7 @@ def _realm(settings: TargetSettings, realm: str) -> Table:
         table.add(setting, item)
     for name, described in RealmSettings.__dataclass_fields__.items():
         drafts_only = realm not in DOCUMENT_REALMS and name.startswith(
-            ("contact", "country", "spare", "temporary")
+            ("contact", "country", "spare", "temporary", "draft", "attachment")
         )
         if name not in given and not drafts_only:
             table.add(tomlkit.comment(f"{name} = …  {described.metadata['meaning']}"))

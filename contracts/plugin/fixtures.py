@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from contracts.cases.marks import Profile
 from contracts.cases.properties import Properties, example_database
 from contracts.cases.requests import OrdinaryRequests, ValidRequests
 from contracts.cases.row_requests import RowRequests
-from contracts.cases.sample_records import Samples
+from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from contracts.cases.sign_in import Credentials
 from contracts.cases.workflow_records import WorkflowRecords
 from contracts.checks.claims import Claims, Observer
@@ -62,8 +63,13 @@ def observe(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) ->
 
 @pytest.fixture
 def settings(worker: Worker, realm: str) -> RealmSettings:
-    """The target's settings for the realm."""
-    return worker.target.realm_settings(realm)
+    """The target's settings for the realm; drafts are those of its workflow where the first look showed that."""
+    settings = worker.target.realm_settings(realm)
+    if settings.draft_document is None and worker.shared.marked(DRAFTS_OF_WORKFLOW):
+        return replace(
+            settings, draft_schema=settings.workflow_schema, draft_document=settings.workflow_document
+        )
+    return settings
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -55,15 +55,21 @@ class Coverage:
 
     Args:
         clauses: Those to count; clauses that nothing can test are left out.
+        refused: Realm to the settings that the clauses on drafts or on attachments need there besides, since an
+            ordinary one was refused: `draft_document`, `attachment_identifiers`.
     """
 
-    def __init__(self, clauses: Iterable[Clause], target: Target) -> None:
+    def __init__(
+        self, clauses: Iterable[Clause], target: Target, refused: Mapping[str, Collection[str]] | None = None
+    ) -> None:
         self._lacking: dict[Cell, frozenset[str]] = {}
         for clause in clauses:
             if clause.untested is None:
                 for realm in _realms(clause, target):
-                    needs = (need for need in _needs_on(target, realm, clause) if target.missing(need, realm))
-                    self._lacking[clause.id, realm] = frozenset(needs)
+                    needs = _needs_on(target, realm, clause, (refused or {}).get(realm, ()))
+                    self._lacking[clause.id, realm] = frozenset(
+                        need for need in needs if target.missing(need, realm)
+                    )
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -100,10 +106,23 @@ class Coverage:
             lacking = {cell: names - {need} for cell, names in lacking.items() if names != {need}}
 
 
-def _needs_on(target: Target, realm: str, clause: Clause) -> tuple[str, ...]:
-    """The settings that a clause needs: where those of a realm hold a draft, no contact has to serve as one."""
-    told = target.realm_settings(realm).draft_document is not None
-    return _needs(clause) if told else clause.needs
+def _needs_on(target: Target, realm: str, clause: Clause, refused: Collection[str]) -> tuple[str, ...]:
+    """The settings that a clause needs in a realm; where those hold a draft, no contact has to serve as one.
+
+    Args:
+        refused: As for `Coverage`.
+    """
+    needs = clause.needs
+    if _on_drafts(clause) and ("draft_document" in refused or target.realm_settings(realm).draft_document):
+        needs = (*_needs(clause), "realm.draft_document")
+    if "attachment_identifiers" in refused and clause.family == "attachment":
+        needs = (*needs, "realm.attachment_identifiers")
+    return needs
+
+
+def _on_drafts(clause: Clause) -> bool:
+    """Whether a clause needs a draft, as which a contact serves where the settings hold no other."""
+    return _STOOD_IN_FOR in clause.needs and _STOOD_IN_FOR not in _needs(clause)
 
 
 def _realms(clause: Clause, target: Target) -> tuple[str, ...]:

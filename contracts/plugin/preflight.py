@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
-from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
+from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, STAND_IN_SCHEMA, Samples
 from contracts.cases.submissions import UNKNOWN_SCHEMA
-from contracts.checks.outcomes import Attempt, confirm, contradicted
+from contracts.checks.outcomes import Attempt, confirm, contradicted, taken
 from contracts.checks.workflow import Row, carries_message
 from contracts.errors import EnvironmentFault
 from contracts.evidence.record import Verdict
@@ -24,7 +24,14 @@ from contracts.plugin.worker import Worker
 from contracts.session.actor import NO_TOKEN, Actor
 from contracts.session.session import Session, wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
-from contracts.settings.target import AUTHOR, BEARER, DOCUMENT_REALMS, WireNames, sent_as_line
+from contracts.settings.target import (
+    AUTHOR,
+    BEARER,
+    DOCUMENT_REALMS,
+    REALM_HEADER,
+    WireNames,
+    sent_as_line,
+)
 
 #: How long the look at the target may take, in seconds.
 LONGEST_LOOK_SECONDS: Final = 8.0
@@ -157,10 +164,21 @@ def _refused_draft(worker: Worker, realm: str) -> Response | None:
     samples = Samples(worker.target.realm_settings(realm), realm, lambda _: None)
     uid = worker.namespace.uid()
     query = {"schema": samples.draft_schema}
-    saved = _author(worker, realm, "rights").send(
-        _SAVING, path={"uid": uid}, query=query, json=samples.draft(uid)
-    )
+    author = _author(worker, realm, "rights")
+    saved = author.send(_SAVING, path={"uid": uid}, query=query, json=samples.draft(uid))
+    if not saved.fault and saved.answer.refusal and not samples.tells("draft_document"):
+        _try_workflow_draft(worker, author, samples)
     return saved.answer if not saved.fault and saved.status == _FORBIDDEN else None
+
+
+def _try_workflow_draft(worker: Worker, author: Actor, samples: Samples) -> None:
+    """See whether a document of the workflow is taken as a draft where a contact is not; drafts are that, then."""
+    if samples.tells_workflow:
+        uid = worker.namespace.uid()
+        query, document = {"schema": samples.workflow_schema}, samples.document(uid)
+        saved = author.send(_SAVING, path={"uid": uid}, query=query, json=document)
+        if not saved.fault and taken(saved):
+            worker.shared.mark(DRAFTS_OF_WORKFLOW)
 
 
 def _may_not_submit(worker: Worker, realms: Iterable[str]) -> bool:
@@ -455,6 +473,7 @@ def _probes(worker: Worker) -> Iterator[_Probe]:
     by_query = submission | {"headers": {"Realm": None}, "query": {"Realm": realms[0]}}
     yield _Probe("Realm", realms[0], "realm-query", _SUBMITTING, by_query, _realm_not_found)
     for realm in reading[:1]:
+        yield _Probe(REALM_HEADER, realm, _REALMS_CLAUSE, _READING, _first_item("$top"), _refused_alone)
         yield _Probe(BEARER, realm, _TOKEN_CLAUSE, _READING, _first_item("$top"), _refused_alone)
         for name, clause in _COLLECTIONS.items():
             query = {"query": {"collection": name, "$top": "1"}}

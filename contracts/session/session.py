@@ -331,7 +331,14 @@ class Session:
     def _make_transport(self) -> Transport:
         bundle = self.target.tls.ca_bundle
         timeout = self.target.pace.timeout_seconds
-        return Transport(self.target.base_url, timeout, str(bundle) if bundle else None, self._may_follow)
+        own = (self.target.names.realm_header,) if self.target.names.realm_header else ()
+        return Transport(
+            self.target.base_url,
+            timeout,
+            str(bundle) if bundle else None,
+            self._may_follow,
+            private_headers=own,
+        )
 
     def _guard(self, method: str, url: str, headers: Mapping[str, str]) -> None:
         refuse_request(method, url, headers, self.target)

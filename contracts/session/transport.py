@@ -312,6 +312,7 @@ class Transport:
         timeout: Seconds for connecting, between two bytes, and for a whole answer.
         ca_bundle: File with the certificates of a private authority, or None for the usual ones.
         may_follow: Whether a redirect to this method and address may be followed; one that may not is the answer.
+        private_headers: Further headers that no other host gets when a redirect is followed.
     """
 
     def __init__(
@@ -320,10 +321,13 @@ class Transport:
         timeout: float,
         ca_bundle: str | None = None,
         may_follow: Callable[[str, str], bool] = _follow_any,
+        *,
+        private_headers: tuple[str, ...] = (),
     ) -> None:
         #: Seconds for connecting, between two bytes, and for a whole answer.
         self.timeout = min(timeout, LONGEST_SECONDS)
         self._may_follow = may_follow
+        self._private_headers = private_headers
         self.http = requests.Session()
         # Netrc entries would replace the Authorization header of a case, and cookies would couple cases.
         self.http.trust_env = False
@@ -480,7 +484,7 @@ class Transport:
             return None
         redirected.headers.pop("Host", None)
         if origin != _origin(request.url or ""):
-            for name in _CREDENTIALS:
+            for name in (*_CREDENTIALS, *self._private_headers):
                 redirected.headers.pop(name, None)
         return redirected
 

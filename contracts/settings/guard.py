@@ -127,7 +127,7 @@ def refuse_request(method: str, url: str, headers: Headers, target: Target) -> N
         _refuse(method, f"the address is not on {target.base_url}")
     if prefix and not _below(prefix, parts.path):
         _refuse(method, f"the address is not below {target.base_url}")
-    _check_headers(method, headers, netlocs)
+    _check_headers(method, headers, netlocs, target.names.realm_header or "realm")
     if parts.query:
         _check_query(method, parts.query)
 
@@ -163,10 +163,11 @@ def _below(prefix: str, path: str) -> bool:
     return decoded == _decoded(prefix) or decoded.startswith(_decoded(prefix) + "/")
 
 
-def _check_headers(method: str, headers: Headers, netlocs: frozenset[str]) -> None:
+def _check_headers(method: str, headers: Headers, netlocs: frozenset[str], realm_header: str) -> None:
+    carriers = ("realm", realm_header.lower())
     for name, value in headers.items() if isinstance(headers, Mapping) else headers:
         lowered = name.strip().lower()
-        if lowered == "realm" and _names_production(_text(value)):
+        if lowered in carriers and _names_production(_text(value)):
             _refuse(method, "its Realm header selects a production realm")
         if lowered == "host" and _text(value).strip().lower() not in netlocs:
             _refuse(method, "its Host header names another host")

@@ -472,6 +472,11 @@ _HEADER_VALUE: Final = re.compile(r"[!-+\--~]+")
 #: RFC 9110, 5.6.2.
 _TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _COLLECTIONS: Final = ("my", "mydrafts")
+#: Headers that have a meaning of their own, and the documented one.
+_HEADERS: Final = frozenset(
+    {"realm", "accept", "authorization", "connection", "content-encoding", "content-length", "content-type"}
+    | {"cookie", "host", "range", "transfer-encoding", "user-agent"}
+)
 
 
 def _service_names(source: TomlFile) -> ServiceNames:
@@ -479,6 +484,13 @@ def _service_names(source: TomlFile) -> ServiceNames:
     names = _group(source, ("names",), ServiceNames)
     if names.scheme and not _TOKEN.fullmatch(names.scheme):
         _refuse(source, ("names", "scheme"), 'is no scheme; write one word such as scheme = "Token"')
+    header = names.realm_header
+    if header and (not _TOKEN.fullmatch(header) or header.lower() in _HEADERS):
+        _refuse(
+            source,
+            ("names", "realm_header"),
+            'is no header for a realm; write one such as "X-Realm", or no line',
+        )
     queries = {
         parameter for one in load_description().operations.values() for parameter in one.query_parameters
     }

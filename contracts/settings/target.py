@@ -285,10 +285,13 @@ class ServiceNames:
         hash=False,
         metadata=about(Kind.NAMES, 'collections of drafts by their documented name: `{ my = "mine" }`'),
     )
+    realm_header: str | None = field(
+        default=None, metadata=about(Kind.TEXT, "the header that carries the realm in place of Realm")
+    )
 
     def __bool__(self) -> bool:
         """Whether there is any."""
-        return bool(self.scheme or self.query or self.collections)
+        return bool(self.scheme or self.query or self.collections or self.realm_header)
 
 
 def target_in_words(name: str, base_url: str) -> str:
@@ -383,6 +386,8 @@ class Target:
 
 _REALM: Final = "Realm"
 _COLLECTION: Final = "collection"
+#: What the header is called where it has to be told from the query parameter of that name.
+REALM_HEADER: Final = "the header Realm"
 BEARER: Final = "Bearer"
 
 
@@ -395,26 +400,30 @@ class WireNames:
         scheme: What is sent in place of Bearer.
         query: Documented query parameter → as it is sent.
         collections: Documented collection of drafts → as it is sent.
+        realm_header: What is sent in place of the header Realm.
     """
 
     realms: Mapping[str, str]
     scheme: str | None
     query: Mapping[str, str]
     collections: Mapping[str, str]
+    realm_header: str | None = None
 
     @classmethod
     def of(cls, target: Target) -> WireNames:
         """Those of a target's settings, `realm.REALM.sent_as` and `[names]`."""
         realms = {realm: given.sent_as for realm, given in target.realm.items() if given.sent_as}
         names = target.names
-        return cls(realms, names.scheme, names.query, names.collections)
+        return cls(realms, names.scheme, names.query, names.collections, names.realm_header)
 
     def without(self, documented: str) -> WireNames:
         """All but one, which goes out as the document writes it; an empty name leaves them all."""
         if not documented:
             return self
         kept = [_but(documented, names) for names in (self.realms, self.query, self.collections)]
-        return WireNames(kept[0], None if documented == BEARER else self.scheme, kept[1], kept[2])
+        scheme = None if documented == BEARER else self.scheme
+        header = None if documented == REALM_HEADER else self.realm_header
+        return WireNames(kept[0], scheme, kept[1], kept[2], header)
 
     def in_words(self) -> str:
         """Each name and what is sent in its place, for a sentence."""
@@ -426,15 +435,16 @@ class WireNames:
 
     def _pairs(self) -> dict[str, str]:
         scheme = {BEARER: self.scheme} if self.scheme else {}
-        return {**self.realms, **scheme, **self.query, **self.collections}
+        header = {REALM_HEADER: self.realm_header} if self.realm_header else {}
+        return {**self.realms, **scheme, **self.query, **self.collections, **header}
 
     def __bool__(self) -> bool:
         """Whether the target has any names of its own."""
         return bool(self._pairs())
 
     def headers(self, headers: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
-        """Headers with the target's realm and token scheme; values that are no documented names stay."""
-        return {name: self._header(name.lower(), value) for name, value in headers.items()}
+        """Headers with the target's realm, its header and token scheme; values that are no documented names stay."""
+        return {self._header_name(name): self._header(name.lower(), value) for name, value in headers.items()}
 
     def url(self, url: str, operation: str | None) -> str:
         """An address with the target's names of query parameters, collections and realms, all else as it was."""
@@ -444,6 +454,9 @@ class WireNames:
         listed = load_description().operations[operation].query_parameters
         pairs = [self._pair(pair, listed) for pair in query.split("&")]
         return url.replace(f"?{query}", f"?{'&'.join(pairs)}", 1)
+
+    def _header_name(self, name: str) -> str:
+        return self.realm_header if self.realm_header and name.lower() == _REALM.lower() else name
 
     def _header(self, name: str, value: str | bytes) -> str | bytes:
         text = _text(value)

@@ -1,6 +1,6 @@
-"""A sandbox that calls documented names otherwise: realms, query parameters, collections, the scheme of a token."""
+"""A sandbox that calls documented names otherwise: realms, their header, query parameters, collections, the scheme."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -16,6 +16,7 @@ class Renamed:
         query: Documented query parameter → how the service calls it.
         values: Documented value of a query parameter, such as a collection → how the service calls it.
         scheme: What the service wants in the place of Bearer.
+        realm_header: The header in which the service looks for the realm.
     """
 
     def __init__(
@@ -26,19 +27,30 @@ class Renamed:
         query: Mapping[str, str] | None = None,
         values: Mapping[str, str] | None = None,
         scheme: str = "Bearer",
+        realm_header: str = "Realm",
     ) -> None:
         self._app = app
         self._realms, self._query, self._values = realms or {}, query or {}, values or {}
         self._scheme = scheme
+        self._realm_header = realm_header.lower().encode()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Hand a request on, in the sandbox's own words."""
         if scope["type"] == "http":
-            headers = [(name, self._header(name, value)) for name, value in scope["headers"]]
+            known_headers = self._known(scope["headers"])
+            headers = [(name, self._header(name, value)) for name, value in known_headers]
             pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
             known = [(_told(self._query, name), self._value(name, value)) for name, value in pairs]
             scope = {**scope, "headers": headers, "query_string": urlencode(known).encode("latin-1")}
         await self._app(scope, receive, send)
+
+    def _known(self, headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+        """The headers with the realm in its documented one; what is sent in that is not looked at."""
+        for name, value in headers:
+            if name.lower() == self._realm_header:
+                yield b"realm", value
+            elif name.lower() != b"realm":
+                yield name, value
 
     def _header(self, name: bytes, value: bytes) -> bytes:
         if name.lower() == b"realm":

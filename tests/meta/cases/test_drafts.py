@@ -1,5 +1,6 @@
 """Drafts: what a save and a deletion did, told from what is read afterwards; the stand-in for a valid record."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -113,6 +114,37 @@ def test_settings_make_a_stand_in_unnecessary(scripted: Any, run: Any) -> None:
     assert made.draft(UID)["country"] == {"identifier": "ke"}
     assert len(made.draft(UID)) == 26
     assert actor.sent == []
+
+
+PERMIT = {
+    "header": {"schema": "permit", "languages": ["en"]},
+    "title": {"en": "A permit", "fr": "Un permis"},
+    "number": "KE-1",
+    "country": {"identifier": "ke"},
+}
+
+
+def test_a_draft_of_the_settings_takes_other_texts_in_its_free_ones() -> None:
+    made = Samples(replace(TOLD, draft_document=PERMIT), "abs-dev")
+    assert made.draft_schema == "permit"
+    assert made.draft(UID) == PERMIT | {"header": {**PERMIT["header"], "identifier": UID}}  # type: ignore[dict-item]
+    told = made.short_draft(UID, firstName="Rachel", phones=["+1"], middleName="Louise")
+    assert told["title"] == {"en": "Rachel", "fr": "Un permis"}
+    assert told.keys() == PERMIT.keys()
+    assert made.members_of_draft(city={"ar": "x"}) == {"title": {"ar": "x"}}
+
+
+def test_a_draft_of_the_settings_without_free_text_leaves_changes_untested() -> None:
+    made = Samples(replace(TOLD, draft_schema="list", draft_document={"number": "KE-1"}), "abs-dev")
+    assert (made.draft_schema, made.draft(UID)["number"]) == ("list", "KE-1")
+    with pytest.raises(Untested, match=r"realm\.abs-dev\.draft_document has no text"):
+        made.draft(UID, firstName="Rachel")
+
+
+def test_a_draft_of_the_settings_that_is_a_contact_takes_fields_of_contacts() -> None:
+    contact = Samples(TOLD, "abs-dev").contact(UID)
+    made = Samples(RealmSettings(draft_schema="person", draft_document=contact), "abs-dev")
+    assert made.draft(UID, phones=["1"])["phones"] == ["1"]
 
 
 def test_a_short_draft_has_the_mandatory_fields_alone() -> None:

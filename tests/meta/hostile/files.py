@@ -218,9 +218,14 @@ password_env = "REGISTRY_PASSWORD"
 contact_schema = "contact"
 contact_document = "document.json"
 country_terms = ["ca"]
+draft_schema = "permit"
+draft_document = "document.json"
 existing_identifier = "rc-existing-record"
+attachment_identifiers = ["rc-record-for-files"]
 [attachments]
 size_limit_bytes = 1000000
+[names]
+realm_header = "X-Realm"
 """
 _DOCUMENT = (
     """{"firstName": "A", "country": {"identifier": "ca"}, "emails": ["a@b.test"], "x": [{"y": null}]}"""

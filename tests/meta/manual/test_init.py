@@ -88,6 +88,31 @@ def test_what_was_written_is_read_as_a_target(command: RunCommand, here: Path, a
     assert (contact["type"], contact["firstName"]) == (CONTACT["type"], "Sample")
 
 
+@pytest.mark.parametrize(
+    ("contacts", "refused", "draft"),
+    [(False, False, "permit"), (True, False, None), (True, True, "permit")],
+)
+def test_a_draft_is_learned_where_no_contact_is_known_to_serve(
+    command: RunCommand, here: Path, archive: Archive, contacts: bool, refused: bool, draft: str | None
+) -> None:
+    path = "/api/v2013/documents/a-draft-of-mine/versions/draft?schema="
+    entries = recording() if contacts else []
+    entries += [recorded("PUT", f"{path}contact", 400, {}, CONTACT, "abs-dev")] if refused else []
+    entries.append(recorded("PUT", f"{path}permit", 201, {}, DOCUMENT, "abs-dev"))
+    ended = command("init", "dev", "--from-har", archive(entries))
+    settings = written(here)["realm"]["abs-dev"]
+    assert settings.get("draft_schema") == draft
+    assert ("draft_document" in settings) == (draft is not None)
+    assert ("saved a draft of 'permit' in abs-dev" in ended.out) == (draft is None)
+
+
+def test_a_record_that_took_a_file_is_named(command: RunCommand, here: Path, archive: Archive) -> None:
+    path = "/api/v2013/documents/a-record-of-mine/attachments/a.txt"
+    ended = command("init", "dev", "--from-har", archive([recorded("POST", path, 201, {}, {}, "abs-dev")]))
+    assert "attached a file to 'a-record-of-mine'" in ended.out
+    assert (here / "targets" / "dev.toml").exists()
+
+
 @pytest.mark.parametrize(("words", "kept"), [((), False), (("--keep-personal-data",), True)])
 def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_stays(
     command: RunCommand, here: Path, archive: Archive, words: tuple[str, ...], kept: bool

@@ -56,10 +56,11 @@ def test_what_stands_behind_names_of_its_own_is_judged(
         query=query,
         values={"my": "mine"},
         scheme="Token",
+        realm_header="X-Application",
     )
     target = aimed_at(serve_app(service))
     known = target.read_text("utf-8").replace("[realm.abs-dev]", '[realm.abs-dev]\nsent_as = "OTHER"')
-    names = """[names]\nscheme = "Token"
+    names = """[names]\nscheme = "Token"\nrealm_header = "X-Application"
         query = { "$top" = "limit", Realm = "application" }\ncollections = { my = "mine" }\n"""
     target.write_text(known + names, "utf-8")
     chosen = "top_bounds or the_realm_may_stand or collection_my or test_save or schema_unknown"
@@ -73,6 +74,31 @@ def test_what_stands_behind_names_of_its_own_is_judged(
     }
     assert " passed" in ended.output
     assert " failed" not in ended.output
+
+
+def test_a_realm_header_of_another_name_is_one_finding(
+    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
+) -> None:
+    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
+    from contracts.sandbox.service import create_app  # noqa: PLC0415
+
+    target = aimed_at(serve_app(Renamed(create_app(Settings()), realm_header="X-Application")))
+    target.write_text(target.read_text("utf-8") + '[names]\nrealm_header = "X-Application"\n', "utf-8")
+    ended = run(f"--target={target}", "--realm=abs-dev", "-k", "test_save or the_realm_may_stand")
+    (finding,) = ended.verdict["findings"]
+    assert (finding["clause"], finding["realm"]) == ("realm-document-realms", "abs-dev")
+    assert "'X-Application' for the header Realm" in ended.output
+
+
+def test_drafts_are_of_the_workflow_where_contacts_are_not_taken(
+    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
+) -> None:
+    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
+    from contracts.sandbox.serve import altered  # noqa: PLC0415
+
+    target = aimed_at(serve_app(altered(Settings(variants=("drafts-of-workflow",)))))
+    ended = run(f"--target={target}", "--realm=abs-dev", "-k", "test_save")
+    assert ended.code == 0, ended.output
 
 
 def test_a_page_in_place_of_every_list_is_the_environment(run: Any, faulty: Callable[..., Any]) -> None:

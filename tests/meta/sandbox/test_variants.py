@@ -371,6 +371,17 @@ def saving_text(client: SandboxClient, body: bytes, **query: str) -> int:
     )
 
 
+def saved_under_each_schema(client: SandboxClient) -> list[int]:
+    """How drafts of a contact and of a record of the workflow are answered."""
+    return [saving_text(client, b"{}", schema=schema) for schema in ("contact", "absPermit")]
+
+
+def attached_to_each(client: SandboxClient) -> list[int]:
+    """How a file is answered that goes to a draft, and to a published record of the variant's own."""
+    uids = (client.saved(), "sandbox-files-abs-dev-01")
+    return [client.attach(uid).status_code for uid in uids]
+
+
 def between_realms(client: SandboxClient) -> int:
     """Whether a submission is accepted that names its realm in the query and another in the header."""
     body = {"document": record()}
@@ -497,6 +508,8 @@ DIFFERENCES: dict[str, tuple[Probe, Any]] = {
     "token-replaced": (first_still_opens, False),
     "tokens-brief": (lambda client: expires_within(client, 60), True),
     "bearer-exact": (lambda client: listing(client, f"bearer {token(client)}"), 401),
+    "drafts-of-workflow": (saved_under_each_schema, [400, 201]),
+    "attachments-of-published": (attached_to_each, [409, 201]),
     "ticket-scheme": (lambda client: listing(client, f"Token {token(client)}"), 200),
     "email-any-case": (lambda client: client.sign_in(email="Author@Sandbox.test").status_code, 200),
     "sign-in-refused-200": (lambda client: client.sign_in(email="nobody@sandbox.test").status_code, 200),

@@ -8,7 +8,7 @@ from requests.structures import CaseInsensitiveDict
 
 from contracts.errors import SuiteError, UsageError
 from contracts.settings.guard import GuardViolation, refuse_production, refuse_request
-from contracts.settings.target import RealmSettings, Target
+from contracts.settings.target import RealmSettings, ServiceNames, Target
 
 TARGET = Target("t", "https://host.example")
 PREFIXED = Target("t", "https://host.example/dev")
@@ -183,6 +183,13 @@ def test_every_spelling_of_the_query_parameter_is_seen(query: str) -> None:
 def test_every_value_of_a_repeated_header_is_seen(headers: object) -> None:
     with pytest.raises(GuardViolation, match="Realm header"):
         refuse_request("GET", DRAFTS, headers, TARGET)  # type: ignore[arg-type]
+
+
+def test_a_production_realm_is_refused_in_a_header_of_the_targets_own() -> None:
+    target = replace(TARGET, names=ServiceNames(realm_header="X-Realm"))
+    with pytest.raises(GuardViolation, match="Realm header selects a production realm"):
+        refuse_request("GET", WORKFLOW, {"x-realm": "abs"}, target)
+    refuse_request("GET", WORKFLOW, {"x-realm": "abs-dev"}, target)
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,17 @@ BAD = {
         4,
         ["cannot stand in a header"],
     ),
+    "realm header of two words": (HEAD + '[names]\nrealm_header = "My Realm"\n', 4, ["is no header"]),
+    "realm header with a meaning of its own": (
+        HEAD + '[names]\nrealm_header = "Host"\n',
+        4,
+        ["is no header"],
+    ),
+    "draft that is no object": (
+        HEAD + '[realm.abs-dev]\ndraft_document = "none.json"\n',
+        4,
+        ["names no file"],
+    ),
     "scheme of two words": (HEAD + '[names]\nscheme = "My Token"\n', 4, ["is no scheme"]),
     "name for what the document does not have": (
         HEAD + '[names]\nquery = { "$tpo" = "limit" }\n',

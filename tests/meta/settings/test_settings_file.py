@@ -123,6 +123,9 @@ def test_every_setting_arrives_in_its_own_kind(tmp_path: Path) -> None:
         tls.ca_bundle = "ca.pem"
         [realm.abs-dev]
         workflow_document = "permit.json"
+        draft_schema = "permit"
+        draft_document = "permit.json"
+        attachment_identifiers = ["record-with-files"]
         existing_identifier = "existing-record"
         spare_identifiers = ["------------", "____________"]
         [realm.ort-dev]
@@ -136,6 +139,11 @@ def test_every_setting_arrives_in_its_own_kind(tmp_path: Path) -> None:
     permit = target.realm_settings("abs-dev")
     assert permit.existing_identifier == ("existing-record",)
     assert permit.spare_identifiers == ("------------", "____________")
+    assert (permit.draft_schema, permit.attachment_identifiers) == ("permit", ("record-with-files",))
+    assert permit.filled_document("a-draft-0001", "draft_document") == {
+        "header": {"schema": "permit", "identifier": "a-draft-0001"},
+        "title": {"en": "T"},
+    }
     assert permit.filled_document("new-identifier") == {
         "header": {"schema": "permit", "identifier": "new-identifier"},
         "title": {"en": "T"},

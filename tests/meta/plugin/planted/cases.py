@@ -32,7 +32,7 @@ def test_content(author: Actor, arrange: Arrangement, claim: Claims) -> None:
 def test_save(author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer) -> None:
     """Save creates a draft."""
     uid = fresh.uid()
-    query = {"schema": samples.contact_schema}
+    query = {"schema": samples.draft_schema}
     saved = author.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))
     claim("draft-save-creates").accepted(saved)
     observe("draft-save-answer", "saveDraft", saved.answer.json)
