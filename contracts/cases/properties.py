@@ -161,7 +161,13 @@ class Properties:
             examples.append(example)
 
         if self.share > 1:
-            settings = hypothesis.settings(max_examples=_NIGHTLY, phases=(Phase.generate,), database=None)
+            settings = hypothesis.settings(
+                max_examples=_NIGHTLY,
+                phases=(Phase.generate,),
+                database=None,
+                deadline=None,
+                suppress_health_check=list(HealthCheck),
+            )
             # Hypothesis begins with the simplest example, so that the last one is taken.
             settings(hypothesis.seed(self.seed)(hypothesis.given(drawn)(take)))()
         return examples[-1]
