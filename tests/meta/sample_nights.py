@@ -355,151 +355,52 @@ def _of_dev(number: int) -> Night:
     )
 
 
-def _planted(what: str, page: str, *shown: str) -> Planted:
-    """A planted change; a page `@20261011` is that of dev's night of that day."""
-    return Planted(
-        what, page.replace("@", "night-dev-nightly-") + ("-021700.html" if page[0] == "@" else ""), shown
-    )
+#: What was planted | the page that shows it (`@20261011` is that of dev's night of that day) | texts on it, in order.
+_TABLE: Final = """\
+red, though the last night could not judge it | index.html | list-skip-beyond | since 2026-10-21 | last seen
+  2026-11-08
+red for five nights | clause-draft-get-content.html | 2026-10-11 | 2026-10-15 | fail | abs-dev | bch-dev | 200
+  without the document
+turned red | @20261011 | contradicted now | draft-get-content | 200 without the document
+holds again | @20261016 | holds again | draft-get-content | since 2026-10-11
+red since then, and not accepted | index.html | draft-delete-removes | chm-dev | since 2026-10-31 02:17 | not
+  accepted
+by whom accepted, until when | index.html | contact-mandatory-emails | since 2026-10-19 | accepted by contacts
+  team until 2026-12-31
+accepted from that night | @20261021 | accepted | contact-mandatory-emails | contacts team
+a deviation ran out | @20261027 | a deviation has to be changed | uid-too-short | ran out on 2026-10-26
+an acceptance that ran out | index.html | uid-too-short | since 2026-10-06 | ran out: accepted by drafts team
+  until 2026-10-26
+its owner and course, on the clause | clause-uid-too-short.html | expired | by drafts team until 2026-10-26
+observed otherwise | clause-draft-success-status.html | Observed | status changed | 2026-10-23 | 200, now 204
+observed otherwise, on its night | @20261023 | observed otherwise | draft-success-status | 200, now 204
+drift from the baseline | @20261107 | drift from the baseline | list-success-status | 200, now 206
+drift, on its clause | clause-list-success-status.html | Drift from the baseline | 2026-11-07 | the last night |
+  206
+an outage of one night | @20261103 | no longer judged | list-skip | the gateway answered 503
+judged again | @20261104 | judged again | list-skip
+a realm that was left out of a night | @20261105 | abs-dev, bch-dev, chm-dev)
+comes and goes | clause-list-top.html | 2026-10-29 | 2026-10-28 | 2026-10-27 | 2026-10-26 | 2026-10-25
+changed in the last night | index.html | Changed in the last night | token-issued | 200 without a token
+a run that was interrupted | index.html | Runs that are not compared | 20261106-071700-dev | it was interrupted
+dev beside staging, a verdict | compare-1.html | By verdict | attachment-several | pass | fail
+dev beside staging, an observation | compare-1.html | By observation | draft-success-status | 204 | 200
+realms beside each other | realms-dev-nightly.html | draft-delete-removes | pass | fail
+all of staging's history | clause-attachment-several.html | staging · nightly | at least since 2026-10-01
+the feed: turned red | feed.xml | contradicted now: token-issued (any): 200 without a token
+the feed: accepted | feed.xml | accepted: contact-mandatory-emails (bch-dev):
+the badge | badge-dev-nightly.svg | dev | fail 2026-11-09
+"""
 
 
-_PLANTED: Final = (
-    _planted(
-        "red, though the last night could not judge it",
-        "index.html",
-        "list-skip-beyond",
-        "since 2026-10-21",
-        "last seen 2026-11-08",
-    ),
-    _planted(
-        "red for five nights",
-        "clause-draft-get-content.html",
-        "2026-10-11",
-        "2026-10-15",
-        "fail",
-        "abs-dev",
-        "bch-dev",
-        _LOST,
-    ),
-    _planted("turned red", "@20261011", "contradicted now", "draft-get-content", _LOST),
-    _planted("holds again", "@20261016", "holds again", "draft-get-content", "since 2026-10-11"),
-    _planted(
-        "red since then, and not accepted",
-        "index.html",
-        "draft-delete-removes",
-        "chm-dev",
-        "since 2026-10-31 02:17",
-        "not accepted",
-    ),
-    _planted(
-        "by whom accepted, until when",
-        "index.html",
-        "contact-mandatory-emails",
-        "since 2026-10-19",
-        "accepted by contacts team until 2026-12-31",
-    ),
-    _planted(
-        "accepted from that night", "@20261021", "accepted", "contact-mandatory-emails", "contacts team"
-    ),
-    _planted(
-        "a deviation ran out",
-        "@20261027",
-        "a deviation has to be changed",
-        "uid-too-short",
-        "ran out on 2026-10-26",
-    ),
-    _planted(
-        "an acceptance that ran out",
-        "index.html",
-        "uid-too-short",
-        "since 2026-10-06",
-        "ran out: accepted by drafts team until 2026-10-26",
-    ),
-    _planted(
-        "its owner and course, on the clause",
-        "clause-uid-too-short.html",
-        "expired",
-        "by drafts team until 2026-10-26",
-    ),
-    _planted(
-        "observed otherwise",
-        "clause-draft-success-status.html",
-        "Observed",
-        "status changed",
-        "2026-10-23",
-        "200, now 204",
-    ),
-    _planted(
-        "observed otherwise, on its night",
-        "@20261023",
-        "observed otherwise",
-        "draft-success-status",
-        "200, now 204",
-    ),
-    _planted(
-        "drift from the baseline",
-        "@20261107",
-        "drift from the baseline",
-        "list-success-status",
-        "200, now 206",
-    ),
-    _planted(
-        "drift, on its clause",
-        "clause-list-success-status.html",
-        "Drift from the baseline",
-        "2026-11-07",
-        "the last night",
-        "206",
-    ),
-    _planted(
-        "an outage of one night", "@20261103", "no longer judged", "list-skip", "the gateway answered 503"
-    ),
-    _planted("judged again", "@20261104", "judged again", "list-skip"),
-    _planted("a realm that was left out of a night", "@20261105", "abs-dev, bch-dev, chm-dev)"),
-    _planted(
-        "comes and goes",
-        "clause-list-top.html",
-        "2026-10-29",
-        "2026-10-28",
-        "2026-10-27",
-        "2026-10-26",
-        "2026-10-25",
-    ),
-    _planted(
-        "changed in the last night",
-        "index.html",
-        "Changed in the last night",
-        "token-issued",
-        "200 without a token",
-    ),
-    _planted(
-        "a run that was interrupted",
-        "index.html",
-        "Runs that are not compared",
-        "20261106-071700-dev",
-        "it was interrupted",
-    ),
-    _planted(
-        "dev beside staging, a verdict", "compare-1.html", "By verdict", "attachment-several", "pass", "fail"
-    ),
-    _planted(
-        "dev beside staging, an observation",
-        "compare-1.html",
-        "By observation",
-        "draft-success-status",
-        "204",
-        "200",
-    ),
-    _planted("realms beside each other", "realms-dev-nightly.html", "draft-delete-removes", "pass", "fail"),
-    _planted(
-        "all of staging's history",
-        "clause-attachment-several.html",
-        "staging · nightly",
-        "at least since 2026-10-01",
-    ),
-    _planted("the feed: turned red", "feed.xml", "contradicted now: token-issued (any): 200 without a token"),
-    _planted("the feed: accepted", "feed.xml", "accepted: contact-mandatory-emails (bch-dev): "),
-    _planted("the badge", "badge-dev-nightly.svg", "dev", "fail 2026-11-09"),
-)
+def _planted(row: str) -> Planted:
+    """A planted change, of a row of the table."""
+    what, page, *shown = row.split(" | ")
+    night = page.replace("@", "night-dev-nightly-") + "-021700.html"
+    return Planted(what, night if page[0] == "@" else page, tuple(shown))
+
+
+_PLANTED: Final = tuple(map(_planted, _TABLE.replace("\n  ", " ").splitlines()))
 
 
 def main() -> int:

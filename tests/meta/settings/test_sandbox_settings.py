@@ -14,6 +14,7 @@ from contracts.settings.target import (
     RealmSettings,
     Target,
 )
+from tests.meta.samples import DOCUMENTS, SCHEMAS, contact, draft_path
 from tests.meta.sandbox_client import SandboxClient
 
 OF_DOCUMENTS = {"contact_schema", "contact_organization"}
@@ -74,90 +75,67 @@ def test_every_account_can_sign_in(running: Target, client: SandboxClient, role:
     assert client.sign_in(email=account.email, password=account.password.reveal()).ok
 
 
+@pytest.fixture
+def settings(running: Target, client: SandboxClient, realm: str) -> RealmSettings:
+    """The settings of the test's realm, in which the client asks."""
+    client.realm = realm
+    return running.realm_settings(realm)
+
+
+def submitted(client: SandboxClient, method: str, settings: RealmSettings, identifier: str | None) -> str:
+    """What came of a submission: its status and the answer."""
+    path = f"{SCHEMAS}/{settings.workflow_schema}" + (f"/{identifier}" if identifier else "")
+    answer = client.request(method, path, json={"document": settings.filled_document(identifier)})
+    return f"{answer.status_code} {answer.json().get('errors')} {answer.text}"
+
+
 @pytest.mark.parametrize("realm", DEVELOPMENT_REALMS)
-def test_every_workflow_document_is_accepted(running: Target, client: SandboxClient, realm: str) -> None:
-    settings = running.realm_settings(realm)
-    for identifier in (None, f"sample-{realm}-with-identifier"):
-        tail = f"/{identifier}" if identifier else ""
-        body = {"document": settings.filled_document(identifier)}
-        path = f"/api/v2023/documents/schemas/{settings.workflow_schema}{tail}"
-        answer = client.post(path, realm=realm, json=body)
-        assert answer.ok, answer.text
-        assert not answer.json().get("errors")
+def test_every_workflow_document_is_accepted(client: SandboxClient, settings: RealmSettings) -> None:
+    for identifier in (None, f"sample-{client.realm}-with-identifier"):
+        assert submitted(client, "POST", settings, identifier).startswith("201 None")
 
 
 @pytest.mark.parametrize("realm", DEVELOPMENT_REALMS)
 @pytest.mark.parametrize("key", ["existing", "locked", "others", "published"])
-def test_every_named_record_exists(running: Target, client: SandboxClient, realm: str, key: str) -> None:
-    settings = running.realm_settings(realm)
+def test_every_named_record_exists(client: SandboxClient, settings: RealmSettings, key: str) -> None:
     value = getattr(settings, f"{key}_identifier")
-    identifier = value[0] if isinstance(value, tuple) else value
-    body = {"document": settings.filled_document(identifier)}
-    path = f"/api/v2023/documents/schemas/{settings.workflow_schema}/{identifier}"
-    answer = client.post(path, realm=realm, json=body)
-    assert answer.status_code == 400
-    assert "A document with the identifier exists" in answer.text
+    answer = submitted(client, "POST", settings, value[0] if isinstance(value, tuple) else value)
+    assert answer.startswith("400 None")
+    assert "A document with the identifier exists" in answer
 
 
 @pytest.mark.parametrize("realm", DEVELOPMENT_REALMS)
 def test_the_locked_record_is_locked_and_the_existing_one_is_not(
-    running: Target, client: SandboxClient, realm: str
+    client: SandboxClient, settings: RealmSettings
 ) -> None:
-    settings = running.realm_settings(realm)
-    root = f"/api/v2023/documents/schemas/{settings.workflow_schema}"
-    locked = settings.locked_identifier
-    answer = client.request(
-        "PUT", f"{root}/{locked}", realm=realm, json={"document": settings.filled_document(locked)}
-    )
-    assert answer.status_code == 400
-    assert "The record is locked for workflow" in answer.text
-    existing = settings.existing_identifier[0]
-    answer = client.request(
-        "PUT", f"{root}/{existing}", realm=realm, json={"document": settings.filled_document(existing)}
-    )
-    assert answer.ok, answer.text
+    locked = submitted(client, "PUT", settings, settings.locked_identifier)
+    assert locked.startswith("400 None")
+    assert "The record is locked for workflow" in locked
+    assert submitted(client, "PUT", settings, settings.existing_identifier[0]).startswith("200 None")
 
 
 @pytest.mark.parametrize("realm", DOCUMENT_REALMS)
-def test_a_contact_made_of_the_settings_is_accepted(
-    running: Target, client: SandboxClient, realm: str
-) -> None:
-    settings = running.realm_settings(realm)
+def test_a_contact_made_of_the_settings_is_accepted(client: SandboxClient, settings: RealmSettings) -> None:
     for country in settings.country_terms:
-        contact = {
-            "firstName": "Ada",
-            "lastName": "Example",
-            "organization": {"en": "Example"},
-            "country": {"identifier": country},
-            "emails": ["ada@example.test"],
-            "type": "person",
-            "contactOrganization": {"identifier": settings.contact_organization},
-        }
-        path = f"/api/v2013/documents?schema={settings.contact_schema}"
-        answer = client.post(path, realm=realm, json=contact)
+        organization = {"identifier": settings.contact_organization}
+        body = contact(country={"identifier": country}, contactOrganization=organization)
+        answer = client.post(DOCUMENTS, params={"schema": settings.contact_schema}, json=body)
         assert answer.ok, answer.text
 
 
 @pytest.mark.parametrize("realm", DOCUMENT_REALMS)
 def test_every_spare_identifier_can_be_written_and_deleted(
-    running: Target, client: SandboxClient, realm: str
+    client: SandboxClient, settings: RealmSettings
 ) -> None:
-    settings = running.realm_settings(realm)
     for identifier in settings.spare_identifiers:
-        path = f"/api/v2013/documents/{identifier}/versions/draft"
-        body = settings.filled_document(identifier)
-        saved = client.request("PUT", f"{path}?schema={settings.workflow_schema}", realm=realm, json=body)
-        assert saved.ok, saved.text
-        assert client.request("DELETE", path, realm=realm).ok
+        path, query = draft_path(identifier), {"schema": settings.workflow_schema}
+        assert client.put(path, params=query, json=settings.filled_document(identifier)).ok
+        assert client.request("DELETE", path).ok
 
 
 @pytest.mark.parametrize("realm", DOCUMENT_REALMS)
-def test_every_temporary_file_is_unused(running: Target, client: SandboxClient, realm: str) -> None:
-    settings = running.realm_settings(realm)
-    uid = f"sample-{realm}-with-files"
-    path = f"/api/v2013/documents/{uid}"
-    draft = f"{path}/versions/draft?schema={settings.workflow_schema}"
-    assert client.request("PUT", draft, realm=realm, json=settings.filled_document(uid)).ok
+def test_every_temporary_file_is_unused(client: SandboxClient, settings: RealmSettings) -> None:
+    uid = client.saved()
     for temporary in settings.temporary_files:
-        answer = client.post(f"{path}/attachments/persist-temporary/{temporary}", realm=realm)
+        answer = client.post(f"{DOCUMENTS}/{uid}/attachments/persist-temporary/{temporary}")
         assert answer.ok, answer.text
