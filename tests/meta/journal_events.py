@@ -1,7 +1,10 @@
-"""Events of cases that were made up, written into a journal as a run writes them."""
+"""Events of cases that were made up, written into a journal as a run writes them, and the run file beside it."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from itertools import count
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -70,3 +73,26 @@ def write_ending(journal: Journal, case: str, clause: str, realm: str = "abs-dev
         "assertions": [{"clause": clause, "operation": operations[0], "held": 1, "contradicted": 0}],
     }
     journal.write("case", case=case, realm=realm, **usual | changes)
+
+
+def write_run_file(folder: Path, workers: Sequence[str] = ("main",), **changes: Any) -> Path:
+    """Write the run.json of a gate that is over into a folder; `changes` take the place of what is usual."""
+    usual = {
+        "target": "sandbox",
+        "target_kind": "development",
+        "base_url": "http://127.0.0.1",
+        "profile": "gate",
+        "seed": 1,
+        "realms": ["abs-dev"],
+        "clauses": ["c"],
+        "started": "2020-01-01T00:00:00+00:00",
+        "finished": utc_now(),
+        "workers": len(workers),
+        "command": "registry-contracts run",
+        "versions": {"suite": version("registry-contracts")},
+        "environment": {"requests": 1, "retries": 0, "faults": {}, "breaker": None},
+        "interrupted": False,
+        "expected_workers": list(workers),
+    }
+    (folder / "run.json").write_text(json.dumps(usual | changes), "utf-8")
+    return folder

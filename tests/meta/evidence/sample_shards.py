@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.evidence.record import Journal, Shard, digest_of_cases, journal_path, utc_now
-from tests.meta.journal_events import write_ending, write_exchange, write_finding
+from tests.meta.journal_events import write_ending, write_exchange, write_finding, write_run_file
 
 REALMS = ("abs-dev", "bch-dev")
 CLAUSES = ("draft-get-content", "draft-save-creates")
@@ -49,35 +49,20 @@ def write_shard(
     entry = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
     state = {"identifier": f"rc-abcd{number}", "state": "removed", "at": utc_now(), "by": "main"}
     (folder / "ledger.jsonl").write_text(json.dumps(entry | state) + "\n", "utf-8")
-    version = json.loads(journal_path(folder, "main").read_text("utf-8").splitlines()[0])["version"]
     shard = Shard(number, 2, plan or PLAN, digest_of_cases(CASES), tuple(cases))
-    facts = {
-        "shard": shard.as_facts(),
-        "planned": len(cases),
-        "died": [],
-        "target": "dev",
-        "target_kind": "development",
-        "base_url": "http://127.0.0.1:1",
-        "profile": "gate",
-        "seed": 1,
-        "realms": list(REALMS),
-        "clauses": list(CLAUSES),
-        "started": started,
-        "finished": utc_now(),
-        "workers": 1,
-        "command": "registry-contracts run",
-        "versions": {"suite": version},
-        "environment": {
-            "requests": 2,
-            "retries": 0,
-            "faults": {},
-            "breaker": None,
-            "limits": {"requests_per_second": 10.0, "permanent_records_per_realm": 12},
-            "permanent_records": {REALMS[number - 1]: 3},
-        },
-        "interrupted": False,
-        "expected_workers": ["main"],
-        "token": f"abc{number}",
+    environment = {
+        "requests": 2,
+        "retries": 0,
+        "faults": {},
+        "breaker": None,
+        "limits": {"requests_per_second": 10.0, "permanent_records_per_realm": 12},
+        "permanent_records": {REALMS[number - 1]: 3},
     }
-    (folder / "run.json").write_text(json.dumps(facts | more), "utf-8")
-    return folder
+    facts: dict[str, Any] = {
+        "target": "dev",
+        "base_url": "http://127.0.0.1:1",
+        "realms": REALMS,
+        "clauses": CLAUSES,
+    }
+    facts |= {"shard": shard.as_facts(), "planned": len(cases), "died": [], "token": f"abc{number}"}
+    return write_run_file(folder, **facts | {"started": started, "environment": environment} | more)

@@ -1,17 +1,15 @@
 """Journals: written once, read back whole, and never mistaken for those of another run."""
 
-import json
 import math
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.record import Journal, Verdict, is_closed, journal_path, read_journal, utc_now
+from contracts.evidence.record import Journal, Verdict, is_closed, journal_path, read_journal
 from contracts.evidence.run_folder import collect
-from tests.meta.journal_events import write_ending, write_exchange
+from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 
 
 def write_case(journal: Journal, name: str, outcome: str = "pass", *, ended: bool = True) -> None:
@@ -22,32 +20,11 @@ def write_case(journal: Journal, name: str, outcome: str = "pass", *, ended: boo
         write_ending(journal, name, "c", name=name, outcome=outcome)
 
 
-def write_run(folder: Path, workers: tuple[str, ...] = ("main",), **changes: Any) -> None:
-    facts = {
-        "target": "sandbox",
-        "target_kind": "development",
-        "base_url": "http://127.0.0.1",
-        "profile": "gate",
-        "seed": 1,
-        "realms": ["abs-dev"],
-        "clauses": ["c"],
-        "started": "2020-01-01T00:00:00+00:00",
-        "finished": utc_now(),
-        "workers": len(workers),
-        "command": "registry-contracts run",
-        "versions": {"suite": version("registry-contracts")},
-        "environment": {"requests": 1, "retries": 0, "faults": {}, "breaker": None},
-        "interrupted": False,
-        "expected_workers": list(workers),
-    }
-    (folder / "run.json").write_text(json.dumps({**facts, **changes}))
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     with Journal(journal_path(tmp_path, "main"), "main") as journal:
         write_case(journal, "one")
-    write_run(tmp_path)
+    write_run_file(tmp_path)
     return tmp_path
 
 
@@ -114,7 +91,7 @@ def test_a_cut_last_line_leaves_the_journal_unclosed_and_its_case_an_error(tmp_p
         write_case(journal, "two")
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-2]) + lines[-2][:40])
-    write_run(tmp_path)
+    write_run_file(tmp_path)
     record = collect(tmp_path)
     assert {case.id: case.outcome for case in record.cases} == {"one": Verdict.PASS, "two": Verdict.ERROR}
     assert not record.complete
@@ -124,7 +101,7 @@ def test_a_cut_last_line_leaves_the_journal_unclosed_and_its_case_an_error(tmp_p
 def test_a_case_that_was_interrupted_is_no_error(tmp_path: Path) -> None:
     with Journal(journal_path(tmp_path, "main"), "main") as journal:
         write_case(journal, "one", ended=False)
-    write_run(tmp_path, interrupted=True)
+    write_run_file(tmp_path, interrupted=True)
     (case,) = collect(tmp_path).cases
     assert case.outcome is Verdict.INCONCLUSIVE
     assert "interrupted" in str(case.reason)
@@ -138,7 +115,7 @@ def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> 
         for number in range(3):
             write_case(second, f"b{number}")
             write_case(first, f"a{number}")
-    write_run(tmp_path, ("gw0", "gw1"))
+    write_run_file(tmp_path, ("gw0", "gw1"))
     record = collect(tmp_path)
     assert record.complete
     assert {case.worker for case in record.cases} == {"gw0", "gw1"}
@@ -149,7 +126,7 @@ def test_the_same_case_in_two_journals_is_refused(tmp_path: Path) -> None:
     for worker in ("gw0", "gw1"):
         with Journal(journal_path(tmp_path, worker), worker) as journal:
             write_case(journal, "one")
-    write_run(tmp_path, ("gw0", "gw1"))
+    write_run_file(tmp_path, ("gw0", "gw1"))
     with pytest.raises(UsageError, match="both gw0 and gw1"):
         collect(tmp_path)
 
@@ -166,7 +143,7 @@ def test_the_same_case_in_two_journals_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_journal_that_is_absent_or_foreign_is_refused(folder: Path, changes: Any, says: str) -> None:
-    write_run(folder, **changes)
+    write_run_file(folder, **changes)
     with pytest.raises(UsageError, match=says):
         collect(folder)
 
@@ -197,7 +174,7 @@ def test_a_line_taken_out_is_noticed(folder: Path) -> None:
 
 
 def test_a_run_without_its_closing_record_is_incomplete(folder: Path) -> None:
-    write_run(folder, finished=None)
+    write_run_file(folder, finished=None)
     assert "no closing record" in collect(folder).problems[0]
 
 

@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Callable
 from datetime import date
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from contracts.history.baseline import write as write_baseline
 from contracts.history.observed_facts import Place
 from contracts.history.runs import Past, PastRun, Since, write_past
 from contracts.interface.catalogue import Clause, Level
-from tests.meta.journal_events import message, write_ending, write_exchange, write_finding
+from tests.meta.journal_events import message, write_ending, write_exchange, write_finding, write_run_file
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&`|\x00\x1b[31m\u202egnp.exe\ud800</pre>```"
@@ -122,27 +123,17 @@ def build_run(run: Path, workers: dict[str, Callable[[Journal], None]], **more: 
     for worker, work in workers.items():
         with Journal(journal_path(run, worker), worker) as journal:
             work(journal)
-    version = json.loads(journal_path(run, "gw0").read_text().splitlines()[0])["version"]
     facts = {
         "target": HOSTILE,
-        "target_kind": "development",
-        "base_url": "http://127.0.0.1",
-        "profile": "gate",
         "seed": 7,
         "realms": ["abs-dev", "bch-dev"],
         "clauses": [each.id for each in CATALOGUE],
         "started": started,
-        "finished": utc_now(),
-        "workers": len(workers),
         "command": f"registry-contracts run {HOSTILE}",
-        "versions": {"suite": version, "python": "3.11"},
+        "versions": {"suite": version("registry-contracts"), "python": "3.11"},
         "environment": {"requests": 9, "retries": 2, "faults": {"connection reset": 1}, "breaker": None},
-        "interrupted": False,
-        "expected_workers": list(workers),
-        **more,
     }
-    (run / "run.json").write_text(json.dumps(facts))
-    return run
+    return write_run_file(run, list(workers), **facts | more)
 
 
 def third_worker(journal: Journal) -> None:
