@@ -64,6 +64,12 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     "--service", "variants", metavar="NAME+…", multiple=True, help="This service in place of a draw."
 )
 @click.option("--drawn-realm", "realm", metavar="REALM", help="Run what is drawn in this realm.")
+@click.option(
+    "--all-realms",
+    "everywhere",
+    is_flag=True,
+    help="Judge all realms at once, not just one for each that is drawn.",
+)
 @click.option("--smoke", is_flag=True, help="Also run the profile smoke on each drawn fault.")
 @click.option("--floor", type=_FILE, help="File with a kill rate that the drawn one may not fall below.")
 @click.option("--land", type=_FILE, help="Write the kill rate of the drawn faults into this file.")
@@ -71,6 +77,11 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     "--order",
     type=click.Path(path_type=Path),
     help="Write the order of cases that finds the drawn faults soonest; runs take it up.",
+)
+@click.option(
+    "--found",
+    type=_FILE,
+    help="File with what earlier draws found, for --order; takes what this one finds.",
 )
 @click.option("--docs", type=click.Path(path_type=Path), help="Also put the tables into this document.")
 def command(
@@ -146,6 +157,8 @@ def _of_the_draw(draw: Mapping[str, Any]) -> dict[str, bool]:
         "--floor": "floor",
         "--land": "land",
         "--order": "order",
+        "--found": "found",
+        "--all-realms": "everywhere",
         "--smoke": "smoke",
     }
     return {option: draw[name] not in (None, (), False) for option, name in options.items()}

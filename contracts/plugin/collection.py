@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, cached_property
-from itertools import product
+from itertools import accumulate, product
 from pathlib import Path
 from typing import Final
 
@@ -34,12 +34,8 @@ from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 ORDER_FILE: Final = Path(__file__).with_name("case_order.json")
-#: What the cases of the profile `smoke` cost at most in all four realms.
-SMOKE_REQUESTS: Final = 300
-#: A case runs in so many realms beside its first.
-_OTHER_REALMS: Final = 2
-#: The realm of a turn, as the file says it.
-FIRST, OTHERS = "first realm", "other realms"
+#: What the cases of the profile `smoke` cost at most in all four realms, signing in and cleaning up apart.
+SMOKE_REQUESTS: Final = 272
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +44,11 @@ class Turn:
 
     Attributes:
         case: The id of a case, with `*` for the realm.
-        first: Whether it runs in its first realm here, and not in the others.
+        realm: Where it runs here, when all realms are judged.
     """
 
     case: str
-    first: bool
+    realm: str
 
 
 @dataclass(frozen=True)
@@ -62,47 +58,39 @@ class CaseOrder:
     Attributes:
         command: What measured it.
         faults: How many drawn faults it was measured on.
-        turns: All places, in order.
-        requests: The most that a case was seen to cost in a realm, with what it had to arrange; by its id.
+        requests: All places, in order, with the requests that each costs with what it has to arrange there.
     """
 
     command: str
     faults: int
-    turns: tuple[Turn, ...]
-    requests: Mapping[str, float]
-
-    def cost(self, turn: Turn) -> float:
-        """About how many requests a turn costs where nothing is arranged yet."""
-        return self.requests.get(turn.case, 0.0) * (1 if turn.first else _OTHER_REALMS)
+    requests: Mapping[Turn, float]
 
     @property
-    def cases(self) -> frozenset[str]:
-        """Every case that it knows."""
-        return frozenset(turn.case for turn in self.turns)
+    def turns(self) -> tuple[Turn, ...]:
+        """All places, in order."""
+        return tuple(self.requests)
+
+    @cached_property
+    def realms(self) -> Mapping[str, tuple[str, ...]]:
+        """Every case that it knows, with its realms as they take turns."""
+        realms: dict[str, tuple[str, ...]] = {}
+        for turn in self.requests:
+            realms[turn.case] = (*realms.get(turn.case, ()), turn.realm)
+        return realms
 
     def place(self, turn: Turn) -> int:
         """A number to sort by; a case that the order does not know stands in the middle."""
-        return self._places.get(turn, len(self.turns) // 2)
+        return self._places.get(turn, len(self.requests) // 2)
 
     @cached_property
     def _places(self) -> Mapping[Turn, int]:
-        return {turn: number for number, turn in enumerate(self.turns)}
-
-    @cached_property
-    def beginnings(self) -> Mapping[str, int]:
-        """Each case with its number among all; it says which realm is its first."""
-        return {case: number for number, case in enumerate(turn.case for turn in self.turns if turn.first)}
+        return {turn: number for number, turn in enumerate(self.requests)}
 
     @cached_property
     def smoke(self) -> frozenset[Turn]:
-        """The places that the profile `smoke` takes in: the first, leaving out what there is no room for."""
-        taken: set[Turn] = set()
-        room = float(SMOKE_REQUESTS)
-        for turn in self.turns:
-            if self.cost(turn) <= room and (turn.first or Turn(turn.case, first=True) in taken):
-                taken.add(turn)
-                room -= self.cost(turn)
-        return frozenset(taken)
+        """The places that the profile `smoke` takes in: the first, as far as there is room."""
+        spent = zip(self.requests, accumulate(self.requests.values()), strict=True)
+        return frozenset(turn for turn, sum_so_far in spent if sum_so_far <= SMOKE_REQUESTS)
 
 
 def write_order(path: Path, order: CaseOrder) -> None:
@@ -112,10 +100,7 @@ def write_order(path: Path, order: CaseOrder) -> None:
         UsageError: the file cannot be written.
     """
     head = json.dumps({"command": order.command, "faults": order.faults})[1:-1]
-    lines = [
-        json.dumps([FIRST, turn.case, order.requests[turn.case]] if turn.first else [OTHERS, turn.case])
-        for turn in order.turns
-    ]
+    lines = [json.dumps([turn.realm, turn.case, cost]) for turn, cost in order.requests.items()]
     text = f'{{{head}, "turns": [\n' + ",\n".join(lines) + "\n]}\n"
     try:
         path.write_text(text, encoding="utf-8")
@@ -127,23 +112,27 @@ def write_order(path: Path, order: CaseOrder) -> None:
 def read_order() -> CaseOrder:
     """The order that is kept with the library."""
     content = json.loads(ORDER_FILE.read_text(encoding="utf-8"))
-    turns = tuple(Turn(case, where == FIRST) for where, case, *_ in content["turns"])
-    requests = {case: cost[0] for _, case, *cost in content["turns"] if cost}
-    return CaseOrder(content["command"], content["faults"], turns, requests)
+    requests = {Turn(case, realm): cost for realm, case, cost in content["turns"]}
+    return CaseOrder(content["command"], content["faults"], requests)
 
 
 def turns(offered: Sequence[tuple[str, str]]) -> list[Turn]:
-    """The turns of cases: of each, one realm is the first; the realms take turns in that, so that none is neglected.
+    """The turns of cases; where not all realms are judged, those that are take up a case's first turns.
 
     Args:
         offered: The id and the realm of every case that could run.
     """
+    order = read_order()
     realms: dict[str, dict[str, None]] = defaultdict(dict)
     for case, realm in offered:
         realms[without_realm(case)][realm] = None
-    numbers = read_order().beginnings
-    first = {case: list(names)[numbers.get(case, 0) % len(names)] for case, names in realms.items()}
-    return [Turn(name, first[name] == realm) for name, realm in ((without_realm(c), r) for c, r in offered)]
+    taken: dict[Turn, Turn] = {}
+    for case, names in realms.items():
+        own = sorted((Turn(case, name) for name in names), key=order.place)
+        places = (Turn(case, name) for name in order.realms.get(case, ()))
+        taken |= dict(zip(own, places, strict=False))
+    wanted = [Turn(without_realm(case), realm) for case, realm in offered]
+    return [taken.get(turn, turn) for turn in wanted]
 
 
 #: A case with its clauses, its operations and its realm.

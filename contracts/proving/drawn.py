@@ -436,16 +436,25 @@ class DrawnProof:
         whole: Do not end a trial at its finding.
         smoke: Also run the profile `smoke` on each fault.
         near: Judge only the clauses that a fault breaks, since no other case can find it.
+        everywhere: Judge all realms, and not only the trial's.
     """
 
     def __init__(
-        self, folder: Path, jobs: int, *, whole: bool = False, smoke: bool = False, near: bool = False
+        self,
+        folder: Path,
+        jobs: int,
+        *,
+        whole: bool = False,
+        smoke: bool = False,
+        near: bool = False,
+        everywhere: bool = False,
     ) -> None:
         self._folder = folder
         self._jobs = jobs
         self._whole = whole
         self._smoke = smoke
         self._near = near
+        self._everywhere = everywhere
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -484,9 +493,11 @@ class DrawnProof:
         number, trial = task
         folder = self._folder / f"run-{number}"
         shutil.rmtree(folder, ignore_errors=True)
-        result = run_drawn(trial, folder, whole=self._whole, near=self._near)
+        everywhere = self._everywhere
+        result = run_drawn(trial, folder, whole=self._whole, near=self._near, everywhere=everywhere)
         if self._smoke and trial.kind == FAULT and result.outcome != UNOBSERVABLE:
-            result.smoke = run_drawn(trial, folder / "smoke", profile="smoke", look=False).found
+            smoke = run_drawn(trial, folder / "smoke", profile="smoke", look=False, everywhere=everywhere)
+            result.smoke = smoke.found
         (self._folder / f"{number}.json").write_text(json.dumps(vars(result)), "utf-8")
         if result.outcome in (FAIL, PASS, UNOBSERVABLE):
             shutil.rmtree(folder)
@@ -501,6 +512,7 @@ def run_drawn(
     profile: str = "gate",
     look: bool = True,
     near: bool = False,
+    everywhere: bool = False,
     files: Sequence[str] = (),
 ) -> DrawnResult:
     """Run one trial in this process, which must be a fork made for it.
@@ -511,11 +523,13 @@ def run_drawn(
         profile: How far the run goes.
         look: Let a plain client look at a fault that was not found.
         near: Judge only the clauses that the fault breaks, where some are not shown by every exchange.
+        everywhere: Judge all realms, and not only the trial's.
         files: Only these files of cases; empty for all.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    words = [f"--profile={profile}", f"--seed={trial.seed}", f"--reports={folder}", f"--realm={trial.realm}"]
+    words = [f"--profile={profile}", f"--seed={trial.seed}", f"--reports={folder}"]
     words += ["--history=off", "-q", "--no-header", "--tb=no"]
+    words += [] if everywhere else [f"--realm={trial.realm}"]
     if near and UNIVERSAL.isdisjoint(trial.clauses):
         words += [f"--clause={clause}" for clause in trial.clauses]
     started, cpu = time.monotonic(), _cpu_seconds()

@@ -1,8 +1,7 @@
-"""The report of a drawn proof, and the order of cases that its results give.
+"""The report of a drawn proof, and what it leaves for the order of cases.
 
 `prove --part drawn`: draws, runs, reports survivors first and the kill rate with its interval, by family and by
-operator, and compares with the kill rate that was landed last. First in the order is the case that finds most of what
-is left for each request it costs.
+operator, and compares with the kill rate that was landed last.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -24,8 +23,8 @@ from contracts.cases.marks import Profile
 from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.file_formats import Count, Format, Name, read_file, write_file
-from contracts.plugin.collection import CaseOrder, Turn, read_order, write_order
-from contracts.plugin.forecast import USUAL_REQUESTS, measured
+from contracts.plugin.collection import write_order
+from contracts.proving.case_costs import known_costs
 from contracts.proving.drawn import (
     ADVISORY,
     ELSEWHERE,
@@ -51,143 +50,10 @@ from contracts.proving.drawn import (
     service_trials,
 )
 from contracts.proving.matrix import put_between
+from contracts.proving.ordering import FoundFaults, order_of_cases, read_found, write_found
 from contracts.proving.trials import CaseFacts
 from contracts.safe_text import many
 from contracts.sandbox.faults import population
-
-#: What every case costs beside its requests, in requests.
-_OVERHEAD: Final = 1.0
-#: What the population counts beside drawn faults: by what cases are about, and not by what they found.
-_TRUST: Final = 0.3
-#: What is left of the faults that a case may find by its clauses and operations, when one such case has run.
-_LEFT: Final = 0.5
-
-
-@dataclass
-class _Faults:
-    """Faults of one kind, which the same turns find.
-
-    Attributes:
-        weight: How many are not found yet.
-        left: The share of them that a turn which finds them leaves.
-    """
-
-    weight: float
-    left: float
-    turns: list[Turn] = field(default_factory=list)
-
-
-def order_of_cases(
-    command: str,
-    found: Sequence[tuple[str, Sequence[str]]],
-    cases: Mapping[str, CaseFacts],
-    requests: Mapping[str, float],
-) -> CaseOrder:
-    """Order cases by the faults that they find for each request, each time among those that are left.
-
-    Drawn faults count where a case found them. The population counts as well, though less:
-    a case may find what breaks a clause of its own on an operation of its own.
-
-    Args:
-        command: What found it out.
-        found: Names of drawn faults, each with the ids of the cases that found it.
-        cases: What is known of each case, by its id with `*` for the realm.
-        requests: What each case costs, by its id.
-
-    Returns:
-        The order; cases that have to wait for others stand last.
-    """
-    costs = {case: requests.get(case, USUAL_REQUESTS) for case in cases}
-    drawn = [(name, [case for case in ids if case in cases]) for name, ids in found]
-    groups = _measured(drawn) + _expected(cases, len(drawn))
-    gains: dict[Turn, float] = dict.fromkeys(
-        (Turn(case, first) for case in cases for first in (True, False)), 0.0
-    )
-    of_turn: dict[Turn, list[_Faults]] = defaultdict(list)
-    for group in groups:
-        for turn in group.turns:
-            gains[turn] += group.weight
-            of_turn[turn].append(group)
-    order = CaseOrder(command, len(found), (), costs)
-    waiting = {Turn(case, first=True) for case in cases}
-    ordered: list[Turn] = []
-    while waiting:
-        best = min(
-            waiting,
-            key=lambda turn: (
-                cases[turn.case].late,
-                -gains[turn] / (order.cost(turn) + _OVERHEAD),
-                turn.case,
-            ),
-        )
-        ordered.append(best)
-        waiting.remove(best)
-        if best.first:
-            waiting.add(Turn(best.case, first=False))
-        for group in of_turn[best]:
-            gone = group.weight * (1 - group.left)
-            group.weight -= gone
-            for turn in group.turns:
-                gains[turn] -= gone
-    return replace(order, turns=tuple(ordered))
-
-
-def _measured(drawn: Iterable[tuple[str, Sequence[str]]]) -> list[_Faults]:
-    faults = population.population()
-    return [
-        group
-        for name, ids in drawn
-        for group in _by_turn(1.0, 0.0, ids, in_one_realm=bool(faults[name].realms))
-    ]
-
-
-def _expected(cases: Mapping[str, CaseFacts], drawn: int) -> list[_Faults]:
-    """The must faults of the population by what they break, each as often as a draw takes it."""
-    chances: defaultdict[tuple[tuple[str, ...], tuple[str, ...], bool], float] = defaultdict(float)
-    for fault, chance in population.chances().items():
-        chances[fault.clauses, fault.operations, bool(fault.realms)] += chance
-    groups: list[_Faults] = []
-    for (clauses, operations, in_one_realm), chance in chances.items():
-        about = [case for case, facts in cases.items() if not set(clauses).isdisjoint(facts.clauses)]
-        near = [case for case in about if not set(operations).isdisjoint(cases[case].operations)]
-        weight = _TRUST * drawn * chance
-        groups += _by_turn(weight, _LEFT, near or about, in_one_realm=in_one_realm)
-    return groups
-
-
-def _by_turn(weight: float, left: float, ids: Sequence[str], *, in_one_realm: bool) -> list[_Faults]:
-    """What the first realm of cases shows of some faults, and what only their other realms show."""
-    share = 1 / 3 if in_one_realm else 1.0
-    groups = [_Faults(weight * share, left, [Turn(case, first=True) for case in ids])]
-    if in_one_realm:
-        groups.append(_Faults(weight * (1 - share), left, [Turn(case, first=False) for case in ids]))
-    return groups
-
-
-def known_costs() -> dict[str, float]:
-    """What each case costs: the most that it was seen to, as others may have arranged what it needs."""
-    sent = {
-        case: sum(number for name, number in counts.items() if name != "large_files")
-        for case, counts in measured().items()
-    }
-    requests = read_order().requests
-    return {case: max(sent.get(case, 0.0), requests.get(case, 0.0)) for case in sent.keys() | requests.keys()}
-
-
-def staleness(cases: Iterable[str]) -> str:
-    """Say what the order that is kept does not know, or knows in vain; empty when it fits.
-
-    Args:
-        cases: The ids of all cases that a gate takes in, with `*` for the realm.
-    """
-    there, turns = set(cases), read_order().cases
-    parts = (
-        [f"{len(there - turns)} cases are not in it, such as {min(there - turns)}"] if there - turns else []
-    )
-    parts += [f"{len(turns - there)} are gone, such as {min(turns - there)}"] if turns - there else []
-    remedy = "`registry-contracts prove --part drawn --order` measures it again"
-    return "; ".join([*parts, remedy]) if parts else ""
-
 
 #: The normal quantile of a confidence of 95 percent.
 _Z: Final = 1.96
@@ -389,6 +255,9 @@ class DrawnOptions:
         land: File that takes this proof's kill rate; None for none.
         order: File that takes the order of cases that finds these faults soonest; None for none. Each fault then
             meets all the cases that can find it, and no other.
+        found: File with what earlier proofs found, which counts for the order, too, and which takes up what this
+            proof finds; None for none.
+        everywhere: Judge all realms, and not only the one that is drawn.
     """
 
     faults: int = 60
@@ -403,6 +272,8 @@ class DrawnOptions:
     floor: Path | None = None
     land: Path | None = None
     order: Path | None = None
+    found: Path | None = None
+    everywhere: bool = False
 
 
 def planned(options: DrawnOptions, seed: int) -> tuple[list[DrawnTrial], Iterator[DrawnTrial]]:
@@ -441,6 +312,8 @@ def check_names(options: DrawnOptions) -> None:
     _check_families(options)
     if options.floor is not None:
         read_landed(options.floor)
+    if options.found is not None:
+        read_found(options.found)
 
 
 def carry_out_drawn(
@@ -472,7 +345,14 @@ def carry_out_drawn(
     if len(trials) > _MANY_TRIALS:
         make_all()
     ordering = options.order is not None
-    proof = DrawnProof(folder, jobs, whole=options.whole or ordering, smoke=options.smoke, near=ordering)
+    proof = DrawnProof(
+        folder,
+        jobs,
+        whole=options.whole or ordering,
+        smoke=options.smoke,
+        near=ordering,
+        everywhere=options.everywhere,
+    )
     results: list[DrawnResult] = []
     with (folder / "drawn.jsonl").open("w", encoding="utf-8") as file:
         for result in proof.results(trials, spare):
@@ -486,10 +366,13 @@ def carry_out_drawn(
         put_between(docs, "drawn", text)
     if options.land is not None:
         write_landed(options.land, results, seed, command)
+    kept = read_found(options.found) if options.found is not None else FoundFaults((), {})
+    kept = kept.with_draw(f"{command} --drawn-seed {seed}", {r.name: r.cases for r in results if r.cases})
+    if options.found is not None:
+        write_found(options.found, kept)
     if options.order is not None:
-        finders = [(result.name, result.cases) for result in results if result.cases]
         facts_by_case = {facts.key: facts for facts in cases if Profile.GATE.includes(Profile(facts.profile))}
-        write_order(options.order, order_of_cases(command, finders, facts_by_case, known_costs()))
+        write_order(options.order, order_of_cases(command, kept.found, facts_by_case, known_costs()))
     return _closing(results, options, folder / "drawn.md")
 
 

@@ -21,7 +21,7 @@ from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.interface.location import cases_directory, openapi_directory
 from contracts.plugin.session_finish import versions
-from contracts.proving.drawn_proof import DrawnOptions, carry_out_drawn, check_names, staleness
+from contracts.proving.drawn_proof import DrawnOptions, carry_out_drawn, check_names
 from contracts.proving.matrix import (
     Matrix,
     Proof,
@@ -39,6 +39,7 @@ from contracts.proving.matrix import (
     trials_for_case,
     waits,
 )
+from contracts.proving.ordering import staleness
 from contracts.proving.processes import Ended, SideBySide, preload
 from contracts.proving.trials import CaseIndex, ProofTrial, TrialKind, TrialResult, realms_of, run_trial
 
@@ -326,6 +327,8 @@ def _drawn_command(drawn: DrawnOptions) -> str:
         words += [f"--family {name}" for name in drawn.families]
     words += [f"--drawn-realm {drawn.realm}"] if drawn.realm else []
     words += ["--to-the-end"] * drawn.whole + ["--smoke"] * drawn.smoke
+    words += ["--all-realms"] * drawn.everywhere
+    words += [f"--found {drawn.found}"] if drawn.found else []
     words += [f"--order {drawn.order}"] if drawn.order else []
     return " ".join(words)
 

@@ -160,8 +160,12 @@ ONE, TWO, THREE = (f"test_a.py::test_{name}[*]" for name in ("one", "two", "thre
 ORDER = CaseOrder(
     "measured by hand",
     7,
-    (Turn(ONE, True), Turn(TWO, True), Turn(ONE, False), Turn(TWO, False)),
-    {ONE: 200.0, TWO: 50.0},
+    {
+        Turn(ONE, "abs-dev"): 200.0,
+        Turn(TWO, "bch-dev"): 50.0,
+        Turn(ONE, "bch-dev"): 200.0,
+        Turn(TWO, "abs-dev"): 40.0,
+    },
 )
 MOST_REQUESTS_OF_SMOKE = 300
 
@@ -173,7 +177,7 @@ def ours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_order_is_that_of_the_cases() -> None:
-    named = {case.partition("[")[0] for case in read_order().requests}
+    named = {case.partition("[")[0] for case in read_order().realms}
     known = {case.partition("[")[0] for cases in known_cases().values() for case in cases}
     of_the_night = measured(Profile.FULL).keys() - measured().keys()
     differ = (named ^ known) - {case.partition("[")[0] for case in of_the_night}
@@ -181,28 +185,26 @@ def test_the_order_is_that_of_the_cases() -> None:
     assert len(differ) <= TOLERATED * len(known), f"{advice}: {sorted(differ)}"
 
 
-def test_each_case_stands_in_it_with_its_first_realm_and_then_with_the_others() -> None:
-    order = read_order()
-    places = {turn: number for number, turn in enumerate(order.turns)}
-    assert len(places) == len(order.turns) == 2 * len(order.requests)
-    assert all(places[Turn(case, True)] < places[Turn(case, False)] for case in order.requests)
-
-
 @pytest.mark.usefixtures("ours")
-def test_realms_take_turns_in_being_the_first() -> None:
+def test_where_realms_are_left_out_the_others_take_up_the_first_turns() -> None:
     offered = [(case.replace("*", realm), realm) for case in (ONE, TWO) for realm in ("abs-dev", "bch-dev")]
-    assert [turn.first for turn in turns(offered)] == [True, False, False, True]
-    assert [turn.first for turn in turns([(TWO.replace("*", "abs-dev"), "abs-dev")])] == [True]
+    assert turns(offered) == [Turn(case, realm) for case in (ONE, TWO) for realm in ("abs-dev", "bch-dev")]
+    assert turns([(TWO.replace("*", "abs-dev"), "abs-dev")]) == [Turn(TWO, "bch-dev")]
+    assert turns([(THREE.replace("*", "abs-dev"), "abs-dev")]) == [Turn(THREE, "abs-dev")]
 
 
 def test_a_case_that_it_does_not_know_stands_in_the_middle() -> None:
-    assert [ORDER.place(turn) for turn in (*ORDER.turns, Turn(THREE, True))] == [0, 1, 2, 3, 2]
+    assert [ORDER.place(turn) for turn in (*ORDER.turns, Turn(THREE, "abs-dev"))] == [0, 1, 2, 3, 2]
 
 
 def test_smoke_is_its_beginning_as_far_as_there_is_room() -> None:
-    assert ORDER.smoke == {Turn(ONE, True), Turn(TWO, True)}
+    assert ORDER.smoke == {Turn(ONE, "abs-dev"), Turn(TWO, "bch-dev")}
     order = read_order()
-    assert sum(map(order.cost, order.smoke)) <= collection.SMOKE_REQUESTS <= MOST_REQUESTS_OF_SMOKE
+    assert (
+        sum(order.requests[turn] for turn in order.smoke)
+        <= collection.SMOKE_REQUESTS
+        < MOST_REQUESTS_OF_SMOKE
+    )
 
 
 def test_what_is_written_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
