@@ -526,8 +526,17 @@ def _some(names: Sequence[str]) -> str:
 
 
 def held_once(claim: Claim, arrange: Arrangement, actor: Actor, query: dict[str, str], uid: str) -> None:
-    """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more."""
+    """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more.
+
+    Args:
+        query: Such as `list_fields.queries_for` gives.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: the list is refused now.
+    """
     page = Page(actor.send("listDrafts", query=query))
+    done(page.exchange)
 
     def look() -> bool:
         nonlocal page
