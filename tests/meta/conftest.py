@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Attempt
@@ -20,17 +21,21 @@ from tests.meta.evidence.sample_records import BY_NAME, Story
 from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process
 from tests.meta.sandbox_client import RunningSandbox, SandboxClient, new_uid, running, serving
 from tests.meta.webhooks import Hook, hooked
+from tests.meta.wire import Serve, answered_by
 
 
 def pytest_configure() -> None:
-    """Let this process and those that tests start keep compiled modules, and take Ctrl-C.
+    """Let this process and those that tests start keep compiled modules, and take Ctrl-C; no example has a deadline.
 
-    Without the first, each run compiles 250 modules. The second is ignored in the background of a script.
+    Without the first, each run compiles 250 modules. The second is ignored in the background of a script. On a busy
+    machine any example may take its time.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")
 
 
 def pytest_collection_finish() -> None:
@@ -89,6 +94,13 @@ def serve_app() -> Iterator[Callable[[Any], str]]:
     """Return a server of applications made in the test; it returns their base address."""
     with ExitStack() as served:
         yield lambda app: served.enter_context(serving(app))
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts servers: `serve(lambda request, connection: bytes)`."""
+    with ExitStack() as servers:
+        yield lambda respond: servers.enter_context(answered_by(respond))
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,14 +15,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import pytest
 
 from contracts.cli import main
 
+Found = TypeVar("Found")
 FOREIGN_VARIABLES = ("PYTEST_", "REGISTRY_", "SANDBOX_", "COLUMNS")
 """Beginnings of the variables that a run under test does not inherit."""
+
+
+#: Seconds that a test waits for a process, an answer or a state; only a test that fails waits so long.
+PATIENCE = 300.0
+
+
+def eventually(look: Callable[[], Found]) -> Found:
+    """Look until the result is true, or nobody waits any longer; return the last result."""
+    end = time.monotonic() + PATIENCE
+    while not (result := look()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return result
 
 
 class Ended(NamedTuple):
@@ -36,6 +50,11 @@ class Ended(NamedTuple):
         """The last line of its output."""
         return self.out.strip().splitlines()[-1]
 
+    @property
+    def output(self) -> str:
+        """Everything it wrote."""
+        return self.out + self.err
+
 
 RunCommand = Callable[..., Ended]
 
@@ -47,10 +66,19 @@ def clean_environment(**more: str) -> dict[str, str]:
 
 
 CHECKOUT = Path(__file__).parents[2]
-#: Seconds that a test waits for a process; only a test that fails waits so long.
-PATIENCE = 300.0
 #: Seconds that one thread looks for news of its process before others may.
 _TURN_SECONDS = 0.02
+
+
+def plant(root: Path) -> Path:
+    """Fill a folder with a checkout that has no cases yet, and return it."""
+    for name in ("contracts", "openapi"):
+        # Compiled modules are copied as well; one that another worker is writing is gone a moment later.
+        shutil.copytree(CHECKOUT / name, root / name, ignore=shutil.ignore_patterns("*.pyc.*"))
+    for name in ("conftest.py", "pyproject.toml", "registry_contracts.py"):
+        shutil.copy2(CHECKOUT / name, root / name)
+    (root / "tests" / "contract").mkdir(parents=True)
+    return root
 
 
 class Launched:
@@ -236,12 +264,13 @@ def running_proxy(launcher: Launcher, folder: Path, *words: str) -> Iterator[Run
 
 
 def _ready_at(process: Launched, out: Path) -> str:
-    end = time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < end:
-        if ready := re.search(r"proxy ready at (\S+?),", out.read_text("utf-8")):
-            return ready[1]
-        time.sleep(0.02)
-    raise AssertionError(process.communicate())
+    def written() -> re.Match[str] | None:
+        return re.search(r"proxy ready at (\S+?),", out.read_text("utf-8"))
+
+    eventually(lambda: written() or process.poll() is not None)
+    ready = written()
+    assert ready, process.communicate()
+    return ready[1]
 
 
 @dataclass

@@ -20,6 +20,15 @@ def credentials(role: str) -> dict[str, str]:
     return {"email": f"{role}@sandbox.test", "password": f"sandbox-{role}"}
 
 
+def account_variables(*roles: str) -> dict[str, str]:
+    """Return the variables that the sandbox's settings name, with the accounts of some roles, or of all."""
+    return {
+        f"SANDBOX_{role.upper()}_{part.upper()}": value
+        for role in roles or ("author", "other", "restricted", "nau")
+        for part, value in credentials(role).items()
+    }
+
+
 def draft_path(uid: str, rest: str = "") -> str:
     return f"{DOCUMENTS}/{quote(uid, safe='')}/versions/draft{rest}"
 

@@ -1,12 +1,12 @@
 """The one client of a sandbox for tests, and sandboxes to send requests to: a process, or a thread of this process."""
 
 import os
+import shutil
 import signal
 import socket
 import threading
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import requests
 
+from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 from tests.meta.program import Launched, Launcher
 from tests.meta.samples import (
     CONTACT_SCHEMA,
@@ -86,6 +87,20 @@ def serving(app: Any) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join(TIME_LIMIT)
+
+
+def settings_of(url: str, folder: Path, name: str = "service", pace: str = "") -> Path:
+    """Write settings that aim at a sandbox into a folder; return the file.
+
+    Args:
+        name: Of the target.
+        pace: More lines for the `[pace]` table.
+    """
+    shutil.copytree(SANDBOX_SETTINGS.parent / "samples", folder / "samples", dirs_exist_ok=True)
+    text = SANDBOX_SETTINGS.read_text("utf-8").replace("http://127.0.0.1:8080", url)
+    path = folder / f"{name}.toml"
+    path.write_text(text.replace("[pace]", f"[pace]\n{pace}", 1), "utf-8")
+    return path
 
 
 class SandboxClient(requests.Session):
@@ -199,11 +214,3 @@ class SandboxClient(requests.Session):
 def new_uid() -> str:
     """Return an identifier that no other test uses."""
     return f"test-{uuid.uuid4().hex}"
-
-
-def eventually(look: Callable[[], Any]) -> Any:
-    """Look until the result is true, or the time limit is over; return the last result."""
-    end = time.monotonic() + TIME_LIMIT
-    while not (result := look()) and time.monotonic() < end:
-        time.sleep(0.05)
-    return result

@@ -5,7 +5,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 #: Seconds that one end waits for the other; only a test that fails waits so long.
 PATIENCE = 120.0
@@ -125,3 +125,50 @@ def _follow(connection: socket.socket, script: Script, secure: ssl.SSLContext | 
             script(wire)
         finally:
             wire.close()
+
+
+@dataclass
+class Request:
+    """One request as it came over the wire, its headers by their names in small letters."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+
+
+Respond = Callable[[Request, socket.socket], bytes | None]
+
+
+@dataclass
+class Server:
+    """A server that answers each request as its rule says; None closes the connection."""
+
+    respond: Respond
+    received: list[Request] = field(default_factory=list)
+    connections: int = 0
+    url: str = ""
+
+    def follow(self, wire: Wire) -> None:
+        """Answer the requests of one connection."""
+        self.connections += 1
+        while (message := wire.message()) is not None:
+            headers = {name.lower(): value for name, value in message.headers}
+            request = Request(message.method, message.target, headers, message.body)
+            self.received.append(request)
+            answer = self.respond(request, wire.connection)
+            if answer is None:
+                return
+            wire.send(answer)
+
+
+@contextmanager
+def answered_by(respond: Respond) -> Iterator[Server]:
+    """Serve a rule on a free port."""
+    server = Server(respond)
+    with serving(server.follow) as server.url:
+        yield server
+
+
+#: Starts servers until the test is over.
+Serve = Callable[[Respond], Server]

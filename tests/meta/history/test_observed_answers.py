@@ -12,46 +12,29 @@ from contracts.exchanges.exchange import Body, Exchange
 from contracts.history import observed_facts
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
+from tests.meta import messages
+from tests.meta.messages import response
 
 CASE = "scenario/test_draft_life.py::test_a_draft[abs-dev]"
 UID = "rc-abcd-list-0001"
 BASE = "http://127.0.0.1:8080/base"
-JSON = [["content-type", "application/json; charset=utf-8"]]
+JSON = {"content-type": "application/json; charset=utf-8"}
 
 
-def body(value: Any) -> dict[str, Any]:
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
-    return {"size": len(text), "truncated": False, "sha256": "0", "text": text}
-
-
-def exchange(operation: str, status: int, answer: Any, **changes: Any) -> Exchange:
+def exchange(operation: str, status: int, answer: Any, *, uid: str = UID, signed_in: bool = True) -> Exchange:
     described = load_description().operations[operation]
-    uid = changes.pop("uid", UID)
-    url = described.url(
-        BASE, **{name: uid if name in ("uid", "identifier") else "7" for name in described.path_parameters}
+    names = {name: uid if name in ("uid", "identifier") else "7" for name in described.path_parameters}
+    content = b"" if answer is None else (answer if isinstance(answer, str) else json.dumps(answer)).encode()
+    return messages.exchange(
+        response(status, content, JSON if answer else {}),
+        operation,
+        {"Authorization": "Bearer [redacted]"} if signed_in else {},
+        json.dumps({"header": {"identifier": uid}, "firstName": "Ana"}).encode(),
+        id=f"main-{operation}-{status}-{uid}-{answer}",
+        case=CASE,
+        method=described.method,
+        url=described.url(BASE, **names),
     )
-    authorised = [["Authorization", "Bearer [redacted]"]] if changes.pop("signed_in", True) else []
-    plain: dict[str, Any] = {
-        "id": f"main-{operation}-{status}-{len(str(changes))}-{json.dumps(answer)}",
-        "case": CASE,
-        "attempt": 1,
-        "realm": "abs-dev",
-        "role": "author",
-        "operation": operation,
-        "started": "2026-11-21T12:00:00+00:00",
-        "seconds": 0.01,
-        "request": {
-            "method": described.method,
-            "url": url,
-            "http_version": "1.1",
-            "headers": authorised,
-            "body": body({"header": {"identifier": uid}, "firstName": "Ana"}),
-        },
-        "response": {"status": status, "reason": "", "headers": JSON if answer else [], "body": body(answer)},
-        "fault": None,
-        "retries": 0,
-    }
-    return Exchange.from_record({**plain, **changes})
 
 
 def told(*exchanges: Exchange, outcome: Verdict = Verdict.PASS, clauses: Any = None) -> dict[str, Any]:

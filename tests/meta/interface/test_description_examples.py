@@ -8,7 +8,7 @@ import requests
 
 from contracts.interface.description import Description, load_description
 from contracts.interface.operations import Operation, follow, parameters_of
-from tests.meta.sandbox_client import RunningSandbox
+from tests.meta.sandbox_client import TIME_LIMIT, RunningSandbox
 
 REALMS = ["abs-dev", "bch-dev", "chm-dev", "ort-dev"]
 # What an example needs comes before it: a draft is saved before it is deleted, a file sent before it is read.
@@ -49,7 +49,7 @@ class Author:
         operation = description.operations["createToken"]
         node = description.for_realm("any")["paths"][operation.path]["post"]
         body = self.value(node["requestBody"]["content"]["application/json"])
-        answer = self.session.post(operation.url(self.base_url), json=body, timeout=10)
+        answer = self.session.post(operation.url(self.base_url), json=body, timeout=TIME_LIMIT)
         assert answer.ok, answer.text
         self.session.headers["Authorization"] = f"Bearer {answer.json()['authenticationToken']}"
 
@@ -77,7 +77,7 @@ class Author:
             url,
             params=parameters["query"],
             headers=parameters["header"],
-            timeout=10,
+            timeout=TIME_LIMIT,
             **body,
         )
         return parameters, answer
@@ -139,7 +139,7 @@ def test_links_lead_to_what_was_made(author: Author) -> None:
             followed += 1
             if target.safe:
                 seen = author.session.request(
-                    target.method, url, headers=placed(values, "header"), timeout=10
+                    target.method, url, headers=placed(values, "header"), timeout=TIME_LIMIT
                 )
                 expected = 4 if operation.id == "deleteDraft" else 2
                 assert seen.status_code // 100 == expected, (operation.id, target.id, seen.text)

@@ -1,7 +1,6 @@
 """Sandboxes that all these tests share, a faithful one and a broken one, and clients whose traffic is made up."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +10,10 @@ import pytest
 
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual.traffic_watch import Watch
-from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 from tests.meta.manual.sample_traffic import Client
 from tests.meta.program import Launcher, RunCommand
-from tests.meta.sandbox_client import running
+from tests.meta.samples import account_variables
+from tests.meta.sandbox_client import running, settings_of
 
 #: What the broken sandbox does wrong.
 DEFECTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first-name")
@@ -23,9 +22,8 @@ DEFECTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first
 @pytest.fixture
 def command(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunCommand:
     """Return a runner of the program in this process, with the sandbox's accounts in the environment."""
-    for role in ("author", "other", "restricted", "nau"):
-        monkeypatch.setenv(f"SANDBOX_{role.upper()}_EMAIL", f"{role}@sandbox.test")
-        monkeypatch.setenv(f"SANDBOX_{role.upper()}_PASSWORD", f"sandbox-{role}")
+    for name, value in account_variables().items():
+        monkeypatch.setenv(name, value)
     return run_command
 
 
@@ -33,11 +31,7 @@ def command(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunComm
 def served(launcher: Launcher, folder: Path, *options: str) -> Iterator[Path]:
     """Serve a sandbox, and give the settings file that aims at it."""
     with running(launcher, folder, *options) as sandbox:
-        shutil.copytree(SANDBOX_SETTINGS.parent / "samples", folder / "samples")
-        text = SANDBOX_SETTINGS.read_text(encoding="utf-8")
-        path = folder / f"{folder.name}.toml"
-        path.write_text(text.replace("http://127.0.0.1:8080", sandbox.url), "utf-8")
-        yield path
+        yield settings_of(sandbox.url, folder, folder.name)
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,7 @@
 """`doctor`: says in one look whether a target can be judged, and sends reads only unless it is told otherwise."""
 
 import json
-import socketserver
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,42 +9,23 @@ import pytest
 
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.service import create_app
+from tests.meta.http_answers import JSON, SIGNED_IN, answer
 from tests.meta.manual.conftest import served
 from tests.meta.program import Launcher, RunCommand
+from tests.meta.wire import Request, Serve, Wire, serving
 
 
-class _WantsCapitals(BaseHTTPRequestHandler):
-    """A service that knows its realms in capitals only."""
-
-    def do_POST(self) -> None:
-        """Issue a token."""
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self._answer(200, {"authenticationToken": "t-0-k-e-n", "expiration": "2099-01-01T00:00:00.000Z"})
-
-    def do_GET(self) -> None:
-        """List no drafts."""
-        known = self.headers["Realm"].isupper()
-        self._answer(200, []) if known else self._answer(404, {"message": "no such realm"})
-
-    def _answer(self, status: int, value: object) -> None:
-        content = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        """Stay quiet."""
+def in_capitals(request: Request, _: object) -> bytes:
+    """Answer as a service that knows its realms in capitals only."""
+    if request.method == "POST":
+        return SIGNED_IN
+    known = request.headers["realm"].isupper()
+    return answer("200 OK", JSON, body=b"[]") if known else answer("404 No", JSON)
 
 
-@contextmanager
-def in_capitals() -> Iterator[str]:
-    """Serve it, and give its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _WantsCapitals) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+def hang_up(wire: Wire) -> None:
+    """Read what is sent, so that it is closed and not reset, and say nothing."""
+    wire.connection.recv(65536)
 
 
 def aim(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
@@ -119,21 +96,21 @@ def test_a_contradiction_that_reading_shows_is_named(
     assert "contradicts list-top" in texts(content, "listDrafts in abs-dev")
 
 
-def test_a_realm_that_wants_capitals_is_named(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
-    with in_capitals() as address:
-        aim(monkeypatch, address)
-        content = looked(command, code=4)
+def test_a_realm_that_wants_capitals_is_named(
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch, serve: Serve
+) -> None:
+    aim(monkeypatch, serve(in_capitals).url)
+    content = looked(command, code=4)
     assert "it answers to 'ABS-DEV'" in texts(content, "abs-dev")
     assert "put sent_as into the settings" in texts(content, "realms")
 
 
 def test_init_writes_the_spelling_that_alone_is_known(
-    command: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, serve: Serve
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with in_capitals() as address:
-        aim(monkeypatch, address)
-        ended = command("init", "dev")
+    aim(monkeypatch, serve(in_capitals).url)
+    ended = command("init", "dev")
     assert ended.code == 0, ended
     assert "chm-dev is known as 'CHM-DEV' alone: written as its sent_as" in ended.out
     assert "ort-dev cannot be read: give it sent_as, too" in ended.out
@@ -202,25 +179,16 @@ class Starting:
         await send({"type": "http.response.body", "body": b""})
 
 
-class _HangsUp(socketserver.BaseRequestHandler):
-    """What speaks another protocol: it ends the connection without an answer."""
-
-    def handle(self) -> None:
-        """Read what is sent, so that it is closed and not reset, and say nothing."""
-        self.request.recv(65536)
-
-
 @pytest.mark.parametrize(
     ("scheme", "hint"), [("http", "does it want https?"), ("https", "does it want http,")]
 )
 def test_an_address_of_the_other_scheme_is_asked_about(
     command: RunCommand, monkeypatch: pytest.MonkeyPatch, scheme: str, hint: str
 ) -> None:
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _HangsUp) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        aim(monkeypatch, f"{scheme}://127.0.0.1:{server.server_address[1]}")
+    """What speaks another protocol ends the connection without an answer."""
+    with serving(hang_up) as address:
+        aim(monkeypatch, f"{scheme}://{address.partition('//')[2]}")
         content = looked(command, code=6)
-        server.shutdown()
     assert hint in texts(content, "address")
 
 

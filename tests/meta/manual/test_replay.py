@@ -3,11 +3,11 @@
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from contracts.manual.replay import Outcome, Replayed, together
+from tests.meta.manual.sample_traffic import entry
 from tests.meta.program import RunCommand
 
 
@@ -166,27 +166,15 @@ def test_a_finding_is_found_by_its_id(command: RunCommand, broken: Path, short: 
     assert (absent.code, "did you mean '0123456789'?" in absent.err) == (4, True)
 
 
-def entry(method: str, url: str, status: int, body: str = "", **headers: str) -> dict[str, Any]:
-    """One entry of a HAR, as a browser writes it."""
-    listed = [{"name": name.replace("_", "-"), "value": value} for name, value in headers.items()]
-    data = {"postData": {"mimeType": "application/json", "text": body}} if body else {}
-    content = {"size": 0, "mimeType": "application/json", "text": ""}
-    return {
-        "startedDateTime": "2030-01-01T00:00:00Z",
-        "time": 5,
-        "request": {"method": method, "url": url, "headers": listed, "queryString": [], **data},
-        "response": {"status": status, "statusText": "", "headers": [], "content": content},
-    }
-
-
 def har(path: Path) -> Path:
     base = "https://registry.example.test/api/v2013/documents/browser-made-42/versions/draft"
     own = {"Authorization": "Bearer a-token-of-somebody", "Realm": "abs-dev", "Cookie": "session=1"}
-    own["Content_Type"] = "application/json"
+    own["Content-Type"] = "application/json"
+    headers = [{"name": name, "value": value} for name, value in own.items()]
     entries = [
-        entry("GET", "https://registry.example.test/app.js", 200),
-        entry("PUT", f"{base}?schema=contact", 201, '{"firstName": "Ada"}', **own),
-        entry("HEAD", base, 200, **own),
+        entry("GET", "https://registry.example.test/app.js", 200, ""),
+        entry("PUT", f"{base}?schema=contact", 201, "", sent='{"firstName": "Ada"}', headers=headers),
+        entry("HEAD", base, 200, "", headers=headers),
     ]
     path.write_text(json.dumps({"log": {"version": "1.2", "entries": entries}}))
     return path

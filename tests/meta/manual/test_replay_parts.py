@@ -18,31 +18,31 @@ from contracts.reports.finding_files import earlier_writes, settings_in
 from contracts.session.namespace import Namespace
 from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.target import Target
+from tests.meta import messages
 from tests.meta.messages import response
 
 BASE = "http://127.0.0.1:8080"
 DESCRIPTION = load_description()
 
 
-def body(value: Any) -> dict[str, Any] | None:
-    text = value if isinstance(value, str) else json.dumps(value)
-    return None if value is None else {"text": text, "size": len(text), "truncated": False, "sha256": ""}
-
-
 def sent(
     number: int, method: str, path: str, operation: str, told: Any = None, status: int = 200, **more: Any
 ) -> Exchange:
-    request: dict[str, Any] = {
-        "method": method,
-        "url": BASE + path,
-        "headers": [],
-        "body": body(more.pop("json", None)),
-    }
-    response = {"status": status, "reason": "", "headers": [], "body": body(told)}
-    facts: dict[str, Any] = {"case": "a", "attempt": 1, "realm": "abs-dev", "role": "author", "started": ""}
-    facts |= {"seconds": 0.0, "authorization": f"Bearer {TOKEN}", **more}
-    facts |= {"id": f"x-{number}", "operation": operation, "request": request, "response": response}
-    return Exchange.from_record(facts)
+    body = more.pop("json", None)
+    more = {"id": f"x-{number}", "case": "a", "authorization": f"Bearer {TOKEN}", **more}
+    return messages.exchange(
+        response(status, json_bytes(told)),
+        operation,
+        {},
+        json_bytes(body),
+        method=method,
+        url=BASE + path,
+        **more,
+    )
+
+
+def json_bytes(value: Any) -> bytes:
+    return b"" if value is None else json.dumps(value).encode()
 
 
 def draft(number: int, uid: str, method: str = "PUT", **more: Any) -> Exchange:

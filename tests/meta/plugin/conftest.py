@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from tests.meta.program import PATIENCE, Launched, Launcher, clean_environment
+from tests.meta.program import CHECKOUT, PATIENCE, Launched, Launcher, clean_environment, plant
+from tests.meta.samples import account_variables
+from tests.meta.sandbox_client import settings_of
 
-CHECKOUT = Path(__file__).parents[3]
 PLANTED = Path(__file__).parent / "planted"
 
 
@@ -150,22 +151,14 @@ class Runner:
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the library and the description beside planted cases."""
-    root = tmp_path_factory.mktemp("checkout")
-    return plant(root)
+    return with_cases(tmp_path_factory.mktemp("checkout"))
 
 
-def plant(root: Path) -> Path:
-    """Fill a folder with a small checkout."""
-    for name in ("contracts", "openapi"):
-        # Compiled modules are copied as well; one that another worker is writing is gone a moment later.
-        shutil.copytree(CHECKOUT / name, root / name, ignore=shutil.ignore_patterns("*.pyc.*"))
-    for name in ("conftest.py", "pyproject.toml", "registry_contracts.py"):
-        shutil.copy2(CHECKOUT / name, root / name)
-    (root / "tests" / "contract").mkdir(parents=True)
-    shutil.copy2(PLANTED / "cases.py", root / "tests" / "contract" / "test_planted.py")
-    shutil.copy2(
-        CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", root / "tests" / "contract"
-    )
+def with_cases(root: Path) -> Path:
+    """Fill a folder with a small checkout whose cases are planted."""
+    cases = plant(root) / "tests" / "contract"
+    shutil.copy2(PLANTED / "cases.py", cases / "test_planted.py")
+    shutil.copy2(CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", cases)
     for path in PLANTED.glob("*.py"):
         if path.name != "cases.py":
             shutil.copy2(path, root)
@@ -175,7 +168,7 @@ def plant(root: Path) -> Path:
 @pytest.fixture
 def plant_checkout(tmp_path: Path) -> Callable[[], Path]:
     """A maker of a checkout that the test may spoil."""
-    return lambda: plant(tmp_path / "spoilt")
+    return lambda: with_cases(tmp_path / "spoilt")
 
 
 @pytest.fixture(scope="session")
@@ -290,16 +283,8 @@ def aim(run: Runner, folder: Path, url: str, *, only_author: bool = False, pace:
     Args:
         pace: More lines for the `[pace]` table.
     """
-    source = CHECKOUT / "contracts" / "settings"
-    text = (source / "sandbox.toml").read_text(encoding="utf-8")
-    shutil.copytree(source / "samples", folder / "samples", dirs_exist_ok=True)
-    target = folder / "service.toml"
-    text = text.replace("http://127.0.0.1:8080", url).replace("[pace]", f"[pace]\n{pace}", 1)
-    target.write_text(text, encoding="utf-8")
-    for role in ("author",) if only_author else ("author", "other", "restricted", "nau"):
-        run.environment[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
-        run.environment[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
-    return target
+    run.environment |= account_variables(*(("author",) if only_author else ()))
+    return settings_of(url, folder, pace=pace)
 
 
 @pytest.fixture

@@ -14,17 +14,14 @@ from typing import Any
 import pytest
 
 from contracts.reports.writers import write_all
-from tests.meta.program import PATIENCE
+from tests.meta.program import PATIENCE, eventually
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 def stop(process: Any, number: int, *, group: bool, ready: Callable[[], bool]) -> None:
     """Send a signal once the service has seen enough."""
-    deadline = time.monotonic() + 120
-    while not ready() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert process.poll() is None, process.communicate()
+    until(ready, process)
     (os.killpg if group else os.kill)(process.pid, number)
 
 
@@ -124,9 +121,7 @@ BRIEF = ("-k", "test_save", "--realm=abs-dev")
 
 
 def until(ready: Callable[[], bool], process: Any) -> None:
-    deadline = time.monotonic() + 120
-    while not ready() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
+    eventually(lambda: ready() or process.poll() is not None)
     assert process.poll() is None, process.communicate()
     assert ready()
 
@@ -148,9 +143,7 @@ def kill(run: Any, service: Any, *workers: str, group: bool = False) -> set[str]
     run.enough()  # workers that outlive their controller need not wait out their case
     process.communicate()
     # What was under way when the run died is stored or not; then it is known.
-    still = time.monotonic() + 120
-    while len(service.app.done) < len(service.app.requests) and time.monotonic() < still:
-        time.sleep(0.02)
+    eventually(lambda: len(service.app.done) >= len(service.app.requests))
     return saved(service) - before
 
 

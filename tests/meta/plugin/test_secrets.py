@@ -4,7 +4,6 @@ import base64
 import json
 import os
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from contracts.session.actor import NO_TOKEN
+from tests.meta.program import eventually
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -146,11 +146,12 @@ def test_while_a_run_goes_on_its_tokens_are_private_and_no_command_line_holds_a_
 ) -> None:
     service = faulty()
     process = run.start_fresh("-k", "test_waiting", "-n", "2", f"--target={service.target}")
-    deadline = time.monotonic() + 120
-    tokens: list[Path] = []
-    while len(tokens) < 4 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-        tokens = list(run.private_parent.glob("registry-contracts-*/token-*.json"))
+
+    def found() -> list[Path]:
+        return list(run.private_parent.glob("registry-contracts-*/token-*.json"))
+
+    eventually(lambda: len(found()) == 4 or process.poll() is not None)
+    tokens = found()
     assert len(tokens) == 4
     (private,) = {path.parent for path in tokens}
     assert private.stat().st_mode & 0o777 == 0o700

@@ -16,8 +16,7 @@ from contracts.proving import proof as proof_run
 from contracts.proving.matrix import Proof, ProofPart
 from contracts.proving.proof import STATE_FILE, ProofState, Prover
 from contracts.proving.trials import CaseIndex, ProofTrial, TrialResult
-from tests.meta.program import Program, RunCommand
-from tests.meta.sandbox_client import eventually
+from tests.meta.program import PATIENCE, Program, RunCommand, eventually
 
 
 def test_a_defect_is_killed_by_a_finding_on_its_clause(program: Program, tmp_path: Path) -> None:
@@ -88,7 +87,7 @@ def test_an_interrupted_proof_goes_on_where_it_stopped(tmp_path: Path) -> None:
         try:
             assert eventually(lambda: going.poll() is not None or _lines(began) == names[:2])
             going.send_signal(signal.SIGINT)
-            _, last_words = going.communicate(timeout=60)
+            _, last_words = going.communicate(timeout=PATIENCE)
         finally:
             going.kill()
     assert going.returncode == 2, last_words
@@ -96,7 +95,7 @@ def test_an_interrupted_proof_goes_on_where_it_stopped(tmp_path: Path) -> None:
     before = _lines(state)
     assert len(before) == 2
     done = subprocess.run(
-        [*program, "goes-on", *words], capture_output=True, text=True, check=False, timeout=300
+        [*program, "goes-on", *words], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert _lines(began) == [*names[:2], *names[1:]]

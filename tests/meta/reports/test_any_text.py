@@ -8,7 +8,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.cli.manual_commands import compact
@@ -58,7 +58,6 @@ def test_halves_become_escapes_and_all_else_stays() -> None:
 
 
 @given(VALUES)
-@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 def test_json_that_is_shown_can_be_encoded_and_read_again(value: Any) -> None:
     value = json.loads(json.dumps(value))  # two halves that meet are a character
     for text in (json_text(value), json_text(value, indent=2)):
@@ -67,7 +66,7 @@ def test_json_that_is_shown_can_be_encoded_and_read_again(value: Any) -> None:
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4), st.sampled_from(TOKENS))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 def test_every_writer_writes_whatever_a_service_answers(
     tmp_path_factory: pytest.TempPathFactory, values: list[Any], token: str
 ) -> None:

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import jsonschema_rs
@@ -16,7 +17,6 @@ from msgspec.structs import replace
 
 from contracts.cli.merge import command
 from contracts.errors import UsageError
-from contracts.evidence.findings import Standing
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import judge
 from contracts.file_formats import plain
@@ -27,6 +27,7 @@ from contracts.reports.webhook import Delivery, WebhookAddress, notification_of,
 from tests.meta.evidence.sample_records import CATALOGUE, Story, consumer, deviation
 from tests.meta.evidence.sample_shards import CASES, PLAN, write_shard
 from tests.meta.program import Program
+from tests.meta.sample_nights import Night
 from tests.meta.schemas import misfits, validator
 from tests.meta.webhooks import SECRET, Hook, assert_unseen
 
@@ -69,42 +70,9 @@ def test_what_is_posted_fits_its_schema_and_says_what_counts(
 
 
 def test_long_texts_and_many_findings_are_cut(schema: jsonschema_rs.Draft202012Validator) -> None:
-    record = Story().record()
-    verdict = verdict_json.build(record, judge(record, CATALOGUE))
-    finding = verdict_json.FindingEntry(
-        id="0123456789",
-        clause="draft-get-content",
-        operation=None,
-        realm="abs-dev",
-        standing=Standing.FAIL,
-        role=None,
-        expected="x" * 5000,
-        seen="line\n" * 5000,
-        confirmed=True,
-        intermittent=False,
-        rate=(3, 3),
-        counted=True,
-        methods=(),
-        deviation=None,
-        cases=("a case",),
-        exchanges=(),
-        reproduce=verdict_json.ReproduceEntry("replay", ()),
-    )
-    cause = verdict_json.CauseEntry(
-        id=finding.id,
-        clause=finding.clause,
-        operation=None,
-        standing=Standing.FAIL,
-        counted=True,
-        realms=("abs-dev",),
-        should="x" * 5000,
-        was="line\n" * 5000,
-        faults=(),
-        findings=(finding.id,),
-        follows=(),
-        blocked_cases=0,
-        blocked_clauses=(),
-    )
+    verdict = Night(datetime(2026, 10, 1, tzinfo=UTC), red={("draft-get-content", "abs-dev"): "x"}).verdict()
+    finding = replace(verdict.findings[0], expected="x" * 5000, seen="line\n" * 5000)
+    cause = replace(verdict.causes[0], should="x" * 5000, was="line\n" * 5000)
     content = plain(notification_of(replace(verdict, findings=(finding,), causes=(cause,) * 200), None))
     assert [error.message for error in schema.iter_errors(content)] == []
     assert (content["findings"]["total"], len(content["findings"]["first"])) == (200, 10)

@@ -1,23 +1,20 @@
 """Pages of another origin use the sandbox and the proxy; the sandbox's own page shows the description, signed in."""
 
 import json
-import threading
-import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from contracts.errors import UsageError
 from contracts.interface.cross_origin import AllowedOrigins
 from tests.meta import browser as chromium
-from tests.meta.program import Launcher, running_proxy
+from tests.meta.http_answers import HTML, answer
+from tests.meta.program import Launcher, eventually, running_proxy
 from tests.meta.samples import record, submission_path
 from tests.meta.sandbox_client import RunningSandbox
+from tests.meta.wire import Serve
 
-PATIENCE = 120
 ASKED = {"origin": "http://app.test", "access-control-request-method": "PUT"}
 #: Signs in, saves a draft, reads it back, is refused, and submits with an empty identifier; what a page sees of it.
 APPLICATION = """(async () => {
@@ -115,24 +112,11 @@ def test_an_answer_names_the_origin_that_may_see_it(
     assert given | ({"shown": shown} if shown else {}) == headers
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[str]:
+@pytest.fixture
+def page(serve: Serve) -> str:
     """An empty page of an origin of its own."""
-
-    class Empty(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(b"<!DOCTYPE html><title>An application</title><link rel=icon href=data:,>")
-
-        def log_message(self, *_: Any) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Empty) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    empty = b"<!DOCTYPE html><title>An application</title><link rel=icon href=data:,>"
+    return serve(lambda *_: answer("200 OK", HTML, body=empty)).url
 
 
 @pytest.fixture(scope="module")
@@ -179,11 +163,8 @@ def test_the_page_of_the_sandbox_shows_each_operation_and_is_signed_in(
     opened: Callable[[str], chromium.Tab], sandbox_url: str
 ) -> None:
     tab = opened(f"{sandbox_url}/docs")
-    limit = time.monotonic() + PATIENCE
     signed_in = "document.querySelectorAll('.auth-wrapper .authorize.locked').length"
-    while tab.run(signed_in) != 1:
-        assert time.monotonic() < limit, tab.complaints()
-        time.sleep(0.1)
+    assert eventually(lambda: tab.run(signed_in) == 1), tab.complaints()
     assert tab.run("document.querySelectorAll('.opblock').length") == 18
     assert tab.run("document.querySelector('.errors-wrapper') === null")
     assert all(address.startswith(sandbox_url) for address in tab.requested())

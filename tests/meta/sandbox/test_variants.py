@@ -16,8 +16,9 @@ from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.serve import USAGE_ERROR, altered, main
 from contracts.sandbox.variants import ALL, COMBINATIONS, chosen, help_text
 from contracts.sandbox.variants.http import SLOW_SECONDS
+from tests.meta.program import eventually
 from tests.meta.samples import CONTACT_SCHEMA, contact, draft_path, record, submission_path
-from tests.meta.sandbox_client import SandboxClient, eventually, new_uid
+from tests.meta.sandbox_client import SandboxClient, new_uid
 
 Probe = Callable[[Any], Any]
 

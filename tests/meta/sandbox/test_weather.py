@@ -13,8 +13,8 @@ from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import USAGE_ERROR, main
 from contracts.sandbox.service import create_app
 from contracts.sandbox.weather import ALL, chosen_weather
+from tests.meta.program import eventually
 from tests.meta.samples import draft_path
-from tests.meta.sandbox_client import eventually
 
 DRAFTS = "/api/v2013/document-drafts"
 REFUSAL = "401 json"
@@ -60,7 +60,7 @@ def test_a_lost_route_is_a_page_with_404(client_in: Callable[..., Any]) -> None:
 
 
 def test_maintenance_is_a_page_with_200_for_a_while(client_in: Callable[..., Any]) -> None:
-    client = client_in("maintenance:from_request=3:seconds=1.5")
+    client = client_in("maintenance:from_request=3:seconds=3")
     assert client.seen(4) == {REFUSAL: 2, "200 html": 2}
     assert eventually(lambda: client.list().status_code == 401)
 
@@ -122,13 +122,13 @@ def test_an_outage_midway_is_for_good(client_in: Callable[..., Any]) -> None:
 
 
 def test_an_outage_of_some_seconds_ends_on_the_same_port(client_in: Callable[..., Any]) -> None:
-    client = client_in("outage-ten-seconds:from_request=2:seconds=1.5")
+    client = client_in("outage-ten-seconds:from_request=2:seconds=3")
     assert client.seen(3) == {REFUSAL: 1, "reset": 1, "refused": 1}
     assert eventually(lambda: client.came_of(client.list) == REFUSAL)
 
 
 def test_a_restart_forgets_tokens_and_keeps_data(client_in: Callable[..., Any]) -> None:
-    client = client_in("restart:every=4:seconds=1.5")
+    client = client_in("restart:every=4:seconds=3")
     client.sign_in_again()
     assert client.save("test-restart-0001").ok
     assert client.list().status_code == 200

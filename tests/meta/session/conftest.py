@@ -1,9 +1,7 @@
-"""A session with scripted local servers, with everything that it writes kept for the test to look at."""
+"""A session, with everything that it writes kept for the test to look at."""
 
-import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,57 +11,8 @@ from contracts.exchanges.exchange import Exchange
 from contracts.session.namespace import Namespace
 from contracts.session.session import HttpRequest, RequestContext, Session, SessionGroup
 from contracts.settings.target import Pace, Target, TlsSettings
-from tests.meta.wire import Wire, serving
 
 CONTEXT = RequestContext("a case", 1, "abs-dev", "author")
-
-
-@dataclass
-class Received:
-    """One request as it came over the wire."""
-
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes
-
-
-Respond = Callable[[Received, socket.socket], bytes | None]
-
-
-@dataclass
-class Server:
-    """A server that answers as the test says; None closes the connection."""
-
-    respond: Respond
-    received: list[Received] = field(default_factory=list)
-    connections: int = 0
-    url: str = ""
-
-    def follow(self, wire: Wire) -> None:
-        """Answer the requests of one connection."""
-        self.connections += 1
-        while (message := wire.message()) is not None:
-            headers = {name.lower(): value for name, value in message.headers}
-            request = Received(message.method, message.target, headers, message.body)
-            self.received.append(request)
-            answer = self.respond(request, wire.connection)
-            if answer is None:
-                return
-            wire.send(answer)
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[[Respond], Server]]:
-    """Starts servers: `serve(lambda request, connection: bytes)`."""
-    with ExitStack() as servers:
-
-        def start(respond: Respond) -> Server:
-            server = Server(respond)
-            server.url = servers.enter_context(serving(server.follow))
-            return server
-
-        yield start
 
 
 class Events:

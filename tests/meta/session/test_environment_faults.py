@@ -12,7 +12,7 @@ from contracts.errors import EnvironmentFault, GivenUp
 from contracts.session import retry
 from contracts.session.retry import Breaker
 from contracts.session.session import HttpRequest, RequestContext
-from tests.meta.session.http_answers import HTML, JSON, OK, PAGE, answer, in_turn
+from tests.meta.http_answers import HTML, JSON, OK, PAGE, answer, in_turn
 
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"
 

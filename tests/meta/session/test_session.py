@@ -13,7 +13,7 @@ from contracts.session.session import UNSENT, HttpRequest, RequestContext, Sessi
 from contracts.session.shared_state import process_alive
 from contracts.settings.guard import GuardViolation
 from contracts.settings.target import Target
-from tests.meta.session.http_answers import OK, PAGE, answer, in_turn
+from tests.meta.http_answers import OK, PAGE, answer, in_turn
 
 DRAFT = "/api/v2013/documents/rc-test00000001/versions/draft"
 

@@ -14,7 +14,7 @@ import trustme
 
 from contracts.session.session import proxy_passwords
 from contracts.session.transport import Transport
-from tests.meta.session.http_answers import OK
+from tests.meta.http_answers import OK
 from tests.meta.wire import Wire, serving
 
 NOT_TRUSTED = "the TLS certificate or handshake was not accepted"

@@ -16,8 +16,8 @@ import pytest
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import DEEPEST, MOST_VALUES, read_json
 from contracts.session.transport import LARGEST_BODY
+from tests.meta.http_answers import OK
 from tests.meta.messages import response
-from tests.meta.session.http_answers import OK
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 MEGABYTE = 1024 * 1024

@@ -12,6 +12,7 @@ import pytest
 from contracts.errors import SuiteError, UsageError
 from contracts.settings import embedded_sandbox
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
+from tests.meta.program import PATIENCE
 
 READY = "print('sandbox ready at http://127.0.0.1:4321', flush=True);"
 WAIT = "import sys; sys.stdin.read()"
@@ -109,7 +110,7 @@ def test_one_that_stays_silent_is_given_up_and_stopped() -> None:
 def test_a_talkative_one_is_never_blocked() -> None:
     talk = "import sys; sys.stdout.write('x\\n' * 500_000); sys.stderr.write('y\\n' * 500_000)"
     with fake(READY + talk) as sandbox:
-        assert process_of(sandbox).wait(30) == 0
+        assert process_of(sandbox).wait(PATIENCE) == 0
 
 
 def test_it_does_not_hear_the_credentials_of_live_targets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +128,7 @@ def test_ctrl_c_in_the_terminal_does_not_reach_it() -> None:
 
 def test_one_that_does_not_watch_the_run_is_stopped_at_its_exit() -> None:
     command = [sys.executable, "-c", UNWATCHED]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     with pytest.raises(ProcessLookupError):
         os.kill(int(ended.stdout), 0)
 
@@ -152,10 +153,10 @@ def test_it_never_outlives_the_run(end: str) -> None:
         assert owner.stdout is not None
         address = urlsplit(owner.stdout.readline().strip())
         assert address.port is not None
-        with socket.create_connection(("127.0.0.1", address.port), timeout=20) as connection:
-            owner.communicate("\n", timeout=20)
+        with socket.create_connection(("127.0.0.1", address.port), timeout=PATIENCE) as connection:
+            owner.communicate("\n", timeout=PATIENCE)
             # A reset is just as ended.
             with contextlib.suppress(ConnectionResetError):
                 assert connection.recv(1) == b""
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", address.port), timeout=20)
+            socket.create_connection(("127.0.0.1", address.port), timeout=PATIENCE)
