@@ -19,6 +19,7 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import page_words
 from contracts.exchanges.request_facts import RequestFacts
 from contracts.interface.catalogue import Clause
+from contracts.interface.operations import Operation
 
 Arguments = Mapping[str, Any]
 #: For a check that compares with nothing but the answer.
@@ -98,6 +99,7 @@ class Check:
         contradiction: Takes the answer and the arguments; returns what was seen there in words where the check is
             contradicted, and None where it holds. May raise `Ambiguous`.
         clauses: What it judges wherever an exchange shows it; empty when cases alone say which clause it is about.
+        of_operation: What it judges in the same way, where each operation of the description names a clause.
         applies: The arguments, where a single exchange shows the check of a clause; None where it does not.
         after: A clause whose contradiction, or obstacle, leaves nothing to say for this one.
         line: How a case claims it of `sent`, behind `claim(...).`; a template, or a function, of the arguments.
@@ -111,6 +113,7 @@ class Check:
     expected: str | Callable[..., str]
     contradiction: Callable[..., str | None]
     clauses: tuple[str, ...] = ()
+    of_operation: Callable[[Operation], str] | None = None
     applies: Applies = only_claimed
     after: str = ""
     line: str | Callable[..., str] = ""

@@ -12,7 +12,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import GATEWAY_STATUSES, Ambiguous
 from contracts.exchanges.request_facts import all_faults
-from contracts.interface.description import load_description, operations_with
+from contracts.interface.description import operations_with
 
 #: Shorter ones may stand in an answer by chance.
 _SHORTEST_SECRET: Final = 8
@@ -123,7 +123,7 @@ TAKEN: Final = Check(
     "taken",
     "accepted (2xx), without errors",
     _accepts(lambda response: response.success and not errors_array.turned_down(response)),
-    clauses=tuple(operation.clauses.right_request for operation in load_description().operations.values()),
+    of_operation=lambda operation: operation.clauses.right_request,
     applies=_right_request,
     line="accepted(sent)",
 )

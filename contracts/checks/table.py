@@ -57,12 +57,15 @@ class Line(NamedTuple):
 
 @cache
 def _lines(*, universal: bool) -> Mapping[str, tuple[Line, ...]]:
-    catalogue = load_catalogue()
+    catalogue, operations = load_catalogue(), load_description().operations
     chosen = [check for check in TABLE.values() if (check in http.UNIVERSAL) is universal]
     lines = [Line(check, catalogue.clause(name)) for check in chosen for name in check.clauses]
+    for check in chosen:
+        if check.of_operation is not None:
+            lines += [Line(check, catalogue.clause(check.of_operation(one))) for one in operations.values()]
     return {
         operation: tuple(line for line in lines if operation in line.clause.operations)
-        for operation in load_description().operations
+        for operation in operations
     }
 
 
