@@ -95,7 +95,8 @@ def test_each_variant_meets_every_case_once_over_the_seeds_each_time_with_anothe
     for trial in trials:
         for name in trial.name.split(AND):
             shares[name].append(trial.share)
-    assert shares.keys() == VARIANTS.keys()
+    # Those that need settings of their own have whole gates of their own.
+    assert shares.keys() == {name for name in VARIANTS if not VARIANTS[name].settings}
     assert all(sorted(found) == [(0, 3), (1, 3), (2, 3)] for found in shares.values())
     together = [trial.name for trial in trials if AND in trial.name]
     assert len(together) == len(set(together)) > len(VARIANTS)
