@@ -7,8 +7,6 @@ organization ``organization-<realm>`` and the unused temporary files ``sandbox-t
 """
 
 import copy
-import struct
-import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -91,9 +89,9 @@ class Seeds:
         """Store the temporary files of one realm, each a small picture of its own shade."""
         files = []
         for number in range(1, TEMPORARY_FILES + 1):
-            stored = self.context.files.keep(small_png(number * 12))
+            stored = self.context.files.keep(_picture(number * 12))
             file_id = f"sandbox-temporary-{realm.name}-{number:02d}"
-            files.append(TemporaryFile(file_id, f"temporary-{number:02d}.png", stored.size, stored.key))
+            files.append(TemporaryFile(file_id, f"temporary-{number:02d}.pgm", stored.size, stored.key))
         records.attachments.add_temporary_files(files)
 
 
@@ -113,22 +111,9 @@ def _version(
     )
 
 
-def small_png(shade: int, side: int = 16) -> bytes:
-    """Return a valid PNG picture of one grey shade.
-
-    Args:
-        shade: 0 (black) to 255 (white).
-        side: width and height in pixels.
-
-    """
-    header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
-    rows = (b"\0" + bytes([shade]) * side) * side
-    pieces = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_piece(name, data) for name, data in pieces)
-
-
-def _piece(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+def _picture(shade: int, side: int = 16) -> bytes:
+    """A grey map (PGM), the plainest picture that previews can be made of; `shade` from 0, black, to 255, white."""
+    return f"P5 {side} {side} 255\n".encode() + bytes([shade]) * side**2
 
 
 FILES = {

@@ -269,8 +269,8 @@ def test_a_temporary_file_is_used_once(faithful: SandboxClient, document: str) -
 
 def test_the_published_temporary_files_are_pictures(faithful: SandboxClient, document: str) -> None:
     record = faithful.post(path(document, "persist-temporary", "sandbox-temporary-ort-dev-20")).json()
-    assert record["filename"] == "temporary-20.png"
-    answer = faithful.get(path(document, record["id"], "temporary-20.png"))
+    assert record["filename"] == "temporary-20.pgm"
+    answer = faithful.get(path(document, record["id"], "temporary-20.pgm"))
     assert Image.open(io.BytesIO(answer.content)).size == (16, 16)
 
 
