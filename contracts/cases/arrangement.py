@@ -287,7 +287,7 @@ class _Taking(Enum):
     DRAFT = "a draft"
     NAMED = "records of the settings"
     SUBMITTED = "a submitted record"
-    PUBLISHED = "the published record of the settings"
+    PUBLISHED = "published records, as far as is known"
 
 
 @dataclass(frozen=True)
@@ -385,7 +385,10 @@ class Arrangement:
         return self._once(f"what takes files of {actor.role}", lambda: self._try_files(actor))
 
     def _try_files(self, actor: Actor) -> _TakesFiles:
-        """What a draft refuses and nothing else takes either is a finding of the cases that need it."""
+        """What a draft refuses and nothing else takes either is a finding of the cases that need it.
+
+        Where the settings name no published record, one may take it.
+        """
         tried = usable(upload(actor, self.kept_draft(actor).uid, "first.txt", b"first\n"))
         if not tried.refusal:
             return _TakesFiles(_Taking.DRAFT)
@@ -401,6 +404,8 @@ class Arrangement:
                 name = f"{self._session.namespace.uid()}.txt"
                 if usable(upload(actor, record(), name, b"first\n")).success:
                     return _TakesFiles(kind, tried.status)
+        if not self._samples.tells("published_identifier"):
+            return _TakesFiles(_Taking.PUBLISHED, tried.status)
         return _TakesFiles(_Taking.DRAFT)
 
     def _unused_record(self, actor: Actor, *, kept: bool) -> str:
