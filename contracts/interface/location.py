@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from contracts.errors import UsageError
@@ -34,6 +35,7 @@ def openapi_directory(package: Path = _PACKAGE) -> Path:
     raise _absent(f"the OpenAPI description {ROOT_FILE}", candidates)
 
 
+@cache
 def cases_directory(package: Path = _PACKAGE) -> Path:
     """Find the directory of the contract cases, by the same rule as the description.
 

@@ -35,6 +35,7 @@ from contracts.plugin.session_finish import (
     STOPPING,
     finish,
     forecast_line,
+    is_planned,
     note_planned,
     note_trouble,
     release,
@@ -60,7 +61,7 @@ def is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
 
-def _is_contract_run(config: pytest.Config) -> bool:
+def is_contract_run(config: pytest.Config) -> bool:
     """Whether the paths of the command hold contract cases, which are to be run and not just listed."""
     if any(config.getoption(option, None) for option in (*_LISTS, "--plan")):
         return False
@@ -74,7 +75,7 @@ def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
     """Prepare the run in the controller, which then starts the workers, and this process's share of it in these."""
     config = session.config
     if not is_worker(config):
-        if _is_contract_run(config):
+        if is_contract_run(config):
             _begin(config)
     elif "contract_plan" in _input(config):
         leave_to_controller()
@@ -194,8 +195,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Record for the controller what was collected; with `--plan`, say what would be sent, and end."""
     config = session.config
     if WORKER in config.stash:
-        count = sum(any(marks(item)) for item in session.items)
-        note_planned(config, config.stash[WORKER].plan, count, forecast(config, session.items).summary)
+        plan = config.stash[WORKER].plan
+        if not is_planned(plan):
+            count = sum(any(marks(item)) for item in session.items)
+            note_planned(config, plan, count, forecast(config, session.items).summary)
         if not is_worker(config):
             _tell_forecast(config)
     elif config.getoption("--plan") and not is_worker(config) and any(map(any, map(marks, session.items))):

@@ -80,6 +80,11 @@ def note_planned(config: pytest.Config, plan: Plan, count: int, forecast: str) -
     fresh.replace(path)
 
 
+def is_planned(plan: Plan) -> bool:
+    """Whether a process of the run has left what was collected already."""
+    return (Path(plan.private) / _FILE).exists()
+
+
 def forecast_line(plan: Plan) -> str:
     """What a run will send, in a line, as the first process to collect has worked it out."""
     return str(_planned(plan)[2])
