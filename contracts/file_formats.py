@@ -57,7 +57,7 @@ def one_of(*words: str) -> Meta:
 
 #: How a run can end: its verdict in words, and the exit code that says the same.
 EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
-    {"pass": 0, "fail": 1, "interrupted": 2, "error": 3, "nothing tested": 5, "inconclusive": 6}
+    {"pass": 0, "fail": 1, "interrupted": 2, "error": 3, "usage": 4, "nothing tested": 5, "inconclusive": 6}
 )
 RunWord = Annotated[str, one_of(*EXIT_CODES)]
 RunExitCode = Annotated[int, Meta(extra_json_schema={"enum": sorted(EXIT_CODES.values())})]

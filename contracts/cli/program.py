@@ -16,6 +16,7 @@ import click
 from contracts.errors import (
     INTERRUPTING_SIGNALS,
     EnvironmentFault,
+    RefusedRunError,
     RegistryContractsError,
     UsageError,
     breakdown,
@@ -30,6 +31,8 @@ _ERROR: Final = 3
 _USAGE: Final = 4
 _INCONCLUSIVE: Final = 6
 _LONGEST_LINE: Final = 2000
+#: Commands that judge a target and leave a verdict file.
+_RUNS: Final = frozenset({"run", "gate"})
 #: By kind of error; the others are errors of the suite.
 _EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
 
@@ -159,8 +162,11 @@ def _run() -> int:
         click.echo(error.format_message())
         return _USAGE
     except click.ClickException as error:
+        _note_refused_run(error.format_message())
         return _complain(error.format_message(), _USAGE)
     except RegistryContractsError as error:
+        if isinstance(error, UsageError) and not isinstance(error, RefusedRunError):
+            _note_refused_run(str(error))
         codes = (code for kind, code in _EXIT_CODES.items() if isinstance(error, kind))
         return _complain(str(error), next(codes, _ERROR))
     except click.Abort:
@@ -168,6 +174,16 @@ def _run() -> int:
     except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict
         return _complain(breakdown(error), _ERROR)
     return code
+
+
+def _note_refused_run(reason: str) -> None:
+    """Leave a verdict file of a run that is refused, which a pipeline may read in place of the exit code."""
+    words = sys.argv[1:]
+    if words and words[0] in _RUNS:
+        # Only now: nothing else here needs the modules of a run.
+        from contracts.plugin.refused_run import write_refused_words  # noqa: PLC0415
+
+        write_refused_words(words, plain_line(reason, _LONGEST_LINE))
 
 
 def _complain(text: str, code: int) -> int:

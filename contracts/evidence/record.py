@@ -95,12 +95,12 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
-    """Return the exit code that counts when several hold, by `PRECEDENCE`.
+    """Return the exit code that counts when several hold, by `PRECEDENCE`; a run that was refused has seen nothing.
 
     Raises:
-        ValueError: a code that no run can end with (usage errors end before a run), or none at all.
+        ValueError: none at all.
     """
-    return min(holding, key=PRECEDENCE.index)
+    return min(holding, key=(*PRECEDENCE, ExitCode.USAGE).index)
 
 
 _RANKS = {verdict: rank for rank, verdict in enumerate(Verdict)}
@@ -200,6 +200,7 @@ class RunFacts:
     to. `shard` says which part of a run this is, None for a whole one; `shards` are the names of the run folders that a
     merged run was put together from.
     `planned` is the number of cases there are to be, None where it is unknown. `died` names workers that died.
+    `refused` says why settings or options could not be used, so that nothing was sent; None for a run that began.
     """
 
     target: str
@@ -226,6 +227,7 @@ class RunFacts:
     shards: tuple[str, ...] = ()
     planned: Count | None = None
     died: tuple[str, ...] = ()
+    refused: Name | None = None
 
     @property
     def target_in_words(self) -> str:

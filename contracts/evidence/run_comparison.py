@@ -167,6 +167,8 @@ def why_not_comparable(command: str, exit_code: int) -> str | None:
         return f"cases were left out ({narrowing})"
     if exit_code == ExitCode.INTERRUPTED:
         return "it was interrupted"
+    if exit_code == ExitCode.USAGE:
+        return "its settings or options could not be used"
     return "it tested nothing" if exit_code == ExitCode.NOTHING_TESTED else None
 
 

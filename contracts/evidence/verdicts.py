@@ -665,6 +665,9 @@ def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterato
 
 def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[tuple[ExitCode, str]]:
     """Yield every exit code that holds, with its reason."""
+    if record.run.refused:
+        yield ExitCode.USAGE, record.run.refused
+        return
     findings, cells = verdict.findings, counting(record, verdict.cells)
     if record.run.interrupted:
         yield ExitCode.INTERRUPTED, interrupted(record, verdict.causes)

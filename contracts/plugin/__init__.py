@@ -14,4 +14,5 @@ pytest_plugins = (
     "contracts.plugin.terminal",
     "contracts.plugin.session_finish",
     "contracts.plugin.worker_start",
+    "contracts.plugin.refused_run",
 )

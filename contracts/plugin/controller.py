@@ -15,7 +15,7 @@ import pytest
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import point_latest
-from contracts.interface.location import cases_directory, keep_hypothesis_out
+from contracts.interface.location import keep_hypothesis_out
 from contracts.plugin.collection import forecast, forecasts, marks
 from contracts.plugin.interruption import (
     SecretContainment,
@@ -24,7 +24,7 @@ from contracts.plugin.interruption import (
     leave_to_controller,
     signals_held,
 )
-from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, make_plan
+from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, is_contract_run, make_plan
 from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
 from contracts.plugin.session_finish import (
     EMBEDDED_SANDBOX,
@@ -52,22 +52,11 @@ from contracts.settings.embedded_sandbox import EmbeddedSandbox
 #: Whether it was said what will be sent, or would be.
 _PLANNED = pytest.StashKey[bool]()
 _LEFT_OPEN = pytest.PytestUnraisableExceptionWarning
-#: Options with which pytest shows something and runs nothing.
-_LISTS = ("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow")
 
 
 def is_worker(config: pytest.Config) -> bool:
     """Whether this process is an xdist worker."""
     return hasattr(config, "workerinput")
-
-
-def is_contract_run(config: pytest.Config) -> bool:
-    """Whether the paths of the command hold contract cases, which are to be run and not just listed."""
-    if any(config.getoption(option, None) for option in (*_LISTS, "--plan")):
-        return False
-    paths = [Path(str(argument).partition("::")[0]).resolve() for argument in config.args]
-    cases = cases_directory()
-    return any(path.is_relative_to(cases) or cases.is_relative_to(path) for path in paths)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

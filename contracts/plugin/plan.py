@@ -26,8 +26,9 @@ from contracts.evidence.run_folder import LATEST, new_folder
 from contracts.evidence.terms import Terms, load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
+from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast
-from contracts.plugin.run_options import RUN_OPTIONS
+from contracts.plugin.run_options import KEEP, RUN_OPTIONS, WAIT
 from contracts.plugin.shards import ShardNumber, read_shard_number, share_of
 from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
@@ -106,6 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
                 "Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE"
             )
         _check_places(config)
+        _check_counts(config)
         _check_expressions(config)
         selection = read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
@@ -128,6 +130,29 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[TARGET] = target
 
 
+#: Options with which pytest shows something and runs nothing, by their names in a configuration.
+LISTING_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "collectonly": ("--collect-only", "--co"),
+        "help": ("--help", "-h"),
+        "version": ("--version", "-V"),
+        "showfixtures": ("--fixtures", "--funcargs"),
+        "show_fixtures_per_test": ("--fixtures-per-test",),
+        "markers": ("--markers",),
+        "cacheshow": ("--cache-show",),
+    }
+)
+
+
+def is_contract_run(config: pytest.Config) -> bool:
+    """Whether the paths of the command hold contract cases, which are to be run and not just listed."""
+    if any(config.getoption(option, None) for option in (*LISTING_OPTIONS, "--plan")):
+        return False
+    paths = [Path(str(argument).partition("::")[0]).resolve() for argument in config.args]
+    cases = cases_directory()
+    return any(path.is_relative_to(cases) or cases.is_relative_to(path) for path in paths)
+
+
 def _check_places(config: pytest.Config) -> None:
     """Insist that the files and folders of cases are there, before anything is begun or written."""
     if config.getoption("pyargs", default=False) or hasattr(config, "workerinput"):
@@ -138,6 +163,13 @@ def _check_places(config: pytest.Config) -> None:
             raise UsageError(
                 f"there is no '{place}' to take cases from; choose with --clause, --operation or -k"
             )
+
+
+def _check_counts(config: pytest.Config) -> None:
+    """Insist that no count is negative: of run folders to keep, that would be none, the run's own included."""
+    for option in (KEEP, WAIT):
+        if int(config.getoption(option.flag)) < 0:
+            raise UsageError(f"{option.flag} must be 0 or more, not {config.getoption(option.flag)}")
 
 
 def _check_expressions(config: pytest.Config) -> None:

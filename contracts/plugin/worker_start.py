@@ -32,8 +32,9 @@ import pytest
 
 from contracts.cases.generated_faults import make_all
 from contracts.errors import INTERRUPTING_SIGNALS
-from contracts.plugin.controller import is_contract_run, is_worker
+from contracts.plugin.controller import is_worker
 from contracts.plugin.interruption import signals_held
+from contracts.plugin.plan import is_contract_run
 from contracts.plugin.worker_client import TAKEN, peer
 
 _CLIENT: Final = Path(__file__).with_name("worker_client.py")

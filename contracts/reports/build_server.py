@@ -53,7 +53,9 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     if verdict.drift.changes:
         xml.add_testsuite(_drift(verdict.drift))
     if verdict.problems:
-        xml.add_testsuite(_incomplete(verdict))
+        xml.add_testsuite(_broken_run("the evidence is whole", "; ".join(verdict.problems), "suite error"))
+    if record.run.refused:
+        xml.add_testsuite(_broken_run("settings and options can be used", record.run.refused, "usage"))
     xml.update_statistics()  # type: ignore[no-untyped-call]
     # Jenkins' schema (junit-10.xsd of its xUnit plugin) knows it of suites only, where the library writes it too.
     xml._elem.attrib.pop("skipped", None)
@@ -165,10 +167,11 @@ def _drift(drift: DriftReport) -> TestSuite:
     return suite
 
 
-def _incomplete(verdict: RunVerdict) -> TestSuite:
+def _broken_run(name: str, why: str, kind: str) -> TestSuite:
+    """A suite with the one error of a run as a whole."""
     suite = TestSuite("the run itself")
-    entry = TestCase(name="the evidence is whole", classname="registry-contracts")
-    entry.result = Error(printable("; ".join(verdict.problems)), "suite error")
+    entry = TestCase(name=name, classname="registry-contracts")
+    entry.result = Error(printable(why), kind)
     suite.add_testcases([entry])
     return suite
 

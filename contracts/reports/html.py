@@ -62,6 +62,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         **{str(verdict): str(verdict) for verdict in Verdict},
         "interrupted": "inconclusive",
         "nothing tested": "untested",
+        "usage": "inconclusive",
     }
 )
 

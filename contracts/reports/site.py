@@ -76,6 +76,7 @@ _COLOURS: Final[Mapping[str, str]] = {
     "inconclusive": "#9a5200",
     "interrupted": "#9a5200",
     "nothing tested": "#62676d",
+    "usage": "#62676d",
 }
 _LETTER: Final = 6.6
 #: What held is a lower bar than what did not, so that a line can be read without its colours.

@@ -198,6 +198,8 @@ def _environment(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple
 
 def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
     broken = sum(case.outcome is Verdict.ERROR for case in record.cases)
+    if record.run.refused:
+        return Light.AMBER, "settings or options cannot be used; nothing was sent"
     if verdict.problems:
         return Light.RED, "the evidence is not whole"
     if broken or verdict.count(Verdict.ERROR):

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from contracts.evidence.findings import Standing
-from contracts.evidence.record import PRECEDENCE, ExitCode, Verdict
+from contracts.evidence.record import ExitCode, Verdict, deciding_exit_code
 from contracts.evidence.record import worst as worst_of
 from contracts.evidence.verdicts import DeviationState
 from contracts.file_formats import Count, Format, Moment, Name, Names, RunExitCode, RunWord
@@ -243,7 +243,7 @@ class Night:
     @property
     def exit_code(self) -> ExitCode:
         """The exit code that counts, of those of its runs."""
-        return min((ExitCode(run.exit_code) for run in self.runs), key=PRECEDENCE.index)
+        return deciding_exit_code(ExitCode(run.exit_code) for run in self.runs)
 
     @property
     def realms(self) -> tuple[str, ...]:

@@ -295,9 +295,11 @@ class ServiceNames:
 
 
 def target_in_words(name: str, base_url: str) -> str:
-    """Name a target with its address; a sandbox on this machine has another one each time."""
-    local = name == SANDBOX and base_url.startswith(_THIS_MACHINE)
-    return EMBEDDED_IN_WORDS if local else f"{name} at {base_url}"
+    """Name a target with its address, where that is known; a sandbox on this machine has another one each time."""
+    local = name == SANDBOX and (not base_url or base_url.startswith(_THIS_MACHINE))
+    if local:
+        return EMBEDDED_IN_WORDS
+    return f"{name} at {base_url}" if base_url else name
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ def test_what_cannot_be_used_ends_with_4_before_anything_is_sent(
     lines = [line for line in (ended.out + ended.err).splitlines() if line.strip()]
     assert len(lines) == 1, lines
     assert says in lines[0]
-    assert not (program.folder / "reports").exists()
+    assert refused_verdict(program)["reason"] in lines[0]
 
 
 def test_what_the_environment_adds_for_pytest_is_refused_as_well(program: Program) -> None:
@@ -158,6 +158,14 @@ def test_what_the_environment_adds_for_pytest_is_refused_as_well(program: Progra
     ended = program("gate")
     assert ended.code == 4, ended.out + ended.err
     assert "--deselect is not for a gate" in ended.err
+
+
+def refused_verdict(program: Program) -> dict[str, Any]:
+    """The verdict file of a gate that was refused, which says that nothing was sent."""
+    path = program.folder / "reports" / "latest" / "verdict.json"
+    verdict: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    assert (verdict["exit_code"], verdict["verdict"], verdict["environment"]["requests"]) == (4, "usage", 0)
+    return verdict
 
 
 @pytest.mark.parametrize(
@@ -182,7 +190,7 @@ def test_a_gate_never_judges_the_sandbox_unasked(
     ended = program("gate")
     assert ended.code == 4, ended.out + ended.err
     assert says in ended.out + ended.err
-    assert not (program.folder / "reports").exists()
+    assert refused_verdict(program)["target"]["name"] != "sandbox"
 
 
 def test_no_abbreviation_gets_past(program: Program) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from contracts.plugin.refused_run import write_refused_words
+
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
@@ -37,13 +39,32 @@ def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: st
     ended = run(option, program=option.startswith(("--clause", "--lf", "--nonsense", "-k")))
     assert ended.code == 4, ended.output
     assert re.search(words, complaint(ended))
-    assert not ended.reports.exists()
+    # A pipeline may read the verdict file in place of the exit code.
+    assert ended.verdict["verdict"] == "usage"
+    assert ended.verdict["reason"] in ended.output
+    assert (ended.reports / "latest" / "junit.xml").read_text("utf-8").count("<error") == 1
+
+
+def test_a_refused_run_keeps_no_password_of_an_address(tmp_path: Path) -> None:
+    words = ["run", "--base-url", "https://me:pass-4711@r.test", "--seed=x", f"--reports={tmp_path}"]
+    folder = write_refused_words(words, "'x' is no number")
+    assert folder is not None
+    told = [path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()]
+    assert len(told) > 3
+    assert not any("pass-4711" in text for text in told)
+
+
+def test_no_run_keeps_fewer_folders_than_none(run: Any) -> None:
+    ended = run("--keep=-3", program=True)
+    assert ended.code == 4, ended.output
+    assert "--keep must be 0 or more" in complaint(ended)
 
 
 def test_a_plan_reads_the_options_of_the_sandbox(run: Any) -> None:
     ended = run("--plan", "--sandbox-arguments=--defect zz", "--clause=uid-too-short", program=True)
     assert ended.code == 4, ended.output
     assert "unknown defect 'zz'" in complaint(ended)
+    assert not ended.reports.exists()
 
 
 def test_reports_that_cannot_be_written_are_told_in_one_line(run: Any, tmp_path: Path) -> None:
