@@ -331,6 +331,8 @@ _SCHEME = "bearer"
 _BLANKED = re.compile(
     r"\W+|.*(filtered|redacted|removed|hidden|mask|sanitized|secret|\*{3}|x{5}).*", re.IGNORECASE
 )
+#: What they write where they leave the scheme, as our own recorder does.
+_SCHEME_KEPT = re.compile(r"[A-Za-z]+ \W+(\w+\W+)?")
 
 
 class Credentials(StrEnum):
@@ -424,7 +426,11 @@ def scheme_fault(headers: Mapping[str, str]) -> RequestFault | None:
     """The fault of an Authorization header that is not of the scheme Bearer; None for one that was blanked out."""
     value = headers.get("authorization", "").strip()
     scheme, _, token = value.partition(" ")
-    if not value or scheme.lower() == _SCHEME or _BLANKED.fullmatch(value):
+    if (
+        not value
+        or scheme.lower() == _SCHEME
+        or (_BLANKED.fullmatch(value) and not _SCHEME_KEPT.fullmatch(value))
+    ):
         return None
     why = f"the scheme is {scheme!r}" if token else "the token stands without a scheme"
     return RequestFault("header.Authorization:scheme", f"{why}; the document writes Bearer", firm=False)

@@ -28,12 +28,13 @@ from contracts.plugin.forecast import Coverage, Unlock
 from contracts.safe_text import many, plain_line
 from contracts.session.session import wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, seconds_ahead
-from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, RealmSettings, sent_as_line
+from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, SCHEME_ADVICE, RealmSettings, sent_as_line
 
 #: What one look at a target may take before it is given up.
 LONGEST_SECONDS: Final = 60.0
 _LONGEST_SIGN_IN_SECONDS: Final = 10.0
 _SHORT_LIFE_SECONDS: Final = 120.0
+_UNAUTHENTICATED: Final = 401
 _RATE_LIMIT: Final = re.compile(r"(x-)?rate-?limit.*|retry-after", re.IGNORECASE)
 #: More drafts than a list gives in one page on any service that has a cap.
 _MANY_DRAFTS: Final = 1000
@@ -181,6 +182,8 @@ class _Examination:
         self._judge = Judge(session.redactor.knows)
         self._signed_in: list[str] = []
         self._refusing: set[str] = set()
+        #: Whether no list of drafts was refused for want of a token that is known.
+        self._token_known = True
         self._without_rights: set[str] = set()
         self._document_realms = set(self._target.realms) & set(DOCUMENT_REALMS)
         self.spellings: dict[str, str] = {}
@@ -200,10 +203,11 @@ class _Examination:
             text = "every realm that can be read refuses to list drafts"
             refuses_all = self._refusing == self.spellings.keys()
             advice = ", but under a spelling of its own: put sent_as into the settings, as above"
+            other = "" if self._token_known else f", and takes no token: {SCHEME_ADVICE}"
             yield Diagnosis(
                 "realms",
                 State.SETTINGS if refuses_all else State.ENVIRONMENT,
-                text + (advice if refuses_all else ""),
+                text + (advice if refuses_all else other),
             )
         yield from self._rights()
         yield from self._traffic()
@@ -310,6 +314,7 @@ class _Examination:
         first = self._send("listDrafts", AUTHOR, realm, query={"$top": "1"})
         if not _succeeded(first):
             self._refusing.add(realm)
+            self._token_known = self._token_known and first.status != _UNAUTHENTICATED
             yield Diagnosis(realm, State.NOTE, f"listDrafts: {_seen(first)}{self._spelling(realm)}")
             return
         yield Diagnosis(realm, State.OK, f"answers; {self._list_shape(realm)}")

@@ -29,6 +29,7 @@ from contracts.settings.target import (
     BEARER,
     DOCUMENT_REALMS,
     REALM_HEADER,
+    SCHEME_ADVICE,
     WireNames,
     sent_as_line,
 )
@@ -374,6 +375,7 @@ class _RealmLook:
                 return None
             how = "as one that never was" if unknown else f"for its {length:,} characters"
             seen = f"a token just issued is refused {how}: {issued.answer.quote()}"
+            seen += f"; {SCHEME_ADVICE}" if unknown else ""
             # The last one is what a finding shows.
             look.note(
                 attempt, "the token is known" if unknown else "the token is taken", seen, made_up, issued
@@ -381,8 +383,7 @@ class _RealmLook:
         look.finish()
         if too_long:
             return f"{self._url} refuses its own tokens, of {length:,} characters: {issued.answer.quote()}"
-        advice = "where it wants another word than Bearer, scheme in [names] lets the rest be judged"
-        return f"{self._url} knows none of its own tokens: {issued.answer.quote()}; {advice}"
+        return f"{self._url} knows none of its own tokens: {issued.answer.quote()}; {SCHEME_ADVICE}"
 
     def _confirmed(self, realm: str, exchange: Exchange, capitals: bool) -> bool:
         """Ask once more, and write down what both answers amount to."""

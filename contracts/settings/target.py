@@ -485,6 +485,10 @@ class WireNames:
         return f"{name}{equals}{value}"
 
 
+#: What to do where a service takes none of its own tokens.
+SCHEME_ADVICE: Final = "where it wants another word than Bearer, scheme in [names] lets the rest be judged"
+
+
 def sent_as_line(realm: str) -> str:
     """The setting for a service that writes a realm in capitals."""
     return f'sent_as = "{realm.upper()}" in [realm.{realm}]'

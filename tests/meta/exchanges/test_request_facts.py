@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from contracts.exchanges.request_facts import read_request
+from contracts.exchanges.request_facts import read_request, scheme_fault
 from contracts.interface.description import load_description
 from tests.meta.messages import exchange
 
@@ -21,3 +21,11 @@ def test_a_member_whose_name_is_a_number_is_read(name: str) -> None:
     assert {"body.organization.en:wrong-kind", "body.emails.1:wrong-kind"} <= {
         each.key for each in facts.faults
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [("Token [redacted]", True), ("Token ***", True), ("[redacted]", False), ("removed by tool", False)],
+)
+def test_a_scheme_that_a_recorder_left_is_read_where_it_blanked_the_token(value: str, told: bool) -> None:
+    assert (scheme_fault({"authorization": value}) is not None) is told
