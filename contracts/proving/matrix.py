@@ -616,7 +616,7 @@ def _head(matrix: Matrix, facts: Mapping[str, Any]) -> Iterator[str]:
     seeds = ", ".join(map(str, facts["seeds"]))
     yield f"Measured on {facts['started'][:10]} with seeds {seeds} by `{facts['command']}`"
     minutes = many(round(facts["seconds"] / 60), "minute")
-    yield f"({minutes}, {many(facts['jobs'], 'job')} side by side, {facts['cores']} cores)."
+    yield f"({minutes} of trials, {many(facts['jobs'], 'job')} side by side, {facts['cores']} cores)."
     yield ""
     yield "| | |"
     yield "|---|---|"

@@ -102,6 +102,8 @@ def _measured(found: Mapping[str, Sequence[str]], cases: Mapping[str, CaseFacts]
     """The drawn faults; what one of them shows in its realm, its like show in the others."""
     faults = population.population()
     for name, ids in found.items():
+        if name not in faults:
+            continue  # a fault that has left the population since
         realms = _alike(name) if faults[name].realms else ("",)
         for realm in realms:
             yield _Faults(1 / len(realms), _turns(ids, cases, realm, 1.0))

@@ -278,13 +278,14 @@ def _tell_stale_order(index: CaseIndex, drawn: DrawnOptions | None) -> None:
 
 
 def _prove(options: ProofOptions, proof: Proof, index: CaseIndex) -> int:
-    started, clock = datetime.now(UTC), time.monotonic()
+    started = datetime.now(UTC)
     results = Prover(index, options.reports, options.jobs, _Progress()).prove(proof)
     kill_matrix = matrix(results, index.cases if ProofPart.CASES in proof.parts else {})
     facts = {
         "command": _command(options),
         "started": started.isoformat(),
-        "seconds": round(time.monotonic() - clock, 1),
+        # Of all trials, also those of an earlier go, which this one need not run again.
+        "seconds": round(sum(result.seconds for result in results), 1),
         "seeds": list(options.seeds),
         "jobs": options.jobs,
         "cores": os.cpu_count(),

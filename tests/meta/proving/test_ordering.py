@@ -48,6 +48,11 @@ def test_other_realms_are_worth_what_shows_in_one_realm_only() -> None:
     assert in_one == (Turn(DEAR, "abs-dev"), Turn(CHEAP, "abs-dev"), Turn(CHEAP, "bch-dev"))
 
 
+def test_a_fault_that_has_left_the_population_is_passed_over() -> None:
+    known, cases = costs(cheap=2.0), {CHEAP: facts()}
+    assert order_of_cases("", {"state/gone/always": [CHEAP]}, cases, known).turns == (Turn(CHEAP, "abs-dev"),)
+
+
 def test_what_is_arranged_for_one_case_costs_the_next_one_nothing() -> None:
     known = KnownCosts(
         {CHEAP: Cost(1.0, ("* folder",)), DEAR: Cost(2.0, ("* folder", "token"))},
