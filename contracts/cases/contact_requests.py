@@ -416,8 +416,8 @@ def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
 
     Raises:
         Contradiction: it was refused, and not only for values that are not shown.
-        Blocked: it was refused for such values, or for the record that the settings name to be referred to, which may
-            be gone; the cause names the setting.
+        Untested: it was refused for such values; the text names the setting.
+        Blocked: it was refused for the record that the settings name to be referred to, which may be gone.
     """
     if not taken(exchange) and refused_for_made_up(exchange, samples):
         raise samples.needs_contact_document(exchange)

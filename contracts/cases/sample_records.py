@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from contracts.checks.outcomes import Blocked, Untested
@@ -179,13 +179,13 @@ class Samples:
         given = self._settings.contact_document or {}
         return tuple(name for name in CONTACT_VALUES_NOT_SHOWN if name not in given)
 
-    def needs_contact_document(self, refused: Exchange) -> Blocked:
-        """The obstacle of a contact that was refused for values which only the settings can tell."""
-        return Blocked(
-            refused.operation or "",
-            f"refuses values that are not shown ({', '.join(self.made_up_fields)}); "
-            f"name a contact that it takes in realm.{self._realm}.contact_document: {refused.answer.quote()}",
-        )
+    def needs_contact_document(self, refused: Exchange) -> Untested:
+        """What is missing where a contact was refused for values which only the settings can tell."""
+        setting = f"setting realm.{self._realm}.contact_document is missing"
+        if self._settings.contact_document:
+            setting += f" values of {', '.join(self.made_up_fields)} that the service takes"
+        ours = f"{refused.operation} refuses those of ours, as the interface shows none"
+        return Untested(f"{setting}: {ours}: {refused.answer.quote()}")
 
     @property
     def countries(self) -> tuple[str, ...]:
@@ -225,6 +225,11 @@ class Samples:
         given = self._settings.contact_document or {}
         further = {name: given[name] for name in CONTACT_FIELDS if name in given and name not in plain}
         return plain | copy.deepcopy(_MORE | {"government": plain["country"]} | further)
+
+    def without_made_up(self, contact: Mapping[str, Any]) -> dict[str, Any]:
+        """A contact without values of the suite's own making, where the settings tell a contact that is taken."""
+        made_up = self.made_up_fields if self._settings.contact_document else ()
+        return {name: value for name, value in contact.items() if name not in made_up}
 
     def draft(self, identifier: str, **members: Any) -> dict[str, Any]:
         """A record to save as a draft: the document does not show its body, so a whole contact record serves.

@@ -111,7 +111,7 @@ def test_protected_operations_refuse_a_token_never_issued(
     operation: str,
 ) -> None:
     """Nothing, an invented token or half of a real one after the word Bearer opens nothing."""
-    request = ordinary.request(operation)
+    request = ordinary.acceptable(operation)
     asked = sign_in.send_without_token(author, request, deal)
     sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
     observe("token-missing-answer", operation, shape(asked[0]))

@@ -9,7 +9,7 @@ from contracts.cases.contact_requests import Reporting, claim_accepted
 from contracts.cases.drafts import claim_each_refused, not_listed
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim, Claims
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
 from contracts.settings.target import RealmSettings
 from tests.meta.messages import answer, exchange
 
@@ -71,7 +71,7 @@ def test_what_refuses_nothing_absent_is_another_clauses_finding(must: Claim) -> 
             Contradiction,
             "accepted",
         ),
-        ([("Error.InvalidValue", "gender")], Blocked, "contact_document"),
+        ([("Error.InvalidValue", "gender")], Untested, "contact_document is missing: "),
         ([("Error.InvalidValue", "city")], Contradiction, "accepted"),
     ],
 )
