@@ -264,7 +264,7 @@ def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
     merged = f", merged from {many(len(run.shards), 'shard')}" if run.shards else ""
     settings += f", {run.shard.name}" if run.shard else merged
     yield (
-        f"{inline(run.target)} ({inline(run.base_url)}), {settings}: {many(len(record.cases), 'case')}, "
+        f"{inline(run.target_in_words)}, {settings}: {many(len(record.cases), 'case')}, "
         f"{requests}, {took}; {many(left, 'thing')} left on the target{_permanent(run.environment)}."
     )
     yield ""

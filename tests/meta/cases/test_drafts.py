@@ -151,3 +151,13 @@ def test_a_short_draft_has_the_mandatory_fields_alone() -> None:
     made = Samples(TOLD, "abs-dev")
     assert len(made.short_draft(UID)) == 8
     assert made.short_draft(UID, phones=["1"]).keys() - made.short_draft(UID).keys() == {"phones"}
+
+
+def test_values_that_nobody_has_told_are_left_out_only_where_a_contact_is_told() -> None:
+    untold = Samples(TOLD, "abs-dev")
+    assert untold.without_made_up(untold.contact(UID)) == untold.contact(UID)
+    plain = {name: value for name, value in untold.contact(UID).items() if name not in untold.made_up_fields}
+    told = Samples(replace(TOLD, contact_document=plain), "abs-dev")
+    kept = told.without_made_up(told.full_contact(UID))
+    assert kept.keys() == told.full_contact(UID).keys() - set(told.made_up_fields)
+    assert told.made_up_fields

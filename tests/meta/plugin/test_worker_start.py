@@ -101,7 +101,9 @@ def test_a_client_that_is_killed_takes_its_worker_along(server: Any) -> None:
 
 def test_without_the_server_the_client_becomes_the_worker(server: Any) -> None:
     server.handle.stop()
-    process = worker(server.address, "import os, sys", "print(os.getpid(), 'prepared' in sys.modules)")
+    process = worker(
+        server.address, "import os, sys", "print(os.getpid(), 'prepared_for_workers' in sys.modules)"
+    )
     assert process.communicate(timeout=PATIENCE)[0] == f"{process.pid} False\n"
 
 
