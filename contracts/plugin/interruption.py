@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -50,6 +50,19 @@ def signals_held() -> Iterator[None]:
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def signals_let_through() -> Iterator[None]:
+    """Let signals reach this process meanwhile, where they are held back around this."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
     try:
         yield
     finally:
@@ -109,6 +122,20 @@ class Stopping:
         self._begun = True
         if self.asked:
             raise KeyboardInterrupt
+
+    def interruptible(self, action: Callable[[], None]) -> None:
+        """Do something long in the session's start; an interruption ends it alone, and `begin` ends the rest.
+
+        Args:
+            action: What to do; it has no effect that an interruption could spoil.
+        """
+        try:
+            self._begun = True
+            if not self.asked:
+                action()
+            self._begun = False
+        except KeyboardInterrupt:
+            self._begun = False
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self) -> None:

@@ -75,6 +75,21 @@ def test_a_terminal_that_is_closed_while_workers_start_stops_the_run(
     assert "Traceback" not in ended.output
 
 
+def test_the_target_is_looked_at_before_workers_start_and_ctrl_c_ends_that(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    service = faulty(delay=1.0)
+    process = run.start("-k", "test_many", "-n", "2", f"--target={service.target}")
+    stop(process, signal.SIGINT, group=True, ready=lambda: bool(service.app.requests))
+    assert not has_workers(run)
+    ended = run.end(process)
+    assert ended.code == 2, ended.output
+    assert (ended.verdict["verdict"], ended.verdict["leftovers"]) == ("interrupted", [])
+    assert "Traceback" not in ended.output
+    # The look was not gone on with: it signs in with each account, and a run of this selection goes on to save.
+    assert len(service.app.requests) == 1
+
+
 def has_workers(run: Any) -> bool:
     """Whether the run has started a worker; the second one is started after that."""
     return any('"gw0"' in path.read_text("utf-8") for path in run.reports.glob("*/run.json"))
