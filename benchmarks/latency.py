@@ -19,6 +19,7 @@ from typing import Any
 import click
 
 from benchmarks.commands import PROGRAM
+from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import collect
 
 #: Bars of the design: wall time of the whole command beside the ideal, and without start-up; memory of a worker in MiB.
@@ -120,7 +121,7 @@ def slow_service(latency: float, workers: int, profile: str = "gate", realms: Se
         realms: The realms to judge; without any, all of them.
 
     Raises:
-        RuntimeError: the run gave no verdict.
+        RuntimeError: the run ended without judging: it was refused, or the suite or its environment broke.
     """
     with tempfile.TemporaryDirectory() as folder:
         words = [*PROGRAM, "run", "--profile", profile, "--workers", str(workers), "--reports", folder]
@@ -131,8 +132,8 @@ def slow_service(latency: float, workers: int, profile: str = "gate", realms: Se
         done = subprocess.run(words, check=False, capture_output=True, text=True)
         wall = time.perf_counter() - started
         run = Path(folder) / "latest"
-        if not (run / "verdict.json").exists():
-            raise RuntimeError(f"the run gave no verdict:\n{done.stdout}{done.stderr}")
+        if done.returncode not in (ExitCode.PASS, ExitCode.FAIL):
+            raise RuntimeError(f"the run judged nothing:\n{done.stdout}{done.stderr}")
         return _read(run, began, wall, latency)
 
 
