@@ -178,8 +178,11 @@ def _per_clause(run: Path) -> dict[str, int]:
 @click.option("--profile", default="gate", show_default=True)
 def main(latency: float, workers: int, profile: str) -> None:
     """Measure a run against a service with a fixed latency."""
-    for line in slow_service(latency / 1000, workers, profile).lines():
-        click.echo(line)
+    try:
+        lines = list(slow_service(latency / 1000, workers, profile).lines())
+    except RuntimeError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -57,7 +57,13 @@ _LEFT_OPEN = pytest.PytestUnraisableExceptionWarning
 
 @dataclass(frozen=True)
 class _Look:
-    """What the look at the target showed: why nothing can be judged, how it calls things, what went wrong in us."""
+    """What the look at the target showed.
+
+    Attributes:
+        obstacle: Why no case can be judged.
+        names: What the service calls otherwise than documented, as a line for people.
+        trouble: What broke in the suite itself.
+    """
 
     obstacle: str | None = None
     names: str | None = None

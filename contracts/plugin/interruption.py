@@ -14,7 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, Final
@@ -39,30 +39,27 @@ def note_pid(private: Path, name: str) -> None:
     (private / f"pid-{name}").write_text(str(os.getpid()), encoding="ascii")
 
 
-@contextmanager
-def signals_held() -> Iterator[None]:
+def signals_held() -> AbstractContextManager[None]:
     """Hold signals back from this process and from those that it starts meanwhile, until each says that it is ready.
 
     A terminal tells all processes of a run. A worker that is only starting would die of that, and take pytest's
     start along.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return _masked(held=True)
+
+
+def signals_let_through() -> AbstractContextManager[None]:
+    """Let signals reach this process meanwhile, where they are held back around this."""
+    return _masked(held=False)
 
 
 @contextmanager
-def signals_let_through() -> Iterator[None]:
-    """Let signals reach this process meanwhile, where they are held back around this."""
+def _masked(*, held: bool) -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
+    how = signal.SIG_BLOCK if held else signal.SIG_UNBLOCK
+    before = signal.pthread_sigmask(how, INTERRUPTING_SIGNALS)
     try:
         yield
     finally:
@@ -124,11 +121,7 @@ class Stopping:
             raise KeyboardInterrupt
 
     def interruptible(self, action: Callable[[], None]) -> None:
-        """Do something long in the session's start; an interruption ends it alone, and `begin` ends the rest.
-
-        Args:
-            action: What to do; it has no effect that an interruption could spoil.
-        """
+        """Do something long in the session's start; an interruption ends it alone, and `begin` ends the rest."""
         try:
             self._begun = True
             if not self.asked:
