@@ -87,7 +87,9 @@ def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
             _begin(config)
     elif "contract_plan" in _input(config):
         leave_to_controller()
-        _begin_work(config, Plan(**_input(config)["contract_plan"]), _input(config)["workerid"])
+        given = _input(config)
+        accompanied = given["workercount"] > 1
+        _begin_work(config, Plan(**given["contract_plan"]), given["workerid"], accompanied=accompanied)
     with signals_held() if STOPPING in config.stash else nullcontext():
         return (yield)
 
@@ -136,10 +138,12 @@ def _start(config: pytest.Config, size_limit: int, arguments: tuple[str, ...]) -
     return embedded or EmbeddedSandbox(size_limit, arguments).__enter__()
 
 
-def _begin_work(config: pytest.Config, plan: Plan, name: str) -> None:
+def _begin_work(config: pytest.Config, plan: Plan, name: str, *, accompanied: bool = False) -> None:
     target = plan.target(config.stash[TARGET])
     target = config.hook.pytest_contract_target(target=target) or target
-    config.stash[WORKER] = worker = Worker(name, plan, target, config.stash[SELECTION])
+    config.stash[WORKER] = worker = Worker(
+        name, plan, target, config.stash[SELECTION], accompanied=accompanied
+    )
     keep_hypothesis_out()
     config.pluginmanager.register(SecretContainment(config, worker.redactor))
 

@@ -77,9 +77,16 @@ def counts_path(private: Path, name: str) -> Path:
 
 
 class Worker(Session):
-    """One process's session in a run, with the journal it writes and the clean-up of its drafts."""
+    """One process's session in a run, with the journal it writes and the clean-up of its drafts.
 
-    def __init__(self, name: str, plan: Plan, target: Target, selection: Selection) -> None:
+    Args:
+        name: `MAIN`, or that of the worker.
+        accompanied: Whether other workers send meanwhile, so that no case can count on silence around it.
+    """
+
+    def __init__(
+        self, name: str, plan: Plan, target: Target, selection: Selection, *, accompanied: bool = False
+    ) -> None:
         folder, private = Path(plan.folder), Path(plan.private)
         embedded = plan.sandbox_url is not None
         self.journal = Journal(journal_path(folder, name), name, plan.token)
@@ -99,7 +106,7 @@ class Worker(Session):
         self.plan = plan
         self.selection = selection
         self.catalogue: Catalogue = load_catalogue()
-        self.cleanup = draft_cleanup(self)
+        self.cleanup = draft_cleanup(self, beside=accompanied)
         #: Seconds by phase, of this process.
         self.spent: dict[str, float] = {}
         self._finished = False

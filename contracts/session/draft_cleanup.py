@@ -9,7 +9,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -54,6 +54,7 @@ class DraftCleanup:
         kept: Identifiers of drafts that cases share until the end of the run; may grow meanwhile.
         remove_elsewhere: Deletes a draft that was saved under another Realm header than its realm's, and says whether
             it is gone.
+        beside: Delete after a case while the next one is under way, one draft at a time.
     """
 
     def __init__(
@@ -63,6 +64,8 @@ class DraftCleanup:
         stopped: Callable[[], bool],
         kept: set[str],
         remove_elsewhere: Callable[[Entry], bool] = lambda _: False,
+        *,
+        beside: bool = False,
     ) -> None:
         self._ledger = ledger
         self._delete = delete
@@ -71,10 +74,28 @@ class DraftCleanup:
         self._kept = kept
         self._remove_elsewhere = remove_elsewhere
         self._unwritten: OSError | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="cleaning") if beside else None
+        self._under_way: list[Future[None]] = []
 
     def after_case(self) -> None:
-        """Delete what is not shared, and was not tried in vain before."""
-        self._sweep(lambda entry: entry.place not in self._tried, certain=False)
+        """Delete what is not shared, and was not tried in vain before.
+
+        What breaks a deletion beside a case is raised after a later case, or at the end.
+        """
+        entries = self._chosen(lambda entry: entry.place not in self._tried)
+        # Not chosen again while they wait for their turn.
+        self._tried.update(entry.place for entry in entries)
+        if self._thread is None:
+            self._remove_all(entries, certain=False)
+            return
+        self._settle([each for each in self._under_way if each.done()])
+        self._under_way.append(self._thread.submit(self._remove_all, entries, certain=False))
+
+    def _settle(self, deletions: list[Future[None]]) -> None:
+        """Wait for deletions beside cases, and raise what they raised."""
+        for each in deletions:
+            self._under_way.remove(each)
+            each.result()
 
     def at_the_end(self, *, last: bool, at_once: int = 1) -> None:
         """Delete what is not shared, also what a first try did not remove.
@@ -87,22 +108,25 @@ class DraftCleanup:
         Raises:
             OSError: something could not be written about a deletion, all others of which were sent nevertheless.
         """
+        if self._thread is not None:
+            self._thread.shutdown()
+            self._settle(list(self._under_way))
         if last:
             self._kept.clear()
-        self._sweep(lambda _: True, certain=False, at_once=at_once)
+        self._remove_all(self._chosen(lambda _: True), certain=False, at_once=at_once)
         if last and any(map(_uncertain, self._ledger.removable())) and not self._stopped():
             time.sleep(_SETTLING_SECONDS)
-            self._sweep(_uncertain, certain=True)
+            self._remove_all(self._chosen(_uncertain), certain=True)
         if self._unwritten is not None:
             raise self._unwritten
 
-    def _sweep(self, chosen: Callable[[Entry], bool], *, certain: bool, at_once: int = 1) -> None:
-        """Delete what is chosen; the pace holds for deletions side by side as well."""
-        entries = [
-            entry
-            for entry in self._ledger.removable()
-            if entry.identifier not in self._kept and chosen(entry)
-        ]
+    def _chosen(self, wanted: Callable[[Entry], bool]) -> list[Entry]:
+        """Drafts that are wanted of those that are not shared, newest first."""
+        drafts = self._ledger.removable()
+        return [entry for entry in drafts if entry.identifier not in self._kept and wanted(entry)]
+
+    def _remove_all(self, entries: Iterable[Entry], *, certain: bool, at_once: int = 1) -> None:
+        """Delete drafts; the pace holds for deletions side by side as well."""
         if at_once == 1:
             for entry in entries:
                 self._remove(entry, certain)
@@ -115,7 +139,6 @@ class DraftCleanup:
     def _remove(self, entry: Entry, certain: bool) -> None:
         if self._stopped():
             return
-        self._tried.add(entry.place)
         sure = certain or not _uncertain(entry)
         try:
             if entry.realm_sent:
@@ -133,8 +156,12 @@ class DraftCleanup:
             self._ledger.removed(*entry.place)
 
 
-def draft_cleanup(session: Session) -> DraftCleanup:
-    """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens."""
+def draft_cleanup(session: Session, *, beside: bool = False) -> DraftCleanup:
+    """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens.
+
+    Args:
+        beside: As in `DraftCleanup`.
+    """
     elsewhere = _Elsewhere(session, CLEANING)
     return DraftCleanup(
         session.ledger,
@@ -142,6 +169,7 @@ def draft_cleanup(session: Session) -> DraftCleanup:
         lambda: session.breaker_reason is not None,
         session.kept,
         lambda entry: elsewhere.remove(entry, deleting_role(entry)),
+        beside=beside,
     )
 
 
