@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -95,6 +96,7 @@ def main() -> None:
     keep_hypothesis_out()
     with _safe_output():
         code = _guarded()
+    gc.freeze()  # nothing is left to collect for a process that ends
     sys.exit(code)
 
 

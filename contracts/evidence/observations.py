@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -61,6 +61,7 @@ def infer(samples: Iterable[Any]) -> dict[str, Any]:
     return schema
 
 
+@lru_cache(maxsize=4096)
 def form_of(text: str) -> str | None:
     """Return the form of a text: `date-time`, `date`, `uuid`, `email`, `uri`, or None for any other."""
     return next((name for name, has in _forms() if has(text)), None)

@@ -23,7 +23,9 @@ def json_of(body: Body) -> Any:
     JSON can carry more than a file can: half of a surrogate pair stands in it as an escape, and becomes a character
     that no UTF-8 holds as soon as it is read. What comes from here fits any writer; checks read bodies exactly.
     """
-    return encodable(body.json)
+    content = body.content
+    # Most bodies hold neither an escape nor a byte that could be part of a surrogate in any encoding.
+    return body.json if content.isascii() and b"\\u" not in content else encodable(body.json)
 
 
 _SHOWN_CHARACTERS = 20_000

@@ -6,6 +6,7 @@ is judged, a run goes into the history and to the webhook; its verdict depends o
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import platform
@@ -14,7 +15,8 @@ import shutil
 import sys
 import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -278,7 +280,8 @@ def finish(session: pytest.Session, exitstatus: int) -> None:
         if config.stash[STOPPING].asked:
             config.stash[STOPPED_BY_HAND] = True
     try:
-        verdict = _concluded(config, exitstatus)
+        with _no_garbage_collection():
+            verdict = _concluded(config, exitstatus)
     except RegistryContractsError as error:
         _give_up(session, str(error))
     except Exception as error:  # noqa: BLE001 - the run ends here; one line says more than a traceback
@@ -286,6 +289,18 @@ def finish(session: pytest.Session, exitstatus: int) -> None:
     else:
         config.stash[VERDICT] = verdict
         session.exitstatus = verdict.exit_code
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Spare the collector its search through a run's record, all of which lasts until the reports are written."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _concluded(config: pytest.Config, exitstatus: int) -> RunVerdict:
@@ -297,6 +312,8 @@ def _concluded(config: pytest.Config, exitstatus: int) -> RunVerdict:
     finally:
         # What was created is removed, whatever became of the notes.
         config.stash[WORKER].finish()
+    if EMBEDDED_SANDBOX in config.stash:
+        config.stash[EMBEDDED_SANDBOX].ask_to_end()  # while the reports are written
     folder = Path(plan.folder)
     write_facts(config, plan, finished=True)
     _join_ledgers(folder)

@@ -54,6 +54,11 @@ class ForkedSandbox:
                 lambda: _serve(["--size-limit", str(self.size_limit), *arguments], listener)
             )
 
+    def ask_to_end(self) -> None:
+        """Tell it that nothing more is sent, and do not wait for its end."""
+        if self._process is not None:
+            os.kill(self._process, signal.SIGTERM)
+
     def stop(self) -> None:
         """End it, first politely, then for good; a second call does nothing."""
         process, self._process = self._process, None

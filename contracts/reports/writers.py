@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -162,10 +163,11 @@ def pack(run_folder: Path) -> bool:
     """
     if not _is_too_large(run_folder):
         return False
-    for path in [*journals_in(run_folder), run_folder / har.FILE_NAME]:
-        if path.exists() and path.suffix != PACKED:
-            pack_file(path)
-    allure.pack(run_folder)
+    bulky = [run_folder / har.FILE_NAME, *journals_in(run_folder)]
+    with ThreadPoolExecutor() as pool:  # zlib lets other threads go on
+        packed = pool.map(pack_file, [path for path in bulky if path.exists() and path.suffix != PACKED])
+        allure.pack(run_folder)
+        list(packed)
     ledger = run_folder / LEDGER_FILE
     if _is_too_large(run_folder) and ledger.exists() and not removable(read_entries([ledger])):
         pack_file(ledger)

@@ -134,6 +134,11 @@ class EmbeddedSandbox:
     ) -> None:
         self.stop()
 
+    def ask_to_end(self) -> None:
+        """Tell the process that nothing more is sent to it, and do not wait for its end."""
+        if self._process is not None:
+            self._process.terminate()
+
     def stop(self) -> None:
         """End the process, first politely, then for good; a second call does nothing."""
         atexit.unregister(self.stop)
