@@ -1,11 +1,13 @@
 """DraftCleanup deletes what is there or may be there; what may yet come into being is looked after twice."""
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contracts.errors import SuiteError
 from contracts.exchanges.exchange import Exchange
 from contracts.session.draft_cleanup import DraftCleanup
 from contracts.session.ledger import Entry, Ledger, header_as_sent
@@ -116,3 +118,34 @@ def test_a_draft_of_another_context_is_removed_there_or_listed(
     there.clear()
     cleaning.at_the_end(last=True)
     assert ledger.removable() == []
+
+
+def test_beside_the_next_case_each_draft_is_deleted_once_and_all_before_the_end(
+    ledger: Ledger, save: Any
+) -> None:
+    service, may_go_on = Service("one", "two"), threading.Event()
+
+    def delete(entry: Entry) -> Exchange:
+        assert may_go_on.wait(10)
+        return service.delete(entry)
+
+    cleaning = DraftCleanup(ledger, delete, lambda: False, kept=set(), beside=True)
+    save("one")
+    cleaning.after_case()
+    save("two")
+    cleaning.after_case()
+    assert service.asked == []
+    may_go_on.set()
+    cleaning.at_the_end(last=False)
+    assert (service.asked, service.there, ledger.removable()) == (["one", "two"], set(), [])
+
+
+def test_what_breaks_a_deletion_beside_a_case_is_raised_at_the_end(ledger: Ledger, save: Any) -> None:
+    def delete(_: Entry) -> Exchange:
+        raise SuiteError("broken")
+
+    cleaning = DraftCleanup(ledger, delete, lambda: False, kept=set(), beside=True)
+    save("one")
+    cleaning.after_case()
+    with pytest.raises(SuiteError, match="broken"):
+        cleaning.at_the_end(last=False)

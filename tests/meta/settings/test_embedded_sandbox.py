@@ -83,6 +83,12 @@ def test_a_second_stop_does_nothing() -> None:
     sandbox.stop()
 
 
+def test_one_that_is_asked_to_end_does_so_before_it_is_stopped() -> None:
+    with fake(READY + WAIT) as sandbox:
+        sandbox.ask_to_end()
+        assert process_of(sandbox).wait(15) is not None
+
+
 def test_one_that_ignores_the_polite_signal_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded_sandbox, "STOP_SECONDS", 0.2)
     deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
