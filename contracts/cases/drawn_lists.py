@@ -28,6 +28,8 @@ from contracts.session.actor import Actor
 _OF_DRAFTS, _OF_FILES = "list", "attachment-list"
 #: What a clause is called behind that; the list of drafts has one of its own for filters beside a bound.
 _FILTER, _ORDER, _BOUNDED = "filter-meaning", "orderby-meaning", "filter-with-top"
+#: The clause about the part that skip and top leave of a list.
+_WINDOW: Final = {_OF_DRAFTS: "top-and-skip", _OF_FILES: "pages-cover"}
 _COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
     "eq": eq,
     "ne": ne,
@@ -171,6 +173,20 @@ FIRST_OF_FILES: Final = (
 )
 
 
+def _but_for_one(own: tuple[str, ...]) -> tuple[Condition, ...]:
+    """What leaves out the last value but one: by every operator and function, and plainly, where that is refused."""
+    least, _, *_, other, _ = (own.index(value) for value in sorted(own))
+    either = Condition("or", parts=(Condition("gt", other), Condition("lt", other)))
+    every = (
+        Condition("not", parts=(Condition("startswith", other),)),
+        Condition("and", parts=(Condition("ne", other), either)),
+        Condition(
+            "or-and", parts=(Condition("ge", least), Condition("le", least), Condition("contains", least))
+        ),
+    )
+    return Condition("and-and", parts=every), Condition("ne", other)
+
+
 class DrawnLists:
     """Asks for lists of the actor's own kept drafts, or of one document's attachments, and compares them.
 
@@ -258,6 +274,55 @@ class DrawnLists:
         if not usable(alone.exchange).refusal or alone.not_found:
             wording = {"expected": f"the item {value}", "seen": alone.seen}
             claim.holds(alone.names(value), several.exchange, alone.exchange, **wording)
+
+    def hold_with_every_option(self) -> None:
+        """Claim that a list with every option at once is the part that was asked for, in its order.
+
+        One request judges what many others judge one by one. Where it is answered wrongly, the list is asked for again
+        without some of the options, so that the finding is about the one that is at fault.
+
+        Raises:
+            Contradiction: a must was contradicted.
+            Untested: the list is not seen to come in order, or the service refuses such filters.
+        """
+        if not self._orders:
+            raise Untested(
+                "which fields orders take is not shown, and by none that is known does the list come in order"
+            )
+        questions = [
+            Question(condition, falling=True, top=2, skip=1) for condition in _but_for_one(self._field.own)
+        ]
+        asked = ((question, self._ask(question)) for question in questions)
+        question, page = next(((one, page) for one, page in asked if self._is_list(page)), (None, None))
+        if question is None or page is None:
+            raise Untested("which operators filters take is not shown, and those that are usual are refused")
+        whole, wanted = self._model(question)
+        right = page.order_of(whole) == wanted and page.size == len(wanted)
+        clauses = (_FILTER, _ORDER, _WINDOW[self._clauses])
+        for clause in clauses if right else (self._clause_at_fault(question, page),):
+            self._judging(clause).holds(
+                right, page.exchange, expected=", ".join(wanted), seen=page.seen_beside(wanted)
+            )
+
+    @staticmethod
+    def _is_list(page: Page) -> bool:
+        return not usable(page.exchange).refusal and page.size >= 0
+
+    def _clause_at_fault(self, question: Question, page: Page) -> str:
+        """The clause of the option without which a list is answered rightly that is answered wrongly with it."""
+        whole, wanted = self._model(question)
+        seen = page.order_of(whole)
+        if page.size > len(seen):
+            return _FILTER  # items are there that do not match
+        unpaged = self._ask(replace(question, top=None, skip=None))
+        if unpaged.order_of(whole) == whole and unpaged.size == len(whole):
+            parts = [whole[start : start + len(wanted)] for start in range(len(whole))]
+            return (
+                _WINDOW[self._clauses]
+                if len(seen) != len(wanted) or seen in [*parts, wanted[::-1]]
+                else _ORDER
+            )
+        return _ORDER if self._picks_unordered(question) else _FILTER
 
     def are_answered(self, properties: Properties, deal: Deal, recorded: Sequence[Question]) -> None:
         """Claim that questions are answered: this realm's share of the known ones, and two that are drawn."""

@@ -20,6 +20,7 @@ from contracts.cases import requests
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.drafts import (
     claim_each_refused,
+    completes_lifecycle_under,
     never_used,
     relies_on_absence,
     save,
@@ -31,6 +32,7 @@ from contracts.cases.requests import OrdinaryRequests, Request
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, Untested, done, usable
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
@@ -232,6 +234,66 @@ def forbidden_identifiers(fresh: Namespace) -> dict[str, list[str]]:
 def other_case(fresh: Namespace, identifier: str) -> str:
     """An identifier that differs in letter case only, behind the run's prefix."""
     return fresh.prefix + identifier.removeprefix(fresh.prefix).swapcase()
+
+
+#: A sign that the rule allows beside small letters and digits, by the clause about it, as an ending.
+_SIGNS: Final[Mapping[str, str]] = {
+    "uid-underscore": "_a",
+    "uid-case-sensitive": "ABCXYZ",
+    "uid-hyphen": "a--",
+}
+_ANY_KIND, _LONGEST = "uid-any-kind", "uid-longest"
+EVERY_SIGN_CLAUSES: Final = (_ANY_KIND, _LONGEST, *_SIGNS)
+
+
+def every_sign_names_a_draft(
+    actor: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """Claim that one uid which is as long as any and holds every sort of sign names a draft, and no other one does.
+
+    One draft judges what many others judge one by one. Where it fails, an ordinary uid is tried, then uids with one
+    peculiarity each, so that the finding is about the one that is at fault.
+
+    Raises:
+        Contradiction: a must was contradicted. Blocked: not even an ordinary uid names a draft.
+    """
+    ending = "".join(_SIGNS.values())
+    uid = fresh.uid(UID_LONGEST - len(ending)) + ending
+    document, path = samples.draft(uid), {"uid": uid}
+    life = {"saveDraft": save(actor, samples, uid, document)}
+    life |= {operation: actor.send(operation, path=path) for operation in ("draftExists", "getDraft")}
+    shorter = actor.send("draftExists", path={"uid": uid[:-1]})
+    life["deleteDraft"] = actor.send("deleteDraft", path=path)
+    failed = next((operation for operation, sent in life.items() if not usable(sent).success), "")
+    if not failed and not readers.holds_document(life["getDraft"].answer, document):
+        failed = "getDraft"
+    if not failed and usable(actor.send("draftExists", path=path)).success:
+        failed = "deleteDraft"
+    if failed:
+        works_for_ordinary_uid(actor, arrange)
+        _claim_each_sign(actor, samples, fresh, claim)
+        clause = _LONGEST if failed == "deleteDraft" else _ANY_KIND
+        claim(clause, failed).holds(
+            False, life[failed], expected=f"a draft under {uid}", seen=life[failed].answer.quote()
+        )
+    if usable(shorter).success:
+        relies_on_absence(actor)
+    claim("uid-hyphen", "draftExists").holds(
+        not usable(shorter).success,
+        life["saveDraft"],
+        shorter,
+        expected=f"no draft under {uid[:-1]}, which is one hyphen shorter",
+        seen=shorter.answer.quote(),
+    )
+    for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
+        claim(clause, "getDraft").shows(life["getDraft"], document)
+
+
+def _claim_each_sign(actor: Actor, samples: Samples, fresh: Namespace, claim: Claims) -> None:
+    """Claim that a draft lives under a uid that is as long as any, and under ordinary ones with each sort of sign."""
+    uids = {clause: fresh.uid() + sign for clause, sign in _SIGNS.items()}
+    for clause, uid in ({_LONGEST: fresh.uid(UID_LONGEST)} | uids).items():
+        completes_lifecycle_under(actor, samples, claim, clause, uid)
 
 
 # -- near misses

@@ -215,19 +215,30 @@ DEALT = pytest.StashKey[tuple[list[str], str]]()
 _OFFERED = pytest.StashKey[list[pytest.Item]]()
 #: A case's turn in the order of cases.
 _TURN = pytest.StashKey[Turn]()
+_MARKS = pytest.StashKey[Sequence[pytest.Mark]]()
+#: The clauses of a case, its realm, and the first profile that takes it in, once they were asked for.
+_CLAUSES = pytest.StashKey[tuple[str, ...]]()
+_REALM = pytest.StashKey[str]()
+_PROFILE = pytest.StashKey[Profile]()
 
 
-def marks(node: pytest.Item) -> Iterator[pytest.Mark]:
+def marks(node: pytest.Item) -> Sequence[pytest.Mark]:
     """The contract marks of a case: its own and those of its parameters."""
-    return node.iter_markers(MARK)
+    known = node.stash.get(_MARKS, None)
+    if known is None:
+        node.stash[_MARKS] = known = tuple(node.iter_markers(MARK))
+    return known
 
 
 def clauses_of(item: pytest.Item) -> tuple[str, ...]:
     """Ids of the clauses an item tests, in the order declared."""
-    clauses = [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]
-    if any(mark.kwargs["faults"] for mark in marks(item)):
-        clauses += _about_faults(operations_of(item, load_catalogue()))
-    return tuple(dict.fromkeys(clauses))
+    known = item.stash.get(_CLAUSES, None)
+    if known is None:
+        clauses = [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]
+        if any(mark.kwargs["faults"] for mark in marks(item)):
+            clauses += _about_faults(operations_of(item, load_catalogue()))
+        item.stash[_CLAUSES] = known = tuple(dict.fromkeys(clauses))
+    return known
 
 
 def _about_faults(operations: Iterable[str]) -> Iterator[str]:
@@ -240,16 +251,23 @@ def case_of(item: pytest.Item) -> str:
 
     A case of another folder, which only the table of clauses collects, goes by the name of its file.
     """
+    return f"{_file_of(item.path)}::{item.nodeid.partition('::')[2]}"
+
+
+@cache
+def _file_of(path: Path) -> str:
     folder = cases_directory()
-    own = item.path.is_relative_to(folder)
-    file = item.path.relative_to(folder).as_posix() if own else item.path.name
-    return f"{file}::{item.nodeid.partition('::')[2]}"
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
 
 
 def realm_of(item: pytest.Item) -> str:
     """The realm an item runs in."""
-    callspec = getattr(item, "callspec", None)
-    return str(callspec.params["realm"]) if callspec and "realm" in callspec.params else ANY_REALM
+    known = item.stash.get(_REALM, None)
+    if known is None:
+        callspec = getattr(item, "callspec", None)
+        known = str(callspec.params["realm"]) if callspec and "realm" in callspec.params else ANY_REALM
+        item.stash[_REALM] = known
+    return known
 
 
 def operations_of(item: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:
@@ -265,7 +283,7 @@ def operations_of(item: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a case its realms, and its operations where it asks for them."""
-    if not any(marks(metafunc.definition)):
+    if not marks(metafunc.definition):
         return
     catalogue, description = load_catalogue(), load_description()
     operations = _declared_operations(metafunc.definition, catalogue)
@@ -317,7 +335,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Note every case, and its turn in the order of cases, before -k and the like take some away."""
-    config.stash[_OFFERED] = offered = [item for item in items if any(marks(item))]
+    config.stash[_OFFERED] = offered = [item for item in items if marks(item)]
     for item, turn in zip(offered, turns([(case_of(item), realm_of(item)) for item in offered]), strict=True):
         item.stash[_TURN] = turn
 
@@ -332,7 +350,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     consumer = selection.terms.consumer
     others = outside(consumer, _facts(items, selection, catalogue))
     for item in items:
-        reason = _reason_to_drop(item, selection, catalogue) if any(marks(item)) else None
+        reason = _reason_to_drop(item, selection, catalogue) if marks(item) else None
         if not reason and item.nodeid in others:
             reason = f"outside {consumer.file}" if consumer else None
         (dropped if reason else kept).append(item)
@@ -380,7 +398,7 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profi
     selection = config.stash[SELECTION]
     profile = profile or selection.profile
     target = config.stash[TARGET] or sandbox_target("", SMALL_LIMIT)
-    items = [item for item in items if any(marks(item))]
+    items = [item for item in items if marks(item)]
     cases = [PlannedCase(case_of(item), realm_of(item), clauses_of(item)) for item in items]
     records: Counter[str] = Counter()
     for realm, number in _planned_records(items).values():
@@ -401,7 +419,7 @@ def _dealt(
     config: pytest.Config, planned: list[pytest.Item], catalogue: Catalogue, part: ShardNumber
 ) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Part the cases of the plan into those of this shard and those of the others."""
-    cases = {case_of(item): item for item in planned if any(marks(item))}
+    cases = {case_of(item): item for item in planned if marks(item)}
     weights = {
         case: weigh_case(
             item,
@@ -415,7 +433,7 @@ def _dealt(
     }
     mine, plan_digest = cases_of_shard(weights, part)
     config.stash[DEALT] = sorted(mine), plan_digest
-    kept = [item for item in planned if not any(marks(item)) or case_of(item) in mine]
+    kept = [item for item in planned if not marks(item) or case_of(item) in mine]
     others = [item for case, item in cases.items() if case not in mine]
     reached = _cells(kept)
     config.stash[ELSEWHERE] = sorted(cell for cell in _cells(others) - reached if cell[1] in _REALMS)
@@ -429,7 +447,7 @@ def _cells(items: Iterable[pytest.Item]) -> Cells:
 def _facts(items: list[pytest.Item], selection: Selection, catalogue: Catalogue) -> Iterator[Facts]:
     """The cases that the rest of the selection asks for, with what a consumer wants to know of them."""
     for item in items:
-        if any(marks(item)) and not _reason_to_drop(item, selection, catalogue):
+        if marks(item) and not _reason_to_drop(item, selection, catalogue):
             yield item, clauses_of(item), operations_of(item, catalogue), realm_of(item)
 
 
@@ -444,7 +462,11 @@ def _left_out(offered: list[pytest.Item], kept: list[pytest.Item], selection: Se
 
 def _profile_of(item: pytest.Item) -> Profile:
     """The first profile that takes a case in."""
-    return min((Profile(mark.kwargs["profile"]) for mark in marks(item)), key=list(Profile).index)
+    known = item.stash.get(_PROFILE, None)
+    if known is None:
+        known = min((mark.kwargs["profile"] for mark in marks(item)), key=list(Profile).index)
+        item.stash[_PROFILE] = known
+    return known
 
 
 def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogue) -> str | None:
@@ -462,7 +484,7 @@ def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogu
 def _in_smoke(item: pytest.Item, selection: Selection) -> bool:
     """Whether a case of a gate stands so early in the order of cases that the profile `smoke` takes it in."""
     gate = selection.profile is Profile.SMOKE and Profile.GATE.includes(_profile_of(item))
-    return gate and not waits(item) and item.stash[_TURN] in read_order().smoke
+    return gate and not is_last(item) and item.stash[_TURN] in read_order().smoke
 
 
 def _planned_records(items: Iterable[pytest.Item]) -> dict[str, tuple[str, int]]:
@@ -479,16 +501,18 @@ def records_of(item: pytest.Item) -> int:
     return max((mark.kwargs["records"] for mark in marks(item)), default=0)
 
 
-def waits(item: pytest.Item) -> bool:
-    """Whether others have to run before a case: it uses things up, or creates permanent records.
+def is_last(item: pytest.Item) -> bool:
+    """Whether others have to run before a case: it uses up what they need, or builds on what they leave."""
+    return any(mark.kwargs["last"] for mark in marks(item))
+
+
+def _place(item: pytest.Item) -> tuple[int, int, int]:
+    """Where an item stands in the run, the lowest first.
 
     Cases that create permanent records run late: until then their places are room for requests that must be refused.
+    Of the last ones, those that are long come before these, so that no worker is left alone with one at the end.
     """
-    return any(mark.kwargs["last"] for mark in marks(item)) or bool(records_of(item))
-
-
-def _place(item: pytest.Item) -> tuple[bool, bool, int]:
-    """Where an item stands in the run, the lowest first."""
-    last = any(mark.kwargs["last"] for mark in marks(item))
-    turn = item.stash.get(_TURN, None)
-    return last, bool(records_of(item)) and not last, read_order().place(turn) if turn else 0
+    last, turn = is_last(item), item.stash.get(_TURN, None)
+    longest = max((mark.kwargs["requests"] for mark in marks(item)), default=0) if last else 0
+    group = 2 if last and not longest else 1 if last or records_of(item) else 0
+    return group, -longest, read_order().place(turn) if turn else 0

@@ -44,6 +44,7 @@ from contracts.plugin.session_finish import (
     write_unreached,
 )
 from contracts.plugin.worker import MAIN, WORKER, Worker
+from contracts.reports import html
 from contracts.reports.writers import unwritten
 from contracts.safe_text import complaint
 from contracts.session.draft_cleanup import Sweeper
@@ -129,6 +130,8 @@ def _open(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None:
         config.stash[EMBEDDED_SANDBOX] = sandbox
     config.pluginmanager.register(_StopWatcher(config))
     config.pluginmanager.register(WorkerCrashes(config))
+    if config.getoption("tx", None):
+        config.pluginmanager.register(_Preparation())
     _begin_work(config, plan, MAIN)
     write_facts(config, plan, finished=False)
 
@@ -168,6 +171,20 @@ class _StopWatcher:
         """Pass over what is collected last, too."""
         if self._config.stash.get(STOPPED_BY_HAND, False):
             warnings.filterwarnings("ignore", category=_LEFT_OPEN)
+
+
+class _Preparation:
+    """Makes ready for the end of a run while workers are at work, and the controller has nothing to do."""
+
+    def __init__(self) -> None:
+        self._prepared = False
+
+    def pytest_runtest_logreport(self) -> None:
+        """Compile the templates of the page once the first case is over."""
+        if not self._prepared:
+            self._prepared = True
+            with suppress(OSError):  # which the writing of the page tells
+                html.prepare()
 
 
 @pytest.hookimpl(optionalhook=True)

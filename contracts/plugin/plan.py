@@ -32,7 +32,7 @@ from contracts.plugin.run_options import KEEP, RUN_OPTIONS, WAIT
 from contracts.plugin.shards import ShardNumber, read_shard_number, share_of
 from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
-from contracts.session.shared_state import PRIVATE_PREFIX
+from contracts.session.shared_state import PRIVATE_PREFIX, private_parent
 from contracts.settings.embedded_sandbox import EmbeddedSandbox, sandbox_target
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.settings_reader import load_target
@@ -385,7 +385,7 @@ def make_plan(
     try:
         sandbox = start(limit, selection.sandbox_arguments) if settings is None else None
         # The last step, so that nothing that fails leaves it behind.
-        private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
+        private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX, dir=private_parent())
     except UsageError:
         folder.rmdir()
         raise

@@ -26,6 +26,8 @@ from contracts.settings.target import Target
 
 #: Phases that processes go through side by side: the longest counts. Of the others the sum does.
 _SIDE_BY_SIDE: Final = ("start", "collection")
+#: Drafts deleted side by side at the end of a run for each worker that it had; the pace holds for them as well.
+_DELETIONS: Final = 2
 _STATUS: Final = Path("/proc/self/status")
 _PEAK: Final = "VmHWM:"
 
@@ -173,7 +175,7 @@ class Worker(Session):
         main = self.name == MAIN
         workers = self._take_over() if main else 0
         # One process sends its requests in one order; where workers did not, their drafts may go as they came.
-        self.cleanup.at_the_end(last=main, at_once=max(1, workers))
+        self.cleanup.at_the_end(last=main, at_once=max(1, _DELETIONS * workers))
         for entry in self.ledger.removable() if main else ():
             self._write_left("leftover", entry)
         for entry in self.ledger.residue():

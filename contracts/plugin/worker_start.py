@@ -15,6 +15,7 @@ from __future__ import annotations
 import gc
 import inspect
 import os
+import pickle
 import selectors
 import shlex
 import signal
@@ -30,7 +31,8 @@ from typing import Final, NoReturn
 import execnet.gateway_base
 import pytest
 
-from contracts.cases.generated_faults import make_all
+from contracts.cases.described_inputs import load_generators
+from contracts.cases.generated_faults import make_all, take_from
 from contracts.errors import INTERRUPTING_SIGNALS
 from contracts.plugin.controller import is_worker
 from contracts.plugin.interruption import signals_held
@@ -43,6 +45,8 @@ _LOCAL: Final = "popen"
 _LARGEST_ENVIRONMENT: Final = 1 << 20
 _REQUEST_SECONDS: Final = 5.0
 _STANDARD_STREAMS: Final = 3
+#: Of work beside the start of workers.
+_NICENESS: Final = 10
 #: Collects as the workers will, and says nothing.
 _QUIETLY: Final = ("--collect-only", "-n0", "-p", "no:terminal", "--capture=no")
 _SERVER = pytest.StashKey["ServerHandle"]()
@@ -171,8 +175,37 @@ def _open_streams() -> None:
 def _collect(words: Sequence[str]) -> None:
     """Collect the cases as each worker will, and make what their cases share; a worker that cannot says why itself."""
     pytest.main([*words, *_QUIETLY])
-    # The first of them takes seconds; the cases of all workers want them.
-    make_all()
+    load_generators()
+    if threading.active_count() == 1:
+        _have_faults_made()
+
+
+def _have_faults_made() -> None:
+    """Let another process make the faults that cases of all workers want; only a case that wants them waits for it."""
+    made = os.memfd_create("generated faults")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        # Its own child does it, which the system takes over and clears away.
+        if os.fork() == 0:
+            _make_faults(made)
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+
+    def source() -> bytes:
+        os.read(reading, 1)  # until it has ended
+        return os.pread(made, os.fstat(made).st_size, 0)
+
+    take_from(source)
+
+
+def _make_faults(made: int) -> NoReturn:
+    try:
+        os.nice(_NICENESS)  # the workers that start meanwhile come first
+        os.write(made, pickle.dumps(make_all()))  # all of it, or nothing
+    finally:
+        os._exit(0)
 
 
 class _Server:

@@ -6,9 +6,10 @@ First in the order is what finds most of the faults that are left for each reque
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -18,14 +19,19 @@ from contracts.plugin.collection import SMOKE_REQUESTS, CaseOrder, Turn, read_or
 from contracts.proving.case_costs import KnownCosts, RunningCosts, dealt_out
 from contracts.proving.trials import CaseFacts
 from contracts.sandbox.faults import population
-from contracts.settings.target import ANY_REALM, DOCUMENT_REALMS
+from contracts.sandbox.faults.fault import Fault
+from contracts.settings.target import ANY_REALM
 
 #: What every case costs beside its requests, in requests.
 _OVERHEAD: Final = 1.0
+#: What a record that stays for good costs, in requests.
+_RECORD: Final = 2.0
 #: What the rest of the population counts beside faults that were measured: by what cases are about.
 _TRUST: Final = 0.5
 #: The share of the faults that a case may find by its clauses and operations that it does find.
 _LIKELY: Final = 0.2
+#: The same of a fault that differs from a measured one by its condition alone.
+_LIKELY_ALIKE: Final = 0.7
 #: The condition of a fault that shows in one realm only begins so.
 _IN_REALM: Final = "/in-"
 
@@ -35,7 +41,7 @@ class _Faults:
     """Faults of one kind, which the same turns find.
 
     Attributes:
-        weight: How many are not found yet.
+        weight: How many of a draw, as large as the faults that are known, are not found yet.
         turns: Those that find them, each with the share of them that it finds.
     """
 
@@ -51,8 +57,8 @@ def order_of_cases(
 ) -> CaseOrder:
     """Order cases by the faults that they find for each request, each time among those that are left.
 
-    Drawn faults count where a case found them. The rest of the population counts as well, though less:
-    a case may find what breaks a clause of its own on an operation of its own.
+    Every fault counts as often as a draw takes it: a drawn one for the cases that found it, another one, though less,
+    for those that found one that differs by its condition alone, or that are about what it breaks.
 
     Args:
         command: What found it out.
@@ -61,7 +67,7 @@ def order_of_cases(
         costs: What each case costs.
 
     Returns:
-        The order; cases that have to wait for others stand last.
+        The order; cases that use up what others need stand last.
     """
     all_turns = [Turn(case, realm) for case, facts in cases.items() for realm in facts.realms]
     gains: dict[Turn, float] = dict.fromkeys(all_turns, 0.0)
@@ -75,12 +81,12 @@ def order_of_cases(
     room = float(SMOKE_REQUESTS)
     while gains:
         # The profile `smoke` is the beginning, and all of its room is used.
-        fitting = [turn for turn in gains if running.of(turn) <= room and not cases[turn.case].late]
+        fitting = [turn for turn in gains if running.of(turn) <= room and not cases[turn.case].last]
         best = min(
             fitting or gains,
             key=lambda turn: (
-                cases[turn.case].late,
-                -gains[turn] / (running.of(turn) + _OVERHEAD),
+                cases[turn.case].last,
+                -gains[turn] / (running.of(turn) + _OVERHEAD + _RECORD * cases[turn.case].records),
                 turn.case,
                 turn.realm,
             ),
@@ -99,40 +105,77 @@ def order_of_cases(
 
 
 def _measured(found: Mapping[str, Sequence[str]], cases: Mapping[str, CaseFacts]) -> Iterator[_Faults]:
-    """The drawn faults; what one of them shows in its realm, its like show in the others."""
-    faults = population.population()
+    """The faults that were drawn, each as often as a draw takes it; its like in other realms are found alike."""
+    chances = _chances()
+    draws = Counter(_kind(name) for name in found if name in chances)
     for name, ids in found.items():
-        if name not in faults:
+        if name not in chances:
             continue  # a fault that has left the population since
-        realms = _alike(name) if faults[name].realms else ("",)
-        for realm in realms:
-            yield _Faults(1 / len(realms), _turns(ids, cases, realm, 1.0))
-
-
-def _alike(name: str) -> list[str]:
-    """The realms in which there is a fault such as one that shows in one realm only."""
-    kind = name.rpartition(_IN_REALM)[0]
-    return [realm for realm in DOCUMENT_REALMS if f"{kind}{_IN_REALM}{realm}" in population.population()]
+        kind = _kind(name)
+        for like in _likes(kind):
+            weight = len(found) * chances[like.name] / draws[kind]
+            yield _Faults(weight, _turns(ids, cases, _realm(like), 1.0))
 
 
 def _expected(found: Mapping[str, Sequence[str]], cases: Mapping[str, CaseFacts]) -> Iterator[_Faults]:
-    """The other must faults of the population by what they break, each as often as a draw takes it."""
+    """The other must faults, each as often as a draw takes it.
+
+    Where a fault was drawn that differs by its condition alone, what found it may find this one, too. Any other is
+    expected to be found by what its clauses and operations are about.
+    """
     known = {_kind(name) for name in found}
-    chances: defaultdict[tuple[tuple[str, ...], tuple[str, ...], str], float] = defaultdict(float)
+    of_effect: dict[str, dict[str, None]] = defaultdict(dict)
+    for name, ids in found.items():
+        of_effect[_effect(name)] |= dict.fromkeys(ids)
+    expected: defaultdict[tuple[tuple[str, ...], float, str], float] = defaultdict(float)
     for fault, chance in population.chances().items():
-        if _kind(fault.name) not in known:
-            realm = fault.realms[0] if fault.realms else ""
-            chances[fault.clauses, fault.operations, realm] += chance
-    for (clauses, operations, realm), chance in chances.items():
-        about = [case for case, facts in cases.items() if not set(clauses).isdisjoint(facts.clauses)]
-        near = [case for case in about if not set(operations).isdisjoint(cases[case].operations)]
-        yield _Faults(_TRUST * len(found) * chance, _turns(near or about, cases, realm, _LIKELY))
+        if _kind(fault.name) in known:
+            continue
+        if ids := tuple(of_effect[_effect(fault.name)]):
+            expected[ids, _LIKELY_ALIKE, _realm(fault)] += chance
+        else:
+            about = [
+                case for case, facts in cases.items() if not set(fault.clauses).isdisjoint(facts.clauses)
+            ]
+            near = [case for case in about if not set(fault.operations).isdisjoint(cases[case].operations)]
+            expected[tuple(near or about), _LIKELY, _realm(fault)] += _TRUST * chance
+    for (ids, share, realm), chance in expected.items():
+        yield _Faults(len(found) * chance, _turns(ids, cases, realm, share))
+
+
+@cache
+def _chances() -> Mapping[str, float]:
+    """Every must fault with its share of a long draw."""
+    return {fault.name: chance for fault, chance in population.chances().items()}
+
+
+@cache
+def _of_kinds() -> Mapping[str, Sequence[Fault]]:
+    of_kinds: dict[str, list[Fault]] = defaultdict(list)
+    for fault in population.chances():
+        of_kinds[_kind(fault.name)].append(fault)
+    return of_kinds
+
+
+def _likes(kind: str) -> Sequence[Fault]:
+    """The faults of a kind: one, or one in each realm."""
+    return _of_kinds()[kind]
+
+
+def _realm(fault: Fault) -> str:
+    """The realm in which alone a fault shows; empty for all."""
+    return fault.realms[0] if fault.realms else ""
 
 
 def _kind(name: str) -> str:
     """The name of a fault, the same for each realm."""
     kind, in_realm, _ = name.rpartition(_IN_REALM)
-    return kind if in_realm else name
+    return kind + in_realm if in_realm else name
+
+
+def _effect(name: str) -> str:
+    """The name of a fault without its condition."""
+    return name.rpartition("/")[0]
 
 
 def _turns(ids: Iterable[str], cases: Mapping[str, CaseFacts], realm: str, share: float) -> dict[Turn, float]:

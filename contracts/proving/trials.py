@@ -24,7 +24,15 @@ from contracts.file_formats import Count, Format, Name, Seconds, convert, parse,
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
-from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of, waits
+from contracts.plugin.collection import (
+    case_of,
+    clauses_of,
+    is_last,
+    marks,
+    operations_of,
+    realm_of,
+    records_of,
+)
 from contracts.plugin.forecast import without_realm
 from contracts.plugin.plan import Sandbox
 from contracts.plugin.protocol import VERDICT_PROPERTY
@@ -62,7 +70,8 @@ class CaseFacts:
         profile: The first profile that takes it in.
         file: Where it stands.
         key: Its id, with `*` for the realm.
-        late: Whether others run before it.
+        last: Whether others have to run before it.
+        records: Permanent records that it creates.
     """
 
     clauses: tuple[str, ...]
@@ -71,7 +80,8 @@ class CaseFacts:
     profile: str
     file: str
     key: str = ""
-    late: bool = False
+    last: bool = False
+    records: int = 0
 
 
 @dataclass
@@ -97,7 +107,8 @@ class CaseIndex:
                     str(profile),
                     str(item.path),
                     without_realm(case_of(item)),
-                    waits(item),
+                    is_last(item),
+                    records_of(item),
                 )
 
     def files(self, clause: str, case: str | None = None) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -30,6 +30,7 @@ from contracts.reports.html_sections import (
     realms_of,
     scope,
     template_environment,
+    template_names,
     template_text,
     trends,
     values_by_realm,
@@ -40,6 +41,8 @@ from contracts.safe_text import printable
 
 FILE_NAME = "index.html"
 _PACKAGE = "contracts.reports"
+#: Templates of other pages, which stand in the same folder, begin so.
+_OF_SITES = "site"
 _CASES_AT_MOST = 6
 _THINNEST = 0.012
 _MARKED_AT_MOST = 20
@@ -150,6 +153,19 @@ def _silent(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
     }
 
 
+def prepare() -> None:
+    """Compile the templates of the page now, so that writing it takes less time.
+
+    Raises:
+        OSError: a template cannot be read.
+    """
+    environment = _environment(TRIES[0])
+    for name in template_names(_PACKAGE):
+        if not name.startswith(_OF_SITES):
+            environment.get_template(name)
+
+
+@cache
 def _environment(limits: Limits) -> Environment:
     environment = template_environment(_PACKAGE)
     environment.filters["bar"] = _bar

@@ -1,7 +1,11 @@
 """Writes the reports of a run folder, from its journals, and points `latest` at it."""
 
+import json
+import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -55,6 +59,9 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
 )
 ALL = tuple(WRITERS)
 _LONGEST: Final = 250
+#: What another process writes of a run of so many exchanges: about half of the work.
+_BESIDE: Final = ("allure", "har")
+_LARGE: Final = 1000
 _PLACES: Mapping[str, str] = MappingProxyType(
     {
         "verdict": verdict_json.FILE_NAME,
@@ -106,9 +113,7 @@ def write_all(
     while True:
         verdict = judge(record, clauses, drift, tuple(missing.values()))
         before = len(missing)
-        for name in wanted:
-            if name not in missing:
-                _write(name, record, verdict, run_folder, missing)
+        _write_each([name for name in wanted if name not in missing], record, verdict, run_folder, missing)
         # After a failure once more, so that no report says pass beside one that is missing.
         if len(missing) == before:
             return verdict
@@ -122,6 +127,59 @@ def _drift(record: RunRecord, run_folder: Path, missing: dict[str, str]) -> Drif
     except Exception as error:  # noqa: BLE001 - the comparison reads what a service answered, as the writers do
         missing["drift"] = unwritten("the comparison with the baseline", error)
         return NO_DRIFT
+
+
+def _write_each(
+    names: Sequence[str], record: RunRecord, verdict: RunVerdict, run_folder: Path, missing: dict[str, str]
+) -> None:
+    """Write reports, of a large run some of them in another process meanwhile; as `_write` does each."""
+    beside = [name for name in names if name in _BESIDE] if _shares_work(record) else []
+    end = _begin_beside(beside, record, verdict, run_folder) if beside else dict
+    for name in names:
+        if name not in beside:
+            _write(name, record, verdict, run_folder, missing)
+    missing |= end()
+
+
+def _shares_work(record: RunRecord) -> bool:
+    return sys.platform == "linux" and len(os.sched_getaffinity(0)) > 1 and len(record.exchanges) >= _LARGE
+
+
+def _begin_beside(
+    names: Sequence[str], record: RunRecord, verdict: RunVerdict, run_folder: Path
+) -> Callable[[], dict[str, str]]:
+    """Begin to write reports in a fork of this process, which holds the record already.
+
+    Returns:
+        Waits for its end, and says why which of them are missing.
+    """
+
+    def write() -> dict[str, str]:
+        missing: dict[str, str] = {}
+        for name in names:
+            _write(name, record, verdict, run_folder, missing)
+        return missing
+
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        # Of threads, which a fork lacks: it writes files, and wants nothing of theirs.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, json.dumps(write()).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+
+    def end() -> dict[str, str]:
+        with os.fdopen(reading, "rb") as file:
+            told = file.read()
+        os.waitpid(child, 0)
+        missing: dict[str, str] = json.loads(told) if told else write()  # it was killed
+        return missing
+
+    return end
 
 
 def _write(

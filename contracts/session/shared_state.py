@@ -87,23 +87,39 @@ PRIVATE_PREFIX: Final = "registry-contracts-"
 _OWNER_ONLY: Final = 0o077
 
 
-def abandoned_private_folders(parent: Path | None = None) -> Iterator[Path]:
+#: Files there are in memory: what workers share is written for many a request, and credentials never reach a disk.
+_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
+_MEMORY_NEEDED: Final = 64 * 1024 * 1024
+
+
+def private_parent() -> Path:
+    """Where private folders are made: in memory, unless a variable such as TMPDIR or a lack of room says otherwise."""
+    if not any(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")):
+        with suppress(OSError, AttributeError):  # there is none; or this system has no such question
+            room = os.statvfs(_IN_MEMORY)
+            if room.f_bavail * room.f_frsize >= _MEMORY_NEEDED and os.access(_IN_MEMORY, os.W_OK | os.X_OK):
+                return _IN_MEMORY
+    return Path(tempfile.gettempdir())
+
+
+def abandoned_private_folders(*parents: Path) -> Iterator[Path]:
     """Private folders of this account in which no process is at work any more.
 
     Args:
-        parent: Where they are; the folder for temporary files by default.
+        parents: Where they are; by default wherever they may have been made.
     """
-    for path in sorted((parent or Path(tempfile.gettempdir())).glob(f"{PRIVATE_PREFIX}*")):
+    folders = dict.fromkeys(parents or (private_parent(), Path(tempfile.gettempdir())))
+    for path in sorted(path for folder in folders for path in folder.glob(f"{PRIVATE_PREFIX}*")):
         # A folder without a lock is one that a run has made this very moment, or nothing of ours.
         with suppress(FileNotFoundError):
             if _is_ours(path) and any(path.glob("alive-*.lock")) and not process_alive(path):
                 yield path
 
 
-def remove_abandoned_private_folders(parent: Path | None = None) -> int:
-    """Remove the private folders of dead runs, and return how many there were."""
+def remove_abandoned_private_folders(*parents: Path) -> int:
+    """Remove the private folders of dead runs, and return how many there were; `parents` as above."""
     count = 0
-    for path in list(abandoned_private_folders(parent)):
+    for path in list(abandoned_private_folders(*parents)):
         shutil.rmtree(path, ignore_errors=True)
         count += not path.exists()
     return count

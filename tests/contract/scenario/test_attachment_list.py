@@ -10,6 +10,7 @@ from contracts.cases import (
     attachments_of,
     claim_each_refused,
     contract,
+    drawn_lists,
     equals,
     list_fields,
     lists,
@@ -147,6 +148,12 @@ def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangeme
     lists.relies_on_windows(arrange, attached)
     by_name = attached.with_fixed(orderby=f"{field.order_path} desc")
     lists.pages_in_order(claim("attachment-list-orderby-with-page"), by_name, 2, items=ALL)
+
+
+@contract("attachment-list-filter-meaning", "attachment-list-orderby-meaning", "attachment-list-pages-cover")
+def test_all_options_hold_together(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A filter of many operators, a falling order, skip and top in one request give the part that they say."""
+    drawn_lists.DrawnLists.of_files(arrange, author, claim).hold_with_every_option()
 
 
 @contract("attachment-list-malformed")

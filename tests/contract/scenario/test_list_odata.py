@@ -10,6 +10,7 @@ from contracts.cases import (
     claim_each_refused,
     contract,
     drafts_of,
+    drawn_lists,
     equals,
     list_fields,
     lists,
@@ -51,6 +52,12 @@ def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement,
     list_fields.picks(
         claim("list-filter"), drafts, f"{path} eq {literal} or {equals(path, field.own[2])}", field.own[2:3]
     )
+
+
+@contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip")
+def test_all_options_hold_together(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+    """A $filter of many operators, a falling $orderby, $skip and $top in one request give the part that they say."""
+    drawn_lists.DrawnLists.of_drafts(arrange, author, claim).hold_with_every_option()
 
 
 @contract("list-orderby")

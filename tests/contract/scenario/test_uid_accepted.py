@@ -86,6 +86,14 @@ def test_identifiers_of_every_kind_name_drafts(
     long_lists.every_kind_names_a_draft(arrange, author, samples, fresh, claim)
 
 
+@contract(*identifiers.EVERY_SIGN_CLAUSES, operations=DRAFT)
+def test_one_uid_of_every_sign_names_a_draft(
+    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+) -> None:
+    """A uid of 128 signs of every sort names a draft, and one that is a hyphen shorter does not name it."""
+    identifiers.every_sign_names_a_draft(author, arrange, samples, fresh, claim)
+
+
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"))
 def test_percent_encoding_makes_no_difference(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims

@@ -1,5 +1,6 @@
 """The order of cases as a proof works it out: most new faults for each request first."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,9 @@ OTHERS = ("state/saveDraft/arrays-appended/every-third", "state/saveDraft/arrays
 CHEAP, DEAR, SAME, LATE = "cheap[*]", "dear[*]", "same as cheap[*]", "late[*]"
 
 
-def facts(*realms: str, late: bool = False) -> CaseFacts:
+def facts(*realms: str, last: bool = False) -> CaseFacts:
     """A case that is about nothing that a fault of the population breaks."""
-    return CaseFacts((), (), realms or ("abs-dev",), "gate", "any.py", late=late)
+    return CaseFacts((), (), realms or ("abs-dev",), "gate", "any.py", last=last)
 
 
 def costs(**requests: float) -> KnownCosts:
@@ -27,8 +28,15 @@ def costs(**requests: float) -> KnownCosts:
     return KnownCosts({f"{name.replace('_', ' ')}[*]": Cost(number) for name, number in requests.items()}, {})
 
 
+@pytest.fixture
+def drawn_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults that were not drawn themselves count nothing."""
+    monkeypatch.setattr(ordering, "_LIKELY_ALIKE", 0.0)
+
+
+@pytest.mark.usefixtures("drawn_alone")
 def test_what_finds_more_for_a_request_comes_first_and_what_waits_last() -> None:
-    cases = {CHEAP: facts(), DEAR: facts(), SAME: facts(), LATE: facts(late=True)}
+    cases = {CHEAP: facts(), DEAR: facts(), SAME: facts(), LATE: facts(last=True)}
     found = {ALWAYS: [CHEAP, DEAR, SAME, LATE], OTHERS[0]: [CHEAP, DEAR, LATE], OTHERS[1]: [DEAR, LATE]}
     known = costs(cheap=2.0, dear=9.0, same_as_cheap=2.0, late=1.0)
     worked_out = order_of_cases("here", found, cases, known)
@@ -38,6 +46,7 @@ def test_what_finds_more_for_a_request_comes_first_and_what_waits_last() -> None
     assert list(worked_out.requests.values()) == [2.0, 9.0, 2.0, 1.0]
 
 
+@pytest.mark.usefixtures("drawn_alone")
 def test_other_realms_are_worth_what_shows_in_one_realm_only() -> None:
     cases = {CHEAP: facts("abs-dev", "bch-dev"), DEAR: facts()}
     known = costs(cheap=2.0, dear=3.0)
@@ -45,7 +54,32 @@ def test_other_realms_are_worth_what_shows_in_one_realm_only() -> None:
     in_one = order_of_cases("", {ELSEWHERE: [CHEAP], OTHERS[0]: [DEAR]}, cases, known).turns
     assert everywhere[:2] == (Turn(CHEAP, "abs-dev"), Turn(DEAR, "abs-dev"))
     # What shows in one realm, its like show in each.
-    assert in_one == (Turn(DEAR, "abs-dev"), Turn(CHEAP, "abs-dev"), Turn(CHEAP, "bch-dev"))
+    assert in_one == (Turn(CHEAP, "abs-dev"), Turn(CHEAP, "bch-dev"), Turn(DEAR, "abs-dev"))
+
+
+def test_what_found_a_fault_may_find_its_like_under_other_conditions() -> None:
+    cases = {CHEAP: facts(), DEAR: facts(), SAME: facts()}
+    turns = order_of_cases(
+        "", {ALWAYS: [CHEAP, SAME]}, cases, costs(cheap=1.0, dear=1.0, same_as_cheap=9.0)
+    ).turns
+    assert [turn.case for turn in turns] == [CHEAP, SAME, DEAR]
+
+
+def test_a_fault_counts_as_often_as_a_draw_takes_it() -> None:
+    # Of the operator of the second there are so many faults that a draw takes the first far more often.
+    cases = {CHEAP: facts("any"), DEAR: facts("any")}
+    found = {
+        "tokens/createToken/wrong-password-taken/always": [CHEAP],
+        "tokens/saveDraft/any-token-taken/always": [DEAR],
+    }
+    turns = order_of_cases("", found, cases, costs(cheap=9.0, dear=1.0)).turns
+    assert [turn.case for turn in turns] == [CHEAP, DEAR]
+
+
+def test_records_that_stay_for_good_cost_something() -> None:
+    cases = {CHEAP: replace(facts(), records=3), DEAR: facts()}
+    turns = order_of_cases("", {ALWAYS: [CHEAP, DEAR]}, cases, costs(cheap=1.0, dear=2.0)).turns
+    assert [turn.case for turn in turns] == [DEAR, CHEAP]
 
 
 def test_a_fault_that_has_left_the_population_is_passed_over() -> None:
