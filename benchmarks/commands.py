@@ -13,6 +13,8 @@ from pathlib import Path
 from urllib.request import urlopen
 
 PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()"]
+#: Python keeps what it has compiled, as it does for anybody who sets nothing.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 @dataclass(frozen=True)
@@ -27,14 +29,15 @@ def collection() -> Timed:
     """Collecting every case, without running one."""
     started = time.perf_counter()
     words = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
-    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    done = subprocess.run(words, check=True, capture_output=True, text=True, env=ENVIRONMENT)
     return Timed(time.perf_counter() - started, done.stdout.strip().splitlines()[-1])
 
 
 def first_answer() -> Timed:
     """From the command `registry-contracts sandbox` to its first answer over HTTP."""
     started = time.perf_counter()
-    server = subprocess.Popen([*PROGRAM, "sandbox", "--port", "0"], stdout=subprocess.PIPE, text=True)
+    words = [*PROGRAM, "sandbox", "--port", "0"]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
     try:
         line = server.stdout.readline() if server.stdout else ""
         with urlopen(f"{line.split()[-1]}/openapi.json", timeout=10) as answer:  # noqa: S310 - our own loopback server
@@ -50,7 +53,7 @@ def first_request(workers: int) -> Timed:
     with socket.create_server(("127.0.0.1", 0)) as service, tempfile.TemporaryDirectory() as folder:
         known = {"BASE_URL": f"http://127.0.0.1:{service.getsockname()[1]}"}
         known |= {"EMAIL": "author@sandbox.test", "PASSWORD": "sandbox-author"}
-        environment = os.environ | {f"REGISTRY_{name}": value for name, value in known.items()}
+        environment = ENVIRONMENT | {f"REGISTRY_{name}": value for name, value in known.items()}
         words = [*PROGRAM, "run", "--wait", "0", "--workers", str(workers), "--reports", folder]
         started = time.perf_counter()
         run = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -68,7 +71,7 @@ def smoke(realms: Sequence[str] = ()) -> Timed:
         started = time.perf_counter()
         words = [*PROGRAM, "run", "--profile", "smoke", "--reports", folder]
         words += [f"--realm={realm}" for realm in realms]
-        subprocess.run(words, check=True, capture_output=True)
+        subprocess.run(words, check=True, capture_output=True, env=ENVIRONMENT)
         seconds = time.perf_counter() - started
         verdict = json.loads((Path(folder) / "latest" / "verdict.json").read_text("utf-8"))
     return Timed(seconds, f"{verdict['environment']['requests']} requests")

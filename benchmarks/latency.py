@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from benchmarks.commands import PROGRAM
+from benchmarks.commands import ENVIRONMENT, PROGRAM, smoke
 from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import collect
 
@@ -129,7 +129,7 @@ def slow_service(latency: float, workers: int, profile: str = "gate", realms: Se
         words += [f"--realm={realm}" for realm in realms]
         words += [f"--sandbox-arguments=--weather latency:seconds={latency}"]
         began, started = datetime.now(UTC), time.perf_counter()
-        done = subprocess.run(words, check=False, capture_output=True, text=True)
+        done = subprocess.run(words, check=False, capture_output=True, text=True, env=ENVIRONMENT)
         wall = time.perf_counter() - started
         run = Path(folder) / "latest"
         if done.returncode not in (ExitCode.PASS, ExitCode.FAIL):
@@ -178,6 +178,7 @@ def _per_clause(run: Path) -> dict[str, int]:
 @click.option("--profile", default="gate", show_default=True)
 def main(latency: float, workers: int, profile: str) -> None:
     """Measure a run against a service with a fixed latency."""
+    smoke(("abs-dev",))  # after which Python has compiled what a run takes
     try:
         lines = list(slow_service(latency / 1000, workers, profile).lines())
     except RuntimeError as error:

@@ -31,7 +31,7 @@ from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim, Claims
-from contracts.checks.outcomes import Blocked, Untested, done, usable
+from contracts.checks.outcomes import Blocked, Contradiction, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
@@ -181,6 +181,29 @@ def percent_encoding(uid: str) -> Callable[[str], str]:
     """Return what rewrites an address so that every character of a uid is percent-encoded, the allowed ones too."""
     encoded = "".join(f"%{byte:02X}" for byte in uid.encode("utf-8"))
     return lambda address: address.replace(uid, encoded)
+
+
+def hyphens_name_a_draft(
+    actor: Actor,
+    arrange: Arrangement,
+    samples: Samples,
+    settings: RealmSettings,
+    fresh: Namespace,
+    claim: Claims,
+) -> None:
+    """Claim that a draft lives under a uid with hyphens, doubled and at the end too.
+
+    Ordinary uids of the suite have hyphens as well. Where it fails, one without any is tried.
+
+    Raises:
+        Contradiction: a must was contradicted. Blocked: a uid without a hyphen names no draft either.
+    """
+    try:
+        completes_lifecycle_under(actor, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
+    except Contradiction:
+        for uid in without_hyphen(settings):
+            works_for_ordinary_uid(actor, arrange, uid)
+        raise
 
 
 def without_hyphen(settings: RealmSettings) -> list[str]:

@@ -316,27 +316,6 @@ def narrowed_drafts(arrange: Arrangement, actor: Actor, collection: str | None =
         return None
 
 
-def sifted_drafts(arrange: Arrangement, actor: Actor, collection: str) -> Lister:
-    """A collection of drafts with a filter and an order in every request, as far as they are seen to work."""
-    return _sifted(arrange, drafts_of(actor, collection), lambda: draft_field(arrange, actor))
-
-
-def sifted_files(arrange: Arrangement, actor: Actor, lister: Lister) -> Lister:
-    """The list of the shared document's attachments with a filter and an order, as far as they are seen to work."""
-    return _sifted(arrange, lister, lambda: file_field(arrange, actor))
-
-
-def _sifted(arrange: Arrangement, lister: Lister, look: Callable[[], Field]) -> Lister:
-    try:
-        field = look()
-    except Blocked:
-        return lister
-    narrowed = field.narrowed(lister) or lister
-    # An order that is passed over, or that holds for some answers only, is a matter of its own clauses.
-    ordered = orders(arrange, lister, field)
-    return narrowed.with_fixed(orderby=f"{field.by_order} desc") if ordered else narrowed
-
-
 def proven_field(arrange: Arrangement, actor: Actor) -> str | None:
     """The field that holds the uid, where filtering by it was seen to work."""
     try:

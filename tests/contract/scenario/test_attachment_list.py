@@ -95,15 +95,6 @@ def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim
     )
 
 
-@contract("attachment-list-top", "attachment-list-skip")
-def test_top_and_skip_count_beside_other_options(author: Actor, arrange: Arrangement, claim: Claims) -> None:
-    """Beside a filter and an order, where they are taken, top bounds the list and skip shifts it."""
-    attached = shared_documents.shared_document_list(arrange, author)
-    sifted = list_fields.sifted_files(arrange, author, attached)
-    lists.claim_at_most(claim("attachment-list-top"), sifted.page(top=2), 2)
-    lists.starts_later(claim("attachment-list-skip"), sifted, 2)
-
-
 @contract("attachment-list-filter")
 def test_a_filter_takes_quotes_and_reserved_characters(
     author: Actor, arrange: Arrangement, claim: Claims

@@ -61,14 +61,6 @@ def test_skip_shifts_a_collection(
     lists.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
 
 
-@contract("list-top", "list-skip")
-def test_top_and_skip_count_beside_other_options(author: Actor, arrange: Arrangement, claim: Claims) -> None:
-    """Beside a $filter and an $orderby, where they are taken, $top bounds the list and $skip shifts it."""
-    sifted = list_fields.sifted_drafts(arrange, author, "mydrafts")
-    lists.claim_at_most(claim("list-top"), sifted.page(top=2), 2)
-    lists.starts_later(claim("list-skip"), sifted, 2)
-
-
 @contract("list-skip-zero")
 def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip of zero the list starts where it starts without the option."""

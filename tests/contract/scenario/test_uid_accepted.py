@@ -28,9 +28,7 @@ def test_hyphens_are_accepted(
     claim: Claims,
 ) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
-    for uid in identifiers.without_hyphen(settings):
-        drafts.works_for_ordinary_uid(author, arrange, uid)
-    drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
+    identifiers.hyphens_name_a_draft(author, arrange, samples, settings, fresh, claim)
 
 
 @contract("uid-digits-only", operations=DRAFT)
