@@ -42,7 +42,7 @@ from contracts.safe_text import printable
 FILE_NAME = "index.html"
 _PACKAGE = "contracts.reports"
 #: Templates of other pages, which stand in the same folder, begin so.
-_OF_SITES = "site"
+_OF_OTHERS = ("check", "site")
 _CASES_AT_MOST = 6
 _THINNEST = 0.012
 _MARKED_AT_MOST = 20
@@ -161,7 +161,7 @@ def prepare() -> None:
     """
     environment = _environment(TRIES[0])
     for name in template_names(_PACKAGE):
-        if not name.startswith(_OF_SITES):
+        if not name.startswith(_OF_OTHERS):
             environment.get_template(name)
 
 

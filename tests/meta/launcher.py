@@ -20,10 +20,8 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
-from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from _pytest.assertion.rewrite import AssertionRewritingHook
@@ -102,34 +100,7 @@ def _load_library() -> None:
     commands = Path(str(import_module("contracts.cli").__file__)).parent
     for command in commands.glob("[a-z]*.py"):
         import_module(f"contracts.cli.{command.stem}")
-    compile_templates()
-
-
-def compile_templates() -> None:
-    """Compile the templates of the page, which takes a run a quarter of its time, once for all forks."""
-    import jinja2  # noqa: PLC0415 - only where the library is to be loaded
-
-    class Compiled(jinja2.BytecodeCache):
-        def __init__(self) -> None:
-            self._kept: dict[str, Any] = {}
-
-        def load_bytecode(self, bucket: Any) -> None:
-            checksum, code = self._kept.get(bucket.key, (None, None))
-            if checksum == bucket.checksum:
-                bucket.code = code
-
-        def dump_bytecode(self, bucket: Any) -> None:
-            self._kept[bucket.key] = bucket.checksum, bucket.code
-
-    pages: Any = import_module("contracts.reports.html_sections")
-    html: Any = import_module("contracts.reports.html")
-    pages.Environment = partial(jinja2.Environment, bytecode_cache=Compiled())
-    environment = html._environment(SimpleNamespace(cut=str))
-    for template in (Path(pages.__file__).parent / "templates").glob("*.j2"):
-        if not template.stem.startswith(
-            ("check", "site")
-        ):  # pages of `check` and `site`, with filters of their own
-            environment.get_template(template.name)
+    import_module("contracts.reports.html").prepare()
 
 
 def _run(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
