@@ -84,7 +84,7 @@ def test_identifiers_of_every_kind_name_drafts(
     long_lists.every_kind_names_a_draft(arrange, author, samples, fresh, claim)
 
 
-@contract(*identifiers.EVERY_SIGN_CLAUSES, operations=DRAFT)
+@contract(*identifiers.EVERY_SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"))
 def test_one_uid_of_every_sign_names_a_draft(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
