@@ -263,7 +263,7 @@ def other_case(fresh: Namespace, identifier: str) -> str:
 _SIGNS: Final[Mapping[str, str]] = {
     "uid-underscore": "_a",
     "uid-case-sensitive": "ABCXYZ",
-    "uid-hyphen": "a--",
+    "uid-hyphen": "-a--",
 }
 _ANY_KIND, _LONGEST = "uid-any-kind", "uid-longest"
 EVERY_SIGN_CLAUSES: Final = (_ANY_KIND, _LONGEST, *_SIGNS)

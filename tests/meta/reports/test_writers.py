@@ -1,12 +1,16 @@
 """Reports as a whole: complete, repeatable, silent on the environment, plain about a run that was cut."""
 
 import json
+import os
+import signal
+import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -21,6 +25,7 @@ from contracts.reports.__main__ import main
 from contracts.reports.writers import write_all
 from contracts.safe_text import fenced, inline, printable
 from contracts.session.ledger import LEDGER_FILE
+from tests.meta.reports.sample_runs import CATALOGUE
 
 
 def texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -155,3 +160,46 @@ def test_text_for_people_cannot_break_out() -> None:
     assert fenced("```\nx").startswith("````\n")
     assert inline("a|b\n<c>", 20) == "a\\|b \\<c\\>"
     assert inline("long " * 9, 8) == "long lo…"
+
+
+@pytest.fixture
+def shared_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any run counts as a large one, of which another process writes a part."""
+    if sys.platform != "linux" or len(os.sched_getaffinity(0)) == 1:
+        pytest.skip("reports are written side by side on Linux, where there is more than one core")
+    monkeypatch.setattr(writers, "_LARGE", 0)
+
+
+@pytest.mark.usefixtures("shared_work")
+def test_a_part_that_another_process_writes_is_the_same(folder: Path, verdict: RunVerdict) -> None:
+    before = {name: text for name, text in texts(folder) if name.endswith((".har", "-result.json"))}
+    again = write_all(folder, catalogue=CATALOGUE)
+    assert {name: text for name, text in texts(folder) if name in before} == before
+    assert (again.exit_code, again.sentence) == (verdict.exit_code, verdict.sentence)
+
+
+@pytest.mark.usefixtures("shared_work")
+def test_what_another_process_cannot_write_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writers, "WRITERS", {**writers.WRITERS, "har": fail})
+    (line,) = write_all(folder, catalogue=CATALOGUE).unwritten
+    assert line.startswith("traffic.har could not be written")
+
+
+@pytest.mark.usefixtures("shared_work")
+def test_what_a_killed_process_left_out_is_written_here(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, write_har = os.getpid(), writers.WRITERS["har"]
+
+    def killed(*facts: Any) -> Path:
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return write_har(*facts)
+
+    monkeypatch.setattr(writers, "WRITERS", {**writers.WRITERS, "har": killed})
+    (folder / "traffic.har").unlink(missing_ok=True)
+    write_all(folder, catalogue=CATALOGUE)
+    assert (folder / "traffic.har").exists()

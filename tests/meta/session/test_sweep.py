@@ -2,6 +2,7 @@
 
 import json
 import platform
+import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from contracts.session import shared_state
 from contracts.session.draft_cleanup import earlier_runs, tokens_at_work
 from contracts.session.shared_state import (
     ProcessLock,
@@ -128,6 +130,23 @@ def test_private_folders_of_dead_runs_go_and_no_others(tmp_path: Path) -> None:
     assert {name for name, path in places.items() if path.exists()} == {"alive", "new", "open"}
     alive.release()
     assert not process_alive(places["alive"])
+
+
+def test_private_folders_lie_in_memory_unless_a_variable_or_a_lack_of_room_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_state, "_IN_MEMORY", tmp_path)
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.delenv(name, raising=False)
+    assert shared_state.private_parent() == tmp_path
+    monkeypatch.setattr(shared_state, "_MEMORY_NEEDED", 1 << 62)
+    assert shared_state.private_parent() == Path(tempfile.gettempdir())
+    monkeypatch.setattr(shared_state, "_IN_MEMORY", tmp_path / "absent")
+    assert shared_state.private_parent() == Path(tempfile.gettempdir())
+    monkeypatch.setattr(shared_state, "_IN_MEMORY", tmp_path)
+    monkeypatch.setattr(shared_state, "_MEMORY_NEEDED", 0)
+    monkeypatch.setenv("TMPDIR", "/elsewhere")
+    assert shared_state.private_parent() == Path(tempfile.gettempdir())
 
 
 def test_a_sign_of_life_is_held_from_the_moment_it_can_be_seen(
