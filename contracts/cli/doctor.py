@@ -11,8 +11,8 @@ import click
 
 from contracts.cases.marks import Profile
 from contracts.cli import manual_commands
-from contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target, wait
-from contracts.cli.run import forecasts
+from contracts.cli.options import as_json, base_url, print_lines, reports, sandbox_arguments, target, wait
+from contracts.cli.run import forecasts, target_or_address
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Diagnosis, Readiness, State, examine
 from contracts.plugin.forecast import Forecast
@@ -30,6 +30,7 @@ _WIDEST_SUBJECT: Final = 34
 
 @click.command()
 @target
+@base_url
 @click.option(
     "--write", is_flag=True, help="Also save, read and delete a draft with an attachment per realm."
 )
@@ -43,6 +44,7 @@ _WIDEST_SUBJECT: Final = 34
 def command(
     *,
     target: str | None,
+    base_url: str | None,
     write: bool,
     permanent: bool,
     wait: int,
@@ -60,21 +62,23 @@ def command(
     \b
     Examples:
       registry-contracts doctor
+      registry-contracts doctor --base-url https://registry.example.test
       registry-contracts doctor --target dev.local
       registry-contracts doctor --target dev.local --write --json
     """  # noqa: D301 - click's mark for lines to be left as they are
-    left = Leftovers()
+    left, chosen = Leftovers(), target_or_address(target, base_url)
+    target = None if chosen is None else str(chosen)
     options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
     with manual_commands.reporting_left(left), open_manual_session(options, left) as session:
         if permanent:
             _announce(session.target.in_words, session.target.realms)
         readiness = examine(session, write=write, permanent=permanent, wait_seconds=wait)
-        target_name, base_url = session.target.name, session.target.base_url
+        target_name, address = session.target.name, session.target.base_url
         in_words = session.target.in_words
     # A target that no run can judge yet costs nothing.
     costs = forecasts(target) if readiness.state is State.OK else {}
     if as_json:
-        click.echo(json_text(_as_data(readiness, costs, target_name, base_url, left), indent=2))
+        click.echo(json_text(_as_data(readiness, costs, target_name, address, left), indent=2))
     else:
         print_lines(_lines(readiness, costs, in_words))
         manual_commands.print_left(left)

@@ -102,6 +102,19 @@ def forecasts(target: str | None) -> Mapping[Profile, Forecast]:
     return kept.by_profile
 
 
+def target_or_address(target: object, base_url: object) -> object:
+    """The target that a command was given, by its name or by its address alone; None for neither.
+
+    Raises:
+        UsageError: both are given, or the address cannot be used.
+    """
+    if base_url is None:
+        return target
+    if target is not None:
+        raise UsageError("--target and --base-url both name a target; take one of them away")
+    return base_url_of(str(base_url))
+
+
 def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: bool) -> list[str]:
     """Word a run for pytest.
 
@@ -114,11 +127,7 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
         UsageError: a target is named as well as an address.
     """
     options = dict(options)
-    address = options.pop("base_url", None)
-    if address is not None:
-        if options.get("target") is not None:
-            raise UsageError("--target and --base-url both name a target; take one of them away")
-        options["target"] = base_url_of(str(address))
+    options["target"] = target_or_address(options.get("target"), options.pop("base_url", None))
     cases = cases_directory()
     words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS)]
     words += ["-p", "registry_contracts"]

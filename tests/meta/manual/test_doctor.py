@@ -65,6 +65,17 @@ def test_a_faithful_target_is_ready_within_eighty_requests(command: RunCommand, 
     assert costs[0] <= 300 < costs[1] <= 6000 < costs[2] <= costs[3] <= 30_000
 
 
+def test_an_address_alone_names_a_target_and_not_beside_one(
+    command: RunCommand, sandbox_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aim(monkeypatch, "http://127.0.0.1:9")
+    ended = command("doctor", "--base-url", sandbox_url, "--json")
+    assert json.loads(ended.out)["base_url"] == sandbox_url
+    both = command("doctor", "--base-url", sandbox_url, "--target", "sandbox")
+    assert (both.code, both.err.count("\n")) == (4, 1)
+    assert "both name a target" in both.err
+
+
 def test_writing_leaves_no_draft_and_permanent_records_are_announced(
     command: RunCommand, faithful: Path
 ) -> None:
