@@ -86,14 +86,18 @@ class Properties:
         seed: Draws the examples; the same ones for the same seed.
         database: Where failing examples are kept.
         thorough: Whether this is a nightly run, which may send several times as much.
+        brief: Whether none are drawn for a property that has examples of its own to begin with.
 
     Attributes:
         share: How many times as much as a gate.
     """
 
-    def __init__(self, attempt: Attempt, seed: int, database: ExampleDatabase, *, thorough: bool) -> None:
+    def __init__(
+        self, attempt: Attempt, seed: int, database: ExampleDatabase, *, thorough: bool, brief: bool = False
+    ) -> None:
         self._attempt = attempt
         self._database = database
+        self._brief = brief
         self.seed = seed
         self.share = _NIGHTLY if thorough else 1
 
@@ -129,8 +133,20 @@ class Properties:
         with suppress(_Found):
             for example in first:
                 holds(example)
+        # Of those that fail, smaller ones are looked for in any case.
+        if self.draws(first) or judged.smallest is not None:
+            self._draw(examples, holds, max(1, (judged.limit - self._sent) // each))
+        if judged.smallest is not None:
+            example, found = judged.smallest
+            self._play_again(example, judge, found)
+            raise found
+        if judged.obstacle is not None:
+            raise judged.obstacle
+
+    def _draw(self, examples: SearchStrategy[T], holds: Callable[[T], None], most: int) -> None:
+        """Let Hypothesis judge those that failed earlier, and so many others."""
         drawn = hypothesis.settings(
-            max_examples=max(1, (judged.limit - self._sent) // each),
+            max_examples=most,
             phases=(Phase.reuse, Phase.generate, Phase.shrink),
             database=self._database,
             deadline=None,
@@ -146,12 +162,10 @@ class Properties:
                 "ignore", "Generating overly large repr", hypothesis.errors.HypothesisWarning
             )
             test()
-        if judged.smallest is not None:
-            example, found = judged.smallest
-            self._play_again(example, judge, found)
-            raise found
-        if judged.obstacle is not None:
-            raise judged.obstacle
+
+    def draws(self, first: Sequence[object]) -> bool:
+        """Whether examples are drawn for a property that begins with some of its own."""
+        return not (self._brief and first)
 
     def one(self, usual: T, drawn: SearchStrategy[T]) -> T:
         """One example, where each leaves a record for good: the usual one in a gate, a drawn one in a night."""

@@ -180,7 +180,7 @@ def deal(worker: Worker, realm: str) -> Deal:
 
 @pytest.fixture
 def properties(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt, realm: str) -> Properties:
-    """Draws the examples of a property of this realm: always the same in a gate, others each night."""
+    """Draws the examples of a property of this realm: few in smoke, always the same in a gate, others each night."""
     thorough = worker.selection.profile.includes(Profile.NIGHTLY)
     name = f"{worker.target.name} {realm} {case_of(request.node)}"
     scratch = None if thorough else Path(worker.plan.private)
@@ -189,6 +189,7 @@ def properties(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt,
         crc32(f"{worker.selection.seed} {realm} {request.node.name}".encode()),
         example_database(worker.selection.reports, name, scratch),
         thorough=thorough,
+        brief=worker.selection.profile is Profile.SMOKE,
     )
 
 
