@@ -23,14 +23,12 @@ from contracts.sandbox.faults.fault import Fault
 from contracts.settings.target import ANY_REALM
 
 #: What every case costs beside its requests, in requests.
-_OVERHEAD: Final = 1.0
+_OVERHEAD: Final = 0.3
 #: What a record that stays for good costs, in requests.
 _RECORD: Final = 2.0
-#: What the rest of the population counts beside faults that were measured: by what cases are about.
-_TRUST: Final = 0.5
-#: The share of the faults that a case may find by its clauses and operations that it does find.
-_LIKELY: Final = 0.2
-#: The same of a fault that differs from a measured one by its condition alone.
+#: The share of faults that the cases which are about what they break find, all of them together.
+_LIKELY: Final = 0.7
+#: The share of what a case finds, of faults that differ from one that it found by their condition alone.
 _LIKELY_ALIKE: Final = 0.7
 #: The condition of a fault that shows in one realm only begins so.
 _IN_REALM: Final = "/in-"
@@ -57,8 +55,8 @@ def order_of_cases(
 ) -> CaseOrder:
     """Order cases by the faults that they find for each request, each time among those that are left.
 
-    Every fault counts as often as a draw takes it: a drawn one for the cases that found it, another one, though less,
-    for those that found one that differs by its condition alone, or that are about what it breaks.
+    Every fault counts as often as a draw takes it: a drawn one for the cases that found it, another one, with less
+    certainty, for those that found one that differs by its condition alone, or that are about what it breaks.
 
     Args:
         command: What found it out.
@@ -138,7 +136,8 @@ def _expected(found: Mapping[str, Sequence[str]], cases: Mapping[str, CaseFacts]
                 case for case, facts in cases.items() if not set(fault.clauses).isdisjoint(facts.clauses)
             ]
             near = [case for case in about if not set(fault.operations).isdisjoint(cases[case].operations)]
-            expected[tuple(near or about), _LIKELY, _realm(fault)] += _TRUST * chance
+            share = 1 - (1 - _LIKELY) ** (1 / max(1, len(near or about)))
+            expected[tuple(near or about), share, _realm(fault)] += chance
     for (ids, share, realm), chance in expected.items():
         yield _Faults(len(found) * chance, _turns(ids, cases, realm, share))
 

@@ -49,6 +49,17 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
     contact_requests.claim_known_codes(claim("errors-code-known", operation), sent)
 
 
+@contract(*CLAUSES[:3], operations=["createContact", "updateContact"])
+def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
+    contacts: ContactRequests, claim: Claims, operation: str
+) -> None:
+    """One missing field is enough for an errors array, in objects of a code that is listed and a property."""
+    sent = [errors_array.refused_before(contacts.lacking("firstName"))]
+    contact_requests.claim_errors_arrays(claim("errors-array", operation), sent)
+    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), sent)
+    contact_requests.claim_known_codes(claim("errors-code-known", operation), sent)
+
+
 @contract(*CLAUSES, "workflow-errors-with-identifier", operations=[CREATE, CREATE_NAMED, UPDATE])
 def test_a_faulty_document_is_answered_with_well_formed_errors(
     records: WorkflowRecords, claim: Claims, observe: Observer, operation: str
