@@ -357,12 +357,22 @@ class _CountedSandbox(ForkedSandbox):
         super().__init__(arguments)
         self._counts_path = counts_path
         self.counts: dict[str, Any] = {}
+        self._asked_to_end = False
+
+    def ask_to_end(self) -> None:
+        """Note the counts, which it tells as long as it has not been asked, and ask it."""
+        self._note_counts()
+        super().ask_to_end()
 
     def stop(self) -> None:
         """Note the counts, and end it; a second call does nothing."""
-        if self._process is not None:
-            self.counts = _counts(self.base_url, self._counts_path)
+        self._note_counts()
         super().stop()
+
+    def _note_counts(self) -> None:
+        if self._process is not None and not self._asked_to_end:
+            self._asked_to_end = True
+            self.counts = _counts(self.base_url, self._counts_path)
 
 
 @dataclass
