@@ -64,6 +64,8 @@ class SearchResult:
 def look_for(lister: Lister, uid: str, field: str | None = None) -> SearchResult:
     """Look for a draft in a list: on its first page, by a filter, and then page by page.
 
+    A list that is "not found" holds nothing, for how an empty list is told is not shown.
+
     Args:
         field: A field that holds the uid and by which the service is known to filter rightly.
 
@@ -71,8 +73,8 @@ def look_for(lister: Lister, uid: str, field: str | None = None) -> SearchResult
         Blocked: the list is refused, or too long to be read to its end.
     """
     first = _page(lister)
-    if first.names(uid) or first.size == 0:
-        return SearchResult(first.size > 0, [first])
+    if first.names(uid) or first.size <= 0:
+        return SearchResult(first.names(uid), [first])
     second = _page(lister, skip=first.size)
     if second.names(uid) or second.size == 0:
         return SearchResult(second.names(uid), [first, second])
@@ -172,7 +174,7 @@ def _walk(lister: Lister, uid: str, pages: list[Page]) -> SearchResult:
 
 def _page(lister: Lister, **options: str | int) -> Page:
     page = lister.page(**options)
-    if page.records is None:
+    if page.records is None and not page.not_found:
         done(page.exchange)
         raise Blocked(lister.operation, f"the answer is no list: {page.exchange.answer.quote()}")
     return page
@@ -288,8 +290,16 @@ def _shifted(paged: Sequence[str], plain: Sequence[str]) -> bool:
     return any(_begins(paged, tail) for tail in tails)
 
 
-def claim_at_most(claim: Claim, page: Page, top: int) -> None:
-    """Claim that a list holds at most `top` items."""
+def claim_bounded(claim: Claim, lister: Lister, top: int) -> None:
+    """Claim that a list that is asked for `top` items holds no more.
+
+    Raises:
+        Untested: it is "not found", with the option and without, and may be empty.
+    """
+    page = lister.page(top=top)
+    if page.not_found:
+        lister.needed()
+        page = lister.page(top=top)
     claim.at_most(page.exchange, top)
 
 
@@ -402,7 +412,7 @@ def windows(claim: Claim, lister: Lister, *cuts: tuple[int, int], own: Lister | 
     rest = _paged(right, lister, *options, own=own, at_least=max(skip + top for skip, top in cuts))
     for (skip, top), part, page in zip(cuts, rest.parts, rest.pages, strict=True):
         _same(claim, rest.items[skip : skip + top], part, page, f"items {skip + 1} to {skip + top}")
-        claim_at_most(claim, page, top)
+        claim.at_most(page.exchange, top)
 
 
 def pages_cover(

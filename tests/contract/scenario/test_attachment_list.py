@@ -27,7 +27,7 @@ ALL = 6
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With top no more attachments are returned than it says."""
     attached = shared_documents.shared_document_list(arrange, author, repeats=True)
-    lists.claim_at_most(claim("attachment-list-top"), attached.page(top=top), top)
+    lists.claim_bounded(claim("attachment-list-top"), attached, top)
 
 
 @contract("attachment-list-skip")

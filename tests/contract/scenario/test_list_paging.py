@@ -26,7 +26,7 @@ COLLECTIONS = ("my", "mydrafts")
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $top no more items are returned than it says."""
     lists.kept_drafts(arrange, author)
-    lists.claim_at_most(claim("list-top"), drafts_of(author).page(top=top), top)
+    lists.claim_bounded(claim("list-top"), drafts_of(author), top)
 
 
 @contract("list-collection-with-top")
@@ -37,7 +37,7 @@ def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrang
     lists.relies_on_top(arrange, drafts_of(author))
     drafts = drafts_of(author, collection)
     lists.relies_on_list(arrange, drafts)
-    lists.claim_at_most(claim("list-collection-with-top"), drafts.page(top=4), 4)
+    lists.claim_bounded(claim("list-collection-with-top"), drafts, 4)
 
 
 @contract("list-skip")
