@@ -108,11 +108,15 @@ def not_held(claim: Claim, arrange: Arrangement, lister: Lister, uid: str, field
     """Claim that a list does not hold a draft, if need be a few seconds later; `field` as for `look_for`.
 
     Raises:
-        Blocked: it lists items, and none names any draft of the suite's.
+        Blocked: it lists items, and none names any draft of the suite's; or it is "not found" where it should be given,
+            and the service is not seen to tell so that a list holds nothing.
     """
     result = _look_until(False, arrange, lister, uid, field)
     if result.nameless:
         raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
+    first = result.pages[0]
+    if first.records is None and not _empty_is_not_found(arrange, lister.actor):
+        raise Blocked(lister.operation, f"the answer is no list: {first.exchange.answer.quote()}")
     claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.seen)
 
 
@@ -197,9 +201,14 @@ def kept_drafts(arrange: Arrangement, actor: Actor) -> tuple[str, ...]:
 def _drafts(arrange: Arrangement, actor: Actor) -> tuple[str, ...]:
     uids = tuple(arrange.kept_draft(actor, f"list{letter}").uid for letter in SCRAMBLED)
     drafts = drafts_of(actor, "mydrafts")
-    # A list may be a moment late. Whether it holds them at all is for the cases to say.
+
+    def shown() -> bool:
+        first = drafts.page()
+        return all(first.names(uid) or look_for(drafts, uid).found for uid in uids)
+
+    # A list may be a moment late, and later with one than with another. Whether it holds them is for the cases to say.
     with suppress(Blocked):
-        arrange.eventually(lambda: look_for(drafts, uids[-1]).found)
+        arrange.eventually(shown)
     return uids
 
 
@@ -293,12 +302,15 @@ def _shifted(paged: Sequence[str], plain: Sequence[str]) -> bool:
 def claim_bounded(claim: Claim, lister: Lister, top: int) -> None:
     """Claim that a list that is asked for `top` items holds no more.
 
+    How an empty list is told is not shown: "not found" is judged where the list holds items without the option.
+
     Raises:
-        Untested: it is "not found", with the option and without, and may be empty.
+        Contradiction: a must was contradicted. Blocked: a list of what the suite made is refused or empty.
+        Untested: a list of which it is not shown what it holds is empty.
     """
     page = lister.page(top=top)
     if page.not_found:
-        lister.needed()
+        lister.needed(1)
         page = lister.page(top=top)
     claim.at_most(page.exchange, top)
 

@@ -8,7 +8,7 @@ import pytest
 from contracts.cases import lists
 from contracts.cases.list_pages import Names, Page, drafts_of, unlike
 from contracts.checks.claims import Claims
-from contracts.checks.outcomes import Attempt, Contradiction, Untested
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
 from contracts.interface.catalogue import load_catalogue
 from tests.meta.messages import exchange, response
 
@@ -88,6 +88,37 @@ def test_a_collection_that_is_not_found_is_judged_by_how_the_service_tells_that_
     run.kept["drafts to list of author"] = (FIRST["identifier"],)
     with pytest.raises(ends):
         lists.answered(claim, run, drafts_of(scripted(rule), "my"))
+
+
+@pytest.mark.parametrize(
+    ("plain", "ends"),
+    [((404, None), Untested), ((200, []), Untested), ((200, [FIRST]), Contradiction)],
+    ids=["not found without it", "empty without it", "given without it"],
+)
+def test_a_bounded_list_that_is_not_found_is_judged_where_the_list_holds_items(
+    scripted: Any, plain: tuple[int, Any], ends: type[Exception]
+) -> None:
+    def rule(_operation: str, parts: dict[str, Any]) -> tuple[int, Any]:
+        return (404, None) if "$top" in parts["query"] else plain
+
+    claim = Claims(Attempt(1), load_catalogue(), ["list-top"])("list-top")
+    with pytest.raises(ends):
+        lists.claim_bounded(claim, drafts_of(scripted(rule)), 1)
+
+
+def test_a_list_that_is_not_found_yet_is_one_that_does_not_hold_the_draft(scripted: Any) -> None:
+    drafts = drafts_of(scripted(lambda _operation, _parts: (404, None)), "mydrafts")
+    assert not lists.look_for(drafts, FIRST["identifier"]).found
+
+
+def test_a_list_that_is_refused_shows_no_absence(scripted: Any, run: Any) -> None:
+    run.kept["drafts to list of author"] = (SECOND["identifier"],)
+    drafts = drafts_of(scripted(lambda _operation, _parts: (404, None)), "mydrafts")
+    attempt = Attempt(1)
+    claim = Claims(attempt, load_catalogue(), ["list-deleted-gone"])("list-deleted-gone", "listDrafts")
+    with pytest.raises(Blocked):
+        lists.not_held(claim, run, drafts, FIRST["identifier"])
+    assert not attempt.held
 
 
 @pytest.mark.parametrize(

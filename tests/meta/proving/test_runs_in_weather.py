@@ -145,6 +145,14 @@ def test_an_order_that_is_passed_over_shows_among_items_that_are_others_in_each_
     ), ended.out
 
 
+def test_lists_that_are_late_and_not_found_while_they_are_empty_raise_no_alarm(program: Program) -> None:
+    altered = "--variant lists-late --variant list-empty-404 --variant list-own-only"
+    words = ["--seed=1", "--realm=abs-dev", f"--sandbox-arguments={altered}"]
+    ended = program("run", *words, "-k", "test_list_paging and test_top_bounds_the_list")
+    done = read_outcome(program.folder / "reports" / "latest" / "verdict.json", ended.code, 0.0)
+    assert (done.verdict, done.findings, done.inconclusive) == ("pass", (), ()), ended.out
+
+
 @pytest.mark.usefixtures("forked_runs")
 @pytest.mark.parametrize(
     ("words", "defect"),
