@@ -1,29 +1,24 @@
 """`python -m benchmarks`: measures and prints; `tox -e bench` calls it, and `.ci/run` with `--small`."""
 
-from pathlib import Path
+from dataclasses import replace
 
 import click
 
+from benchmarks.beside_schemathesis import beside
 from benchmarks.commands import Timed, collection, first_answer, first_request, smoke
 from benchmarks.exchange import exchange_cost
-from benchmarks.growth import checked_archive, growth, memory_of_large_answers
+from benchmarks.growth import checked_archive, growth
 from benchmarks.latency import slow_service
 from benchmarks.passage import passage_cost
-from benchmarks.path_of_an_assertion import crossed, measure
-from benchmarks.site_year import YEAR, site_of_a_year
-from tests.meta.hostile.probe import SHORT_RUN
+from contracts.proving.drawn import fault_trials
 
 #: A small run shows that every benchmark still works; its figures are too few to hold against a bar.
 _SMALL_EXCHANGES = 50
 _SMALL_UPLOAD_MB = 16
-_SMALL_NIGHTS = 15
 _MANY_WORKERS, _FEW_WORKERS = 8, 2
 _UPLOAD_MB = 500
 _ENTRIES, _SMALL_ENTRIES = 200_000, 500
-_MORE_MB, _SMALL_MORE_MB = 3.0, 0.1
 _SMALL_SCALE = 0.05
-#: A gate in one realm, for the memory that it takes.
-_GATE = ("run", "--seed", "1", "--realm", "abs-dev")
 
 
 @click.command()
@@ -32,7 +27,7 @@ _GATE = ("run", "--seed", "1", "--realm", "abs-dev")
 )
 @click.option("--small", is_flag=True, help="Run every benchmark in its smallest form.")
 def main(exchanges: int, small: bool) -> None:
-    """Measure collection, first answer and request, smoke, a checked and a proxied exchange, and a year's site.
+    """Measure collection, first answer and request, smoke, a checked and a proxied exchange, what grows, and latency.
 
     A bar that is missed is printed and fails nothing: machines differ. A benchmark that breaks does fail.
     """
@@ -71,17 +66,11 @@ def main(exchanges: int, small: bool) -> None:
         f"check of {checked.entries:,} entries, {checked.size_mb:.0f} MB: {checked.seconds:.1f} s of the processor "
         f"(bar 60 s for 200,000), {checked.peak_mb:.0f} MB (bar 1,000 MB)"
     )
-    more_mb = _SMALL_MORE_MB if small else _MORE_MB
-    peak_mb, requests = memory_of_large_answers(more_mb, SHORT_RUN if small else _GATE)
-    click.echo(
-        f"{requests} requests with answers {more_mb} MB larger: {peak_mb:.0f} MB a process (bar 300 MB)"
-    )
-    modules = crossed(measure(Path(__file__).parents[1]))
-    click.echo(f"library modules that one assertion crosses on its way to verdict.json: {modules} (bar 36)")
     slow = slow_service(0.005, 2, "smoke", realms) if small else slow_service(latency=0.05, workers=8)
     for line in slow.lines():
         click.echo(line)
-    click.echo(site_of_a_year(realms, "smoke", _SMALL_NIGHTS) if small else site_of_a_year((), "gate", YEAR))
+    if small:  # in the realm of the fewest operations, be it one in which the fault does not show
+        click.echo("\n".join(beside([replace(next(fault_trials(1, 1)), realm="ort-dev")], [], examples=1)))
 
 
 def _say(what: str, timed: Timed, bar: str) -> None:

@@ -1,4 +1,4 @@
-"""What twice the input costs: every parser of ours on an input and on one eight times as large, and memory by size.
+"""What twice the input costs: every parser of ours on an input and on one eight times as large, and `check` by size.
 
 Linear work costs two times as much for each doubling, quadratic four times. What a machine adds to linear work (memory
 that is out of the processor's caches, fresh pages) stands in the row of a control, the standard library's parser.
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -27,8 +27,6 @@ from contracts.exchanges.redaction import Redactor
 from contracts.history import baseline as baselines
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.settings.settings_reader import load_target
-from tests.meta.hostile.probe import command, run_folders
-from tests.meta.hostile.service import Asked, Given, accounts, altered
 
 #: Of so many tries the least time counts: others had the processor meanwhile.
 _TRIES: Final = 3
@@ -36,8 +34,6 @@ _TRIES: Final = 3
 _DOUBLINGS: Final = 3
 _SITE: Final = "https://registry.test/api/v2013"
 _MB: Final = 1 << 20
-#: Seconds that a gate may take whose every answer is read and judged at three megabytes.
-_LONGEST_RUN: Final = 3600.0
 
 
 @dataclass(frozen=True)
@@ -212,31 +208,3 @@ def checked_archive(entries: int) -> Checked:
         return Checked(
             entries, path.stat().st_size / _MB, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
         )
-
-
-def memory_of_large_answers(more_mb: float, words: Sequence[str]) -> tuple[float, int]:
-    """What a run took against a sandbox whose every JSON answer is so much larger, but for those to signing in.
-
-    Returns:
-        The most megabytes that one of its processes took, and how many requests it sent.
-    """
-    padding = "x" * int(more_mb * _MB)
-
-    def padded(asked: Asked, given: Given) -> Given:
-        try:
-            value = json.loads(given.body)
-        except ValueError:
-            return given
-        first = value[0] if isinstance(value, list) and value else value
-        if asked.sign_in or not isinstance(first, dict):
-            return given
-        first["padding"] = padding
-        return Given(given.status, given.headers, json.dumps(value).encode())
-
-    with tempfile.TemporaryDirectory() as name, altered(padded) as service:
-        folder = Path(name)
-        aimed = (*words, "--target", str(service.settings(folder)))
-        command(folder, *aimed, environment=accounts(), patience=_LONGEST_RUN, fresh=True)
-        (run,) = run_folders(folder / "reports")
-        verdict = json.loads((run / "verdict.json").read_text("utf-8"))
-    return float(verdict["environment"]["peak_memory_mb"]), int(verdict["environment"]["requests"])
