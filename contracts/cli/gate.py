@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
 
 import click
 import pytest
+from click.core import ParameterSource
 
-from contracts.cli.options import evidence_options, judging_options
-from contracts.cli.run import PYTEST_SETTINGS, pytest_words, run_cases
-from contracts.errors import UsageError
+from contracts.cli.check import base_url_of
+from contracts.cli.options import evidence_options, judging_options, print_lines
+from contracts.cli.run import PYTEST_SETTINGS, pytest_words, run_cases, target_or_address
+from contracts.errors import RefusedRunError, UsageError
+from contracts.evidence.kept_gate import Question, age_of, answer, length, newest_run
 from contracts.evidence.record import ExitCode
-from contracts.settings.settings_reader import TARGET_VARIABLES
+from contracts.evidence.run_folder import collect
+from contracts.evidence.terms import load_terms
+from contracts.file_formats import is_file, read_toml_file
+from contracts.interface.catalogue import load_catalogue
+from contracts.safe_text import plain_line
+from contracts.settings.settings_reader import TARGET_VARIABLES, TARGETS_FOLDER
 
 PROFILE: Final = "gate"
 #: Option → what to do instead. Read from what pytest made of the command, so that it does not matter whether they
@@ -49,6 +59,15 @@ _NO_TARGET: Final = (
     "a gate needs a target: name one with --target, or set REGISTRY_BASE_URL, REGISTRY_EMAIL and REGISTRY_PASSWORD; "
     "--target sandbox is the embedded one"
 )
+_MAX_AGE: Final = "36h"
+#: What a kept run is asked with; all else is about requests.
+_OF_A_KEPT_RUN: Final = frozenset(
+    {"kept", "max_age", "target", "base_url", "consumer", "deviations", "strict"}
+)
+_AGE: Final = re.compile(r"(?P<number>\d{1,6}(\.\d+)?)(?P<unit>[mhd])")
+_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
+_GAPS_AT_MOST: Final = 20
+_LONGEST_LINE: Final = 2000
 #: Settings that pytest itself makes of `--strict` and the like.
 _STRICTER: Final = re.compile(r"strict\w*=true")
 
@@ -71,10 +90,26 @@ def _was_given(option: str, value: Any) -> bool:
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @judging_options
+@click.option(
+    "--from",
+    "kept",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Answer from a kept run, such as a nightly's artifact; nothing is sent.",
+)
+@click.option(
+    "--max-age", metavar="AGE", help="How long ago that run may have begun: 90m, 36h (default), 7d."
+)
 @click.option("--strict", is_flag=True, help="Without effect: a gate is always strict.")
 @evidence_options
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
-def command(workers: int | None, pytest_arguments: tuple[str, ...], **options: object) -> int:
+def command(
+    workers: int | None,
+    pytest_arguments: tuple[str, ...],
+    kept: Path | None,
+    max_age: str | None,
+    **options: Any,
+) -> int:
     """Decide whether an SDK can be released against a target: one verdict, one exit code, and why, in the last line.
 
     Runs the profile gate, strictly: a must clause that could not be judged is no pass, unless the consumer file
@@ -87,8 +122,16 @@ def command(workers: int | None, pytest_arguments: tuple[str, ...], **options: o
     Examples:
       registry-contracts gate --target sandbox --consumer sdk.toml
       registry-contracts gate --target dev --consumer sdk.toml --workers 4
+      registry-contracts gate --from nightly/ --max-age 36h --consumer sdk.toml
     """  # noqa: D301 - click's mark for lines to be left as they are
     del options["strict"]
+    if kept is not None:
+        try:
+            return _from_kept_run(kept, max_age or _MAX_AGE, **options)
+        except UsageError as error:
+            raise RefusedRunError(str(error)) from None  # no run was asked for, so none is noted
+    if max_age is not None:
+        raise UsageError("--max-age goes with --from, which names the kept run that may be so old")
     words = pytest_words({**options, "profile": PROFILE}, workers, strict=True)
     gate = _Gate()
     code = run_cases([*words, *pytest_arguments], gate)
@@ -98,6 +141,68 @@ def command(workers: int | None, pytest_arguments: tuple[str, ...], **options: o
         click.echo(f"gate: {gate.verdict_line}")
     gate.report_delivery()
     return code
+
+
+def _from_kept_run(
+    kept: Path,
+    max_age: str,
+    *,
+    target: str | None,
+    base_url: str | None,
+    consumer: str | None,
+    deviations: str | None,
+    **_others: object,
+) -> int:
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if given and option.name not in _OF_A_KEPT_RUN:
+            name = option.opts[0] if option.opts[0].startswith("-") else context.params["pytest_arguments"][0]
+            raise UsageError(f"{name} says nothing with --from, which runs no case; take it away")
+    target_or_address(target, base_url)
+    folder, now = newest_run(kept), datetime.now(UTC)
+    record = collect(folder)
+    name = Path(target).name.removesuffix(".toml") if target else None
+    question = Question(
+        terms=load_terms(consumer, deviations, target, record.run.target, Path.cwd()),
+        target=name,
+        base_url=base_url_of(base_url or _address(target)),
+        max_age=_age(max_age),
+        now=now,
+    )
+    verdict, gaps = answer(folder, record, question, list(load_catalogue()))
+    # pytest has no part in this, and these are slow to import.
+    from contracts.plugin.terminal import terms_lines  # noqa: PLC0415
+    from contracts.reports.finding_files import lines_of  # noqa: PLC0415
+
+    run = record.run
+    print_lines(line.text for line in lines_of(verdict, run.command, folder))
+    print_lines(terms_lines(verdict))
+    more = gaps[_GAPS_AT_MOST:]
+    print_lines(
+        f"cannot tell: {gap}" for gap in [*gaps[:_GAPS_AT_MOST], *([f"{len(more)} more"] if more else [])]
+    )
+    began = f"began {length(age_of(run, now))} ago"
+    print_lines(
+        [f"kept run: {folder} ({run.profile} in {', '.join(run.realms)}; {began}; {run.target_in_words})"]
+    )
+    click.echo(f"gate: {plain_line(verdict.line, _LONGEST_LINE)}")
+    return int(verdict.exit_code)
+
+
+def _address(target: str | None) -> str | None:
+    """The address in the settings of a target; its accounts are not needed, and no variable has to be set."""
+    places = (Path(target), Path(TARGETS_FOLDER) / f"{target}.toml") if target else ()
+    path = next(filter(is_file, places), None)
+    address = read_toml_file(path, str(path)).tables.get("base_url") if path else None
+    return address if isinstance(address, str) else None
+
+
+def _age(text: str) -> timedelta:
+    match = _AGE.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"--max-age takes a number with m, h or d, such as 36h; not '{text}'")
+    return timedelta(**{_UNITS[match["unit"]]: float(match["number"])})
 
 
 class _Gate:

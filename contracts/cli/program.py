@@ -14,6 +14,7 @@ from typing import Final
 
 import click
 
+from contracts.cli.removed import refuse_removed
 from contracts.errors import (
     INTERRUPTING_SIGNALS,
     EnvironmentFault,
@@ -37,7 +38,7 @@ _RUNS: Final = frozenset({"run", "gate"})
 #: By kind of error; the others are errors of the suite.
 _EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
 
-#: Command → its line in the help; the module of `contracts.cli` that holds it has its name, with `_` for `-`.
+#: Command → its line in the help; the module of `contracts.cli` that holds it has its name.
 COMMANDS: Final = {
     "init": "write the settings file of a target",
     "doctor": "look whether a target can be judged, and what its settings still lack",
@@ -46,7 +47,6 @@ COMMANDS: Final = {
     "prove": "show that the suite finds what is broken, and only that",
     "sweep": "remove what earlier runs left on a target",
     "gate": "one verdict on what an SDK uses, for its release",
-    "can-release": "may an SDK be released, by the verdicts of kept runs; sends nothing",
     "consumer": "make a consumer file from recorded traffic",
     "site": "a static site over the kept runs, for a team's morning",
     "drift": "compare what was observed at silent points with what was accepted",
@@ -74,7 +74,7 @@ class _Commands(click.Group):
         """Load one command."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"contracts.cli.{cmd_name.replace('-', '_')}")
+        module = import_module(f"contracts.cli.{cmd_name}")
         command: click.Command = module.command
         return command
 
@@ -157,6 +157,7 @@ def _guarded() -> int:
 
 def _run() -> int:
     try:
+        refuse_removed(sys.argv[1:])
         code = int(program.main(prog_name="registry-contracts", standalone_mode=False) or 0)
         if sys.stdout is not None:
             sys.stdout.flush()

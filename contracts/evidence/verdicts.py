@@ -217,12 +217,13 @@ class DeviationOutcome:
 
 
 def follow_deviations(
-    record: RunRecord, cells: Iterable[Cell], findings: Sequence[Finding]
+    record: RunRecord, cells: Iterable[Cell], findings: Sequence[Finding], day: date
 ) -> list[DeviationOutcome]:
-    """Say what became of every deviation that the run was held to, in the order of the file."""
+    """Say what became of every deviation that the run was held to on a day, in the order of the file."""
     by_place = {(cell.clause.id, cell.realm): cell for cell in cells}
     return [
-        _follow_deviation(record, by_place, findings, deviation) for deviation in record.run.terms.deviations
+        _follow_deviation(record, by_place, findings, deviation, deviation.days_left(day))
+        for deviation in record.run.terms.deviations
     ]
 
 
@@ -231,6 +232,7 @@ def _follow_deviation(
     cells: Mapping[tuple[str, str], Cell],
     findings: Sequence[Finding],
     deviation: Deviation,
+    left: int,
 ) -> DeviationOutcome:
     mine = [
         finding
@@ -243,7 +245,6 @@ def _follow_deviation(
         for realm in deviation.realms
         if realm not in happens and _judged(record, cells.get((deviation.clause, realm)), deviation)
     )
-    left = deviation.days_left(record.run.day)
     course = _course(left, happens, gone)
     return DeviationOutcome(
         deviation=deviation,
@@ -564,6 +565,7 @@ def judge(
     catalogue: Iterable[Clause],
     drift: DriftReport = NO_DRIFT,
     unwritten: tuple[str, ...] = (),
+    day: date | None = None,
 ) -> RunVerdict:
     """Judge a record against the clauses it was run for.
 
@@ -571,13 +573,14 @@ def judge(
         catalogue: the clauses; those the run did not select appear only where something was seen of them.
         drift: how its observations differ from the accepted baseline.
         unwritten: a line for each report that could not be written, which is an error of the suite.
+        day: what deviations are held against; the day of the run by default.
 
     Returns:
         The verdict of the run, with every cell and finding. The same record gives the same verdict.
     """
     clauses = {clause.id: clause for clause in catalogue}
     levels = {key: str(clause.level) for key, clause in clauses.items()}
-    terms, day = record.run.terms, record.run.day
+    terms, day = record.run.terms, day or record.run.day
     findings = apply_terms(terms, day, merge_findings(record.findings, levels))
     cells = tuple(_cells(record, clauses, findings))
     causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
@@ -590,7 +593,7 @@ def judge(
         causes=causes,
         blocked=blocked,
         problems=(*record.problems, *_suite_mistakes(record, clauses)),
-        deviations=tuple(follow_deviations(record, cells, findings)),
+        deviations=tuple(follow_deviations(record, cells, findings, day)),
         waivers=tuple(follow_waivers(record, cells)),
         drift=drift,
         unjudged=tuple(blocking(record, cells)),

@@ -114,7 +114,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(one_line(styled.text), bold=styled.bold, **markup)
     for line in _asked_for(verdict, config.stash[SELECTION].clauses):
         terminalreporter.write_line(one_line(line))
-    for line in _terms(verdict):
+    for line in terms_lines(verdict):
         terminalreporter.write_line(line)
     if verdict.environment_faults and verdict.exit_code is not ExitCode.INCONCLUSIVE:
         terminalreporter.write_line(f"environment: {plain_line(verdict.environment_faults, _LONGEST_LINE)}")
@@ -172,7 +172,7 @@ def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
         yield f"{name}: {'; '.join(outcomes) or 'in no realm of this run'}"
 
 
-def _terms(verdict: RunVerdict) -> Iterator[str]:
+def terms_lines(verdict: RunVerdict) -> Iterator[str]:
     """What fails the run, what could not be judged, what is waived, and what is to be seen to besides."""
     yield from (f"change: {outcome.line}" for outcome in verdict.deviations if outcome.fails)
     unjudged = verdict.unjudged_lines if verdict.exit_code is ExitCode.INCONCLUSIVE else []

@@ -16,7 +16,6 @@ from contracts.manual.recorded_sequence import SavedFile
 from contracts.proving.matrix import ProofFile
 from contracts.proving.trials import TrialResult, TrialsHead
 from contracts.reports.finding_files import FindingFile
-from contracts.reports.release import ReleaseAnswer
 from contracts.reports.timeline import NightRun
 from contracts.reports.verdict_json import VerdictFile
 from contracts.reports.webhook import Notification
@@ -61,7 +60,6 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "proof": lambda: schema_of(
         "proof.json: the kill matrix, and everything else that `prove` showed", ProofFile
     ),
-    "release": lambda: schema_of("What `can-release --json` prints", ReleaseAnswer),
     "run": lambda: schema_of("run.json: the run as a whole, as its controller knows it", RunFile),
     "saved": lambda: schema_of("What `call --save` keeps; `replay` takes it", SavedFile),
     "swept": lambda: schema_of("What a sweep did about one killed run", SweptFile),

@@ -2,13 +2,14 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
-from tests.meta.program import Program
+from tests.meta.program import Ended, Program
 
 DEFECT = "--sandbox-arguments=--defect attachment-text-only"
 ON_SANDBOX = ("--target", "sandbox")
@@ -86,6 +87,64 @@ def test_a_deviation_that_no_longer_happens_fails_and_names_its_line(uploads: Pr
         "gate: fail: deviations/sandbox.toml:1: the deviation on attachment-create-accepted no longer happens "
         "in abs-dev: take the entry out (exit code 1, target: the embedded sandbox)"
     )
+
+
+def test_a_kept_run_answers_as_the_gate_that_made_it_did(uploads: Program) -> None:
+    made = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", DEFECT)
+    before = list(files(uploads.folder))
+    kept = uploads("gate", "--from", "reports", "--consumer", "sdk.toml")
+    assert (kept.code, kept.last) == (made.code, made.last) == (1, made.last)
+    assert "1. fail: " in kept.out
+    assert list(files(uploads.folder)) == before
+    accept(uploads)
+    accepted = uploads("gate", "--from", "reports/latest", "--consumer", "sdk.toml", "--target", "sandbox")
+    assert (accepted.code, "1 accepted deviation" in accepted.last) == (0, True), accepted.out
+    for words, says in (
+        (("--max-age", "0.01m"), "it began "),
+        (("--target", "dev"), "it judged the target sandbox, not dev"),
+        ((), "it was limited to sdk.toml"),
+    ):
+        cannot = uploads("gate", "--from", "reports", *words)
+        assert (cannot.code, f"cannot tell: {says}" in cannot.out) == (6, True), cannot.out
+        assert cannot.last.startswith("gate: inconclusive: the kept run cannot tell: ")
+
+
+def files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def test_a_kept_run_that_cannot_be_used_is_one_line_and_exit_code_4(program: Program) -> None:
+    kept = program.folder / "kept" / "20260510-080000-dev"
+    kept.mkdir(parents=True)
+    (program.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
+    table = [
+        (("nowhere",), "no kept run in 'nowhere'"),
+        (("kept", "--max-age", "36"), "no kept run in 'kept'"),
+        (("kept", "-k", "draft"), "-k says nothing with --from"),
+        (("kept", "--workers", "2"), "--workers says nothing with --from"),
+        (("kept", "--realm", "abs-dev"), "--realm says nothing with --from"),
+    ]
+    for words, says in table:
+        assert_refused(program("gate", "--from", *words), says)
+    (kept / "run.json").write_text('{"target": "dev"', encoding="utf-8")
+    assert_refused(program("gate", "--from", "kept"), "kept/20260510-080000-dev/run.json")
+    assert not (program.folder / "reports").exists(), "no run was asked for, so none is noted as refused"
+    assert_refused(program("gate", "--max-age", "36h"), "--max-age goes with --from")
+
+
+def assert_refused(ended: Ended, says: str) -> None:
+    assert ended.code == 4, ended.out + ended.err
+    assert says in ended.err
+    assert (ended.out, ended.err.count("\n")) == ("", 1)
+
+
+def test_the_consumer_of_a_kept_run_is_checked_as_for_a_gate(uploads: Program) -> None:
+    uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml")
+    (uploads.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
+    assert_refused(
+        uploads("gate", "--from", "reports", "--consumer", "sdk.toml"), "unknown operation 'saveDrafts'"
+    )
+    assert_refused(uploads("gate", "--from", "reports", "--max-age", "soon"), "--max-age takes a number")
 
 
 def test_two_gates_send_the_same_requests(program: Program) -> None:

@@ -11,6 +11,7 @@ from click.shell_completion import ShellComplete
 
 from contracts.cli.gate import command as gate
 from contracts.cli.program import COMMANDS, program
+from contracts.cli.removed import REMOVED
 from contracts.cli.run import command as run
 from contracts.cli.run import pytest_words
 from contracts.errors import UsageError
@@ -71,12 +72,12 @@ def completed(command: str, option: str, incomplete: str) -> list[str]:
 def test_a_gate_takes_what_a_run_takes_but_for_what_would_make_it_partial() -> None:
     partial = {"profile", "clause", "operation", "seed", "shard", "first"}
     assert options(run).keys() - options(gate).keys() == partial
-    assert options(gate).keys() <= options(run).keys()
+    assert options(gate).keys() - options(run).keys() == {"kept", "max_age"}
 
 
 def test_a_shared_option_is_the_same_in_both() -> None:
     ours, theirs = options(run), options(gate)
-    for name in theirs:
+    for name in theirs.keys() & ours.keys():
         one, other = (
             (each.metavar, each.multiple, each.is_flag, repr(each.type))
             for each in (ours[name], theirs[name])
@@ -102,7 +103,6 @@ def test_an_address_stands_for_a_target_and_not_beside_one() -> None:
 #: What stands before an option, so that nothing but its value is wrong; by default the command alone.
 FIRST = {
     "init": ("dev", "--base-url", "https://h.example"),
-    "can-release": ("reports", "--target", "dev", "--base-url", "https://h.example"),
     "explain": ("uid-too-short",),
     "list": ("clauses",),
     "call": ("listDrafts",),
@@ -117,7 +117,6 @@ FILES = {"--consumer", "--deviations", "--baseline", "--from-har", "--family", "
 #: or a recording before its name is looked at.
 ELSEWHERE = {
     *(("drift " + each, "--baseline") for each in ("show", "accept")),
-    *(("can-release", each) for each in ("--target", "--consumer", "--deviations", "--realm")),
     *(("replay", each) for each in ("--finding", "--target", "--realm")),
     ("merge", "--baseline"),
     ("consumer from-har", "-o"),
@@ -138,7 +137,7 @@ def mistyped() -> Iterator[tuple[str, ...]]:
     for name in COMMANDS:
         if name in ("run", "gate"):
             continue
-        command = import_module(f"contracts.cli.{name.replace('-', '_')}").command
+        command = import_module(f"contracts.cli.{name}").command
         for words, each in commands(name, command):
             for option in each.params:
                 told = isinstance(option, click.Option) and (
@@ -159,7 +158,6 @@ ARGUMENTS = [
     ("drift", "zz"),
     ("check", "zz"),
     ("consumer", "from-har", "zz"),
-    ("can-release", "zz", "--target", "dev"),
     ("site", "zz", "-o", "site"),
     ("list", "zz"),
     ("completion", "zz"),
@@ -179,6 +177,14 @@ def test_a_name_that_is_none_is_refused(run_command: RunCommand, words: tuple[st
     ended = run_command(*words)
     assert (ended.code, ended.err.count("\n")) == (4, 1), ended
     assert "zz" in ended.err
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_what_was_removed_names_what_to_use_in_one_line(run_command: RunCommand, name: str) -> None:
+    ended = run_command(*name.split(), "zz")
+    assert (ended.code, ended.out) == (4, "")
+    assert ended.err == f"registry-contracts: `{name}` was removed: {REMOVED[name]}\n"
+    assert name not in COMMANDS
 
 
 @pytest.mark.parametrize("option", ["--family", "--fault", "--service", "--drawn-realm"])

@@ -292,9 +292,7 @@ EVERYTHING = {
     "init: a HAR": Altered(_har, "init x --from-har {file} --no-look --dry-run", (0, 4)),
     "list findings: verdict.json": Altered(_in_run("verdict.json"), "list findings --run {run}", (0, 4)),
     "explain: verdict.json": Altered(_in_run("verdict.json"), "explain draft-get-content", (0, 4)),
-    "can-release: verdict.json": Altered(
-        _in_run("verdict.json"), "can-release --target sandbox", (0, 1, 4, 6), "whole"
-    ),
+    "gate --from: run.json": Altered(_in_run("run.json"), "gate --from reports", (0, 1, 3, 4, 6), "whole"),
     "site: verdict.json of a kept run": Altered(
         _in_run("verdict.json"), "site reports -o site", (0, 4), "whole", order={"most": 30}
     ),
@@ -332,15 +330,15 @@ EVERYTHING = {
         )
         for event in events.split()
     },
-    "can-release --consumer: a consumer file": Altered(
+    "gate --from --consumer: a consumer file": Altered(
         _written("x.toml", _CONSUMER),
-        "can-release --target sandbox --consumer {file}",
+        "gate --from reports --consumer {file}",
         (0, 1, 4, 6),
         "whole",
     ),
-    "can-release --deviations: accepted deviations": Altered(
+    "gate --from --deviations: accepted deviations": Altered(
         _written("x.toml", _DEVIATIONS),
-        "can-release --target sandbox --deviations {file}",
+        "gate --from reports --deviations {file}",
         (0, 1, 4, 6),
         "whole",
     ),

@@ -1,0 +1,29 @@
+"""What the program no longer has, and what to use instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from contracts.errors import UsageError
+
+#: Command, or command and option → what to use.
+REMOVED: Final[Mapping[str, str]] = {
+    "can-release": "use `registry-contracts gate --from FOLDER --max-age 36h`",
+}
+
+
+def refuse_removed(words: Sequence[str]) -> None:
+    """Refuse a command or an option that was removed.
+
+    Args:
+        words: Those of the command line, without the program's name.
+
+    Raises:
+        UsageError: one was; says what to use instead.
+    """
+    command = words[0] if words else ""
+    names = [command, *(f"{command} {word.partition('=')[0]}" for word in words[1:])]
+    for name in names:
+        if name in REMOVED:
+            raise UsageError(f"`{name}` was removed: {REMOVED[name]}")
