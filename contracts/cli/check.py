@@ -9,13 +9,23 @@ from typing import Any
 
 import click
 
-from contracts.cli.options import base_url, known_realms, print_lines, reports, run_option, traffic_options
+from contracts.cli.options import (
+    base_url,
+    known_realms,
+    print_lines,
+    reports,
+    run_option,
+    traffic_options,
+    write_output,
+)
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.manual import check
 from contracts.manual.check import CheckOptions, check_archive
+from contracts.manual.traffic_findings import Tally
 from contracts.plugin.run_options import REALM, TARGET
+from contracts.safe_text import many
 from contracts.settings.guard import checked_base_url
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import PRODUCTION_REALMS, SANDBOX, target_in_words
@@ -31,7 +41,13 @@ _FOLDER = "traffic"
 @traffic_options
 @reports
 @click.option("--json", "as_json", is_flag=True, help="Print check.json instead of lines.")
-def command(file: Path, reports: Path, *, as_json: bool, **further: Any) -> int:
+@click.option(
+    "--consumer-out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Also write what is used of the interface, for `gate --consumer`.",
+)
+def command(file: Path, reports: Path, *, as_json: bool, consumer_out: Path | None, **further: Any) -> int:
     """Check the traffic in FILE, a HAR of a browser, a proxy, a test tool or a run: both sides of it.
 
     Requests that break the interface are the client's findings, responses that break it the service's. Nothing is sent.
@@ -43,11 +59,18 @@ def command(file: Path, reports: Path, *, as_json: bool, **further: Any) -> int:
       registry-contracts check browser.har
       registry-contracts check sdk-tests.har --base-url http://127.0.0.1:8080 --alone
       registry-contracts check traffic.har --realm bch-dev --json
+      registry-contracts check sdk-tests.har --consumer-out sdk.toml
     """  # noqa: D301 - click's mark for lines to be left as they are
     chosen = _check_options(**further)
+    if consumer_out is not None and consumer_out.exists():
+        raise UsageError(
+            f"'{consumer_out}' is there already; take it away, or name another with --consumer-out"
+        )
     tally, verdict, facts = check_archive(file, str(file), chosen)
     folder = new_folder(reports, _FOLDER)
     content = check.write(tally, verdict, facts, folder)
+    if consumer_out is not None:
+        _write_consumer(consumer_out, tally, file.name)
     if as_json:
         click.echo(json.dumps(content, indent=2, ensure_ascii=True))
     else:
@@ -57,6 +80,15 @@ def command(file: Path, reports: Path, *, as_json: bool, **further: Any) -> int:
         click.echo(f"report       {folder / 'index.html'}")
         click.echo(check.verdict_line(verdict, _judged(chosen)))
     return int(verdict.exit_code)
+
+
+def _write_consumer(output: Path, tally: Tally, source: str) -> None:
+    used = sum(map(bool, tally.operations.values()))
+    if used:
+        write_output(output, check.consumer_toml(tally, source), "--consumer-out")
+    requests = many(sum(tally.of_interface.values()), "request")
+    told = f"{many(used, 'operation')}, used by {requests}" if used else "not written, as nothing is used"
+    click.echo(f"{output}: {told}", err=True)
 
 
 def _judged(chosen: CheckOptions) -> str:

@@ -132,8 +132,8 @@ evidence_options: Final = together(
 )
 
 
-def write_output(output: Path, text: str) -> None:
-    """Write what a command made to the file that -o names.
+def write_output(output: Path, text: str, option: str = "-o") -> None:
+    """Write what a command made to the file that an option names.
 
     Raises:
         UsageError: it cannot be written.
@@ -141,7 +141,9 @@ def write_output(output: Path, text: str) -> None:
     try:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write '{output}': {error.strerror}; choose another place with -o") from None
+        raise UsageError(
+            f"cannot write '{output}': {error.strerror}; choose another place with {option}"
+        ) from None
 
 
 def known_realms(

@@ -47,7 +47,6 @@ COMMANDS: Final = {
     "prove": "show that the suite finds what is broken, and only that",
     "sweep": "remove what earlier runs left on a target",
     "gate": "one verdict on what an SDK uses, for its release",
-    "consumer": "make a consumer file from recorded traffic",
     "site": "a static site over the kept runs, for a team's morning",
     "drift": "compare what was observed at silent points with what was accepted",
     "history": "show the verdicts of earlier runs",

@@ -10,6 +10,7 @@ from contracts.errors import UsageError
 #: Command, or command and option → what to use.
 REMOVED: Final[Mapping[str, str]] = {
     "can-release": "use `registry-contracts gate --from FOLDER --max-age 36h`",
+    "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }
 
 

@@ -324,8 +324,6 @@ def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator({**json.loads(schema), "components": components})
 
 
-#: Every path of the interface begins so, whatever prefix the base URL puts in front.
-ROOT = "/api/v"
 _SCHEME = "bearer"
 #: What tools write in place of a token that they blank out of a recording.
 _BLANKED = re.compile(
@@ -333,6 +331,67 @@ _BLANKED = re.compile(
 )
 #: What they write where they leave the scheme, as our own recorder does.
 _SCHEME_KEPT = re.compile(r"[A-Za-z]+ \W+(\w+\W+)?")
+
+
+#: A closing slash, which many clients add, though the document writes none; what a service makes of it is not shown.
+CLOSING_SLASH: Final = RequestFault(
+    "path:closing-slash", "the path ends with a slash; the document writes none", firm=False
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedRequest:
+    """A request that is an operation of the interface.
+
+    Attributes:
+        path: Values of the placeholders, decoded.
+        base_url: What stands before the operation's own path.
+        slash: Whether the path ends with a slash that the operation's own does not have.
+    """
+
+    operation: Operation
+    path: Mapping[str, str]
+    base_url: str
+    slash: bool
+
+
+def match_request(method: str, url: str, description: Description) -> MatchedRequest | None:
+    """The operation of a request, by its method and its path; None where it is none.
+
+    The base URL may have any prefix, letters of the path may be percent-encoded, and a closing slash may follow.
+    """
+    for base_url, path in _roots_in(url):
+        for slash, below in enumerate(dict.fromkeys((path, path.removesuffix("/")))):
+            matched = description.match(method, below)
+            if matched is not None:
+                return MatchedRequest(*matched, base_url, bool(slash))
+    return None
+
+
+def below_root(url: str) -> str | None:
+    """The path of an address from `/api/v…` on; None where no path of the interface may begin in it."""
+    return next((path for _, path in _roots_in(url)), None)
+
+
+def _roots_in(url: str) -> Iterator[tuple[str, str]]:
+    """Cut an address wherever a path of the interface may begin."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return
+    steps = parts.path.split("/")
+    for start in range(1, len(steps) - 1):
+        if tuple(map(unquote, steps[start : start + 2])) in _roots():
+            site = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+            yield site + "/".join(steps[:start]), "/" + "/".join(steps[start:])
+
+
+@lru_cache(maxsize=1)
+def _roots() -> frozenset[tuple[str, ...]]:
+    """The first two steps of every path of the interface."""
+    return frozenset(
+        tuple(operation.path.split("/")[1:3]) for operation in load_description().operations.values()
+    )
 
 
 class Credentials(StrEnum):
@@ -353,6 +412,7 @@ class RequestFacts:
         query: Pairs, decoded, in their order.
         realm: The realm it names, in the header or, where the document allows that, in the query.
         faults: Where it breaks the interface, as far as one request shows.
+        base_url: What stands before the operation's own path.
     """
 
     operation: Operation
@@ -361,6 +421,7 @@ class RequestFacts:
     realm: str | None
     credentials: Credentials
     faults: tuple[RequestFault, ...]
+    base_url: str
 
     @property
     def valid(self) -> bool:
@@ -381,17 +442,15 @@ def read_request(
         Its facts, or None when it is no operation of the interface.
     """
     exchange = exchange.documented
-    parts = urlsplit(exchange.url)
-    at = parts.path.find(ROOT)
-    matched = description.match(exchange.method, parts.path[max(at, 0) :])
+    matched = match_request(exchange.method, exchange.url, description)
     if matched is None:
         return None
-    operation, path = matched
-    query = tuple(parse_qsl(parts.query, keep_blank_values=True))
+    operation, path = matched.operation, matched.path
+    query = tuple(parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True))
     realm = realm_of(exchange.request_headers, query, operation)
     credentials = _credentials(exchange.request_headers, knows)
-    faults = faults_in(exchange, operation, path, query)
-    return RequestFacts(operation, path, query, realm, credentials, tuple(faults))
+    faults = [*([CLOSING_SLASH] if matched.slash else []), *faults_in(exchange, operation, path, query)]
+    return RequestFacts(operation, path, query, realm, credentials, tuple(faults), matched.base_url)
 
 
 def realm_of(

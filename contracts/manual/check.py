@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from contracts.file_formats import (
 )
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import where_in_words
+from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import (
     Group,
     Side,
@@ -365,6 +367,7 @@ _HEADINGS: Final = {
     (Side.REQUEST, Standing.REMARK): "the client: to be looked at, the document leaves it open",
 }
 _SHOWN: Final = 20
+_LONGEST_COMMENT: Final = 160
 
 
 def finding_lines(tally: Tally) -> Iterator[str]:
@@ -540,6 +543,31 @@ def _plain(url: str) -> str:
     host, slash, path = rest.partition("/")
     scheme = scheme.lower()
     return f"{scheme}://{host.lower().removesuffix(_PORTS.get(scheme, '/'))}{slash}{path}"
+
+
+def consumer_toml(tally: Tally, source: str) -> str:
+    """The consumer file that says what traffic used of the interface; it used at least one operation.
+
+    Args:
+        source: Name of the archive.
+    """
+    used = {name: times for name, times in tally.operations.items() if times}
+    width = max(map(len, used)) + len('"",')
+    lines = [f"# What {plain_line(source, _LONGEST_COMMENT)} uses of the interface.", "operations = ["]
+    lines += [f"    {json.dumps(name) + ',':<{width}}  # {times}" for name, times in used.items()]
+    lines.append("]")
+    realms = Counter({name: times for name, times in tally.realms.items() if name != ANY_REALM})
+    if realms:
+        lines += [
+            "",
+            f"# Realms seen: {leading(realms, len(realms))}. To gate some only, name development realms:",
+        ]
+        lines.append('# realms = ["abs-dev"]')
+    if tally.strangers:
+        lines += ["", "# No operation of the interface, so not gated:"]
+        named = tally.strangers.most_common(_SHOWN)
+        lines += [f"#   {plain_line(name, _LONGEST_COMMENT)} ({times})" for name, times in named]
+    return "\n".join(lines) + "\n"
 
 
 def _notes(spans: Collection[Span], lost: Collection[str]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from contracts.evidence.run_folder import LATEST
 from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry
 from contracts.exchanges.har import read_har
 from contracts.exchanges.redaction import TOKEN
-from contracts.exchanges.request_facts import ROOT, realm_of
+from contracts.exchanges.request_facts import below_root, match_request, realm_of
 from contracts.file_formats import (
     Count,
     Format,
@@ -193,8 +193,7 @@ MOST_FILLED: Final = 64 * 1024**2
 
 def path_of(url: str) -> str:
     """The raw path from the interface's root on."""
-    path = urlsplit(url).path
-    return path[max(path.find(ROOT), 0) :]
+    return below_root(url) or urlsplit(url).path
 
 
 def text_of(body: Body) -> str | None:
@@ -298,14 +297,12 @@ def read_archive(path: Path, shown: str, entries: Entries | None) -> RecordedSeq
 
 def _as_sent(exchange: Exchange) -> Exchange | None:
     """An exchange of an archive with operation, realm and role, as far as they show; None for no operation."""
-    parts = urlsplit(exchange.url)
-    at = parts.path.find(ROOT)
-    match = load_description().match(exchange.method, parts.path[at:]) if at >= 0 else None
-    if match is None:
+    matched = match_request(exchange.method, exchange.url, load_description())
+    if matched is None:
         return None
-    operation, headers = match[0], exchange.request_headers
+    operation, headers = matched.operation, exchange.request_headers
     signed_in = bool(headers.get("Authorization", "").strip())
-    query = tuple(parse_qsl(parts.query, keep_blank_values=True))
+    query = tuple(parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True))
     return replace(
         exchange,
         realm=exchange.realm or realm_of(headers, query, operation) or ANY_REALM,
@@ -316,8 +313,8 @@ def _as_sent(exchange: Exchange) -> Exchange | None:
 
 
 def _base_url(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}{parts.path[: parts.path.find(ROOT)]}"
+    path = below_root(url)
+    return url.partition("?")[0].removesuffix(path) if path else url
 
 
 SAVED: Final = "saved"

@@ -18,7 +18,7 @@ from tomlkit.items import Table
 from contracts.checks.workflow import Row, carries_message
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.request_facts import ROOT, RequestFacts, read_request
+from contracts.exchanges.request_facts import RequestFacts, read_request
 from contracts.interface.description import load_description
 from contracts.interface.operations import is_valid_uid
 from contracts.manual.recorded_names import RecordedNames, SentName, realms_named, taken
@@ -109,7 +109,7 @@ class _Learner:
             facts = read_request(exchange, self._description)
             if facts is None:
                 continue
-            addresses[exchange.url[: exchange.url.index(ROOT)]] += 1
+            addresses[facts.base_url] += 1
             self._names.read(exchange, facts)
             requests.append((exchange, facts))
         # What a name stands for may show late.

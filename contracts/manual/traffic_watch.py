@@ -35,7 +35,15 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Body, Exchange, Response
 from contracts.exchanges.readers import Ambiguous, environment_fault
 from contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
-from contracts.exchanges.request_facts import ROOT, RequestFacts, RequestFault, read_request, scheme_fault
+from contracts.exchanges.request_facts import (
+    CLOSING_SLASH,
+    RequestFacts,
+    RequestFault,
+    below_root,
+    match_request,
+    read_request,
+    scheme_fault,
+)
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Description, Operation, load_description
 from contracts.interface.operations import ANY_REALM
@@ -51,6 +59,7 @@ _NO_TOKEN_SENT: Final = "header.Authorization:missing"  # noqa: S105 - a fault's
 #: Faults of a request that are told without a word of it.
 _WITHOUT_QUOTES: Final = frozenset({"missing", "malformed", "empty"})
 _UPDATE: Final = "updateContact"
+_REFUSED: Final = 400
 _LONGEST: Final = 400
 #: So many different records with the same contradiction are no accident of another client's writing.
 ENOUGH: Final = 3
@@ -73,14 +82,16 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> Mistakes:
     """The faults of a request that the recording shows for sure.
 
     Returns:
-        Without faults of a body that was not recorded, and without those of a production realm, which the document
-        lists as well as the others.
+        Without faults of a body that was not recorded, without those of a production realm, which the document lists
+        as well as the others, and without a closing slash that the service takes.
     """
     faults = [
         fault for fault in facts.faults if exchange.request_body.whole or not fault.key.startswith("body")
     ]
     if facts.realm in PRODUCTION_REALMS:
         faults = [fault for fault in faults if not fault.key.startswith("header.Realm")]
+    if exchange.status is not None and exchange.status < _REFUSED:
+        faults = [fault for fault in faults if fault is not CLOSING_SLASH]
     token = (exchange.request_headers.first("Authorization") or "").strip().partition(" ")[2].strip()
     if token.lower() in _NO_TOKENS:
         wording = f"the token is the word {token!r}, which no service ever gave"
@@ -390,13 +401,13 @@ class Watch:
 
     def _outside(self, exchange: Exchange) -> Iterator[TrafficFinding]:
         """What is no operation of the interface; below its paths that is a slip of the client, most likely."""
-        path = urlsplit(exchange.url).path
+        path = below_root(exchange.url)
         if exchange.method == _PREFLIGHT:
             self.tally.preflight()
-        elif ROOT not in path:
+        elif path is None:
             self.tally.elsewhere(urlsplit(exchange.url).hostname or "")
         else:
-            below = self._redactor.text(path[path.find(ROOT) :])[:_LONGEST_PATH]
+            below = self._redactor.text(path)[:_LONGEST_PATH]
             self.tally.unknown(exchange.method, below)
             if exchange.fault is None and exchange.status in (404, 405, 501):
                 yield TrafficFinding(
@@ -529,9 +540,8 @@ def habits_of(exchanges: Iterable[Exchange]) -> Habits:
 
 
 def _matched(exchange: Exchange, description: Description) -> Operation | None:
-    path = urlsplit(exchange.documented.url).path
-    matched = description.match(exchange.method, path[max(path.find(ROOT), 0) :])
-    return matched[0] if matched else None
+    matched = match_request(exchange.method, exchange.documented.url, description)
+    return matched.operation if matched else None
 
 
 def _unlabelled(exchange: Exchange, operation: Operation) -> bool:

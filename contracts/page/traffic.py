@@ -29,7 +29,7 @@ from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.har import read_har_text
 from contracts.exchanges.redaction import REDACTED, TrafficRedactor
-from contracts.exchanges.request_facts import ROOT
+from contracts.exchanges.request_facts import match_request
 from contracts.file_formats import json_value
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation, where_in_words
@@ -249,13 +249,13 @@ def _role_of(exchange: Exchange) -> str:
 
 
 def _match(session: ManualSession, exchange: Exchange) -> tuple[Operation, dict[str, str]]:
-    raw = urlsplit(exchange.url).path
-    matched = session.description.match(exchange.method, raw[max(raw.find(ROOT), 0) :])
+    matched = match_request(exchange.method, exchange.url, session.description)
     if matched is None:
+        raw = urlsplit(exchange.url).path
         raise UsageError(
             f"{exchange.method} {raw} is no operation of the interface, so there is no form for it"
         )
-    return matched
+    return matched.operation, dict(matched.path)
 
 
 def _query(exchange: Exchange) -> list[tuple[str, str]]:

@@ -119,7 +119,6 @@ ELSEWHERE = {
     *(("drift " + each, "--baseline") for each in ("show", "accept")),
     *(("replay", each) for each in ("--finding", "--target", "--realm")),
     ("merge", "--baseline"),
-    ("consumer from-har", "-o"),
 }
 
 
@@ -157,7 +156,6 @@ ARGUMENTS = [
     ("history", "merge", "zz"),
     ("drift", "zz"),
     ("check", "zz"),
-    ("consumer", "from-har", "zz"),
     ("site", "zz", "-o", "site"),
     ("list", "zz"),
     ("completion", "zz"),

@@ -288,7 +288,6 @@ EVERYTHING = {
         _finding, "replay {folder}/x.zip --times 1", (4, 6), order={"packed": ["x.zip", "findings/x.json"]}
     ),
     "check: a HAR": Altered(_har, "check {file}", (0, 1, 4, 5, 6)),
-    "consumer from-har: a HAR": Altered(_har, "consumer from-har {file}", (0, 4)),
     "init: a HAR": Altered(_har, "init x --from-har {file} --no-look --dry-run", (0, 4)),
     "list findings: verdict.json": Altered(_in_run("verdict.json"), "list findings --run {run}", (0, 4)),
     "explain: verdict.json": Altered(_in_run("verdict.json"), "explain draft-get-content", (0, 4)),

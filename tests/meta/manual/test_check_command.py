@@ -7,8 +7,13 @@ from typing import Any
 
 import pytest
 
+from contracts.evidence.terms import read_consumer
+from contracts.exchanges.har import read_har
 from contracts.file_formats import convert
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
 from contracts.manual.check import CheckFile
+from contracts.manual.settings_writer import learn
 from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand
 
@@ -101,3 +106,73 @@ def test_an_archive_without_the_interface_says_that_nothing_was_tested(
     ended = run_command("check", archive([entry("GET", "http://elsewhere.test/page", 200)]))
     assert ended.code == 5
     assert "elsewhere    1 exchange: elsewhere.test (1)" in ended.out
+
+
+BASE = f"{SITE}/some/prefix/api/v2013"
+#: The same five requests, as clients write them: a closing slash, letters percent-encoded, a prefix like the root.
+FIVE = [
+    entry("GET", f"{BASE}/document-drafts", 200, "[]"),
+    entry("GET", f"{BASE}/document-drafts/?$top=1#list", 404),
+    entry("GET", f"{SITE}/api/%76%32013/document-drafts", 200, "[]"),
+    entry("GET", f"{SITE}/api/v1-gateway/api/v2013/document-drafts", 200, "[]"),
+    entry("HEAD", f"{BASE}/documents/abcdefghijk/versions/draft", 404),
+]
+
+
+def test_every_reader_of_recordings_counts_the_same_requests(
+    run_command: RunCommand, archive: Archive
+) -> None:
+    recorded = archive(FIVE)
+    ended = run_command("check", recorded, "--consumer-out", "sdk.toml", "--json")
+    content = json.loads(ended.out)
+    assert content["exchanges"]["of_the_interface"] == 5
+    assert {name: times for name, times in content["operations"].items() if times} == {
+        "listDrafts": 4,
+        "draftExists": 1,
+    }
+    assert "sdk.toml: 2 operations, used by 5 requests" in ended.err
+    read = read_consumer(Path("sdk.toml"), "sdk.toml", load_catalogue(), load_description())
+    assert read.operations == ("draftExists", "listDrafts")
+    learned = learn(read_har(recorded, "x"))
+    assert learned.requests == 5
+
+
+def test_a_closing_slash_that_a_service_does_not_know_fails_nobody(
+    run_command: RunCommand, archive: Archive
+) -> None:
+    ended = run_command("check", archive([FIVE[1]]))
+    assert ended.code == 0, ended.out
+    assert "path:closing-slash" in ended.out
+    assert "the client: to be looked at" in ended.out
+
+
+def test_what_is_no_operation_stands_in_a_comment_of_the_consumer_file(
+    run_command: RunCommand, archive: Archive
+) -> None:
+    hostile = 'GET", ]\n[waivers]'
+    strange = [
+        entry("PATCH", f"{BASE}/documents/abcdefghijk", 405),
+        entry(hostile, f"{BASE}/\u2028nothing", 404),
+    ]
+    realm = [{"name": "Realm", "value": "abs-dev"}]
+    run_command(
+        "check", archive([*strange, {**FIVE[0], "request": {**FIVE[0]["request"], "headers": realm}}]),
+        "--consumer-out", "sdk.toml",
+    )  # fmt: skip
+    text = Path("sdk.toml").read_text("utf-8")
+    assert "#   PATCH /api/v2013/documents/abcdefghijk (1)" in text
+    assert "# Realms seen: abs-dev (1)" in text
+    read = read_consumer(Path("sdk.toml"), "sdk.toml", load_catalogue(), load_description())
+    assert (read.operations, read.waivers, read.realms) == (("listDrafts",), (), ())
+
+
+def test_a_consumer_file_replaces_none_and_is_not_made_of_nothing(
+    run_command: RunCommand, archive: Archive
+) -> None:
+    nothing = archive([entry("GET", f"{BASE}/thesaurus/terms?token=secret", 200, "[]")])
+    ended = run_command("check", nothing, "--consumer-out", "sdk.toml")
+    assert (ended.code, ended.err) == (5, "sdk.toml: not written, as nothing is used\n")
+    assert not Path("sdk.toml").exists()
+    Path("sdk.toml").write_text("", "utf-8")
+    refused = run_command("check", archive(FIVE), "--consumer-out", "sdk.toml")
+    assert (refused.code, "'sdk.toml' is there already" in refused.err) == (4, True)

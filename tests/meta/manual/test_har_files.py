@@ -128,17 +128,22 @@ def test_entries_that_are_no_request_are_counted(archive: Archive) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ('{"log": {"entries": [{"request": {"method": "GE', "was cut short"),
-        ("", "is empty"),
-        ("[]", "no HAR"),
-        ('{"log": {"entries": []}}', "holds no request"),
-        ('{"log": {"entries": [7]}}', "no entry of it is a web request"),
-        ("GIF89a", "no HAR"),
+        (b'{"log": {"entries": [{"request": {"method": "GE', "was cut short"),
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"[]", "no HAR"),
+        (b'{"log": {"entries": {}}}', "it has no list log.entries"),
+        (b'{"log": {"entries": []}}', "holds no request"),
+        (b'{"log": {"entries": [7]}}', "no entry of it is a web request"),
+        (b'{"log": oops}', "odd.har:1: is no HAR: not JSON at column 9"),
+        (b"GIF89a", "no HAR"),
+        (b"\x1f\x8b\x08\xff", "not UTF-8"),
+        pytest.param(b'{"a":' * 100_000, "nests too deep", id="nested"),
     ],
 )
-def test_an_archive_that_cannot_be_read_is_one_clear_line(tmp_path: Path, content: str, says: str) -> None:
+def test_an_archive_that_cannot_be_read_is_one_clear_line(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "odd.har"
-    path.write_text(content, "utf-8")
+    path.write_bytes(content)
     with pytest.raises(UsageError, match=says) as told:
         check_archive(path, "odd.har", CheckOptions())
     assert "\n" not in str(told.value)

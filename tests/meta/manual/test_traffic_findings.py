@@ -218,7 +218,7 @@ def test_a_slash_that_an_empty_identifier_leaves_is_no_fault_of_a_service_that_t
 ) -> None:
     answer = {"identifier": "an-identifier-01"}
     assert client("POST", SUBMIT.removesuffix("an-identifier-01"), 201, answer, sent={"document": {}}) == ()
-    assert client.watch.tally.strangers == {"POST /api/v2023/documents/schemas/absPermit/": 1}
+    assert client.watch.tally.of_interface == {"createWorkflowRecord": 1}
 
 
 def test_traffic_elsewhere_is_counted_and_not_judged(client: Client) -> None:
