@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -17,21 +16,14 @@ from contracts.cli.manual_commands import labelled
 from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError
 from contracts.file_formats import plain
+from contracts.history.runs import Trend
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
 from contracts.interface.description import Operation, load_description
 from contracts.manual.sandbox_setup import defects
-from contracts.reports.kept_runs import LastRun, deviations, history_of, last_run
+from contracts.reports.kept_runs import deviations, history_of, last_run
 from contracts.safe_text import many
 
-_LETTERS: Final = {
-    "pass": "p",
-    "observed": "o",
-    "fail": "F",
-    "advisory": "A",
-    "deviation": "D",
-    "inconclusive": "?",
-}
 _COLOURS: Final = {"pass": "green", "observed": "green", "fail": "red", "error": "red"}
 _PROTECTED: Final = {
     True: "needs a token",
@@ -47,6 +39,8 @@ _PROTECTED: Final = {
 def command(*, name: str, reports: Path, as_json: bool) -> int:
     """Say what a clause or an operation is about: wording, source, cases, last verdicts, defects that prove it.
 
+    Verdicts read from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error.
+
     Exit codes: 0 described, 4 there is no such clause or operation.
 
     \b
@@ -55,15 +49,16 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
       registry-contracts explain saveDraft
       registry-contracts explain workflow-locked-record --json
     """  # noqa: D301 - click's mark for lines to be left as they are
-    catalogue, description = load_catalogue(), load_description()
+    catalogue, operations = load_catalogue(), load_description().operations
+    operation = next((each for key, each in operations.items() if key.lower() == name.lower()), None)
     if name in catalogue:
         facts = _clause(catalogue.clause(name), reports)
         lines = _clause_lines(facts)
-    elif operation := _operation_named(name):
+    elif operation is not None:
         facts = _operation(operation)
         lines = _operation_lines(facts)
     else:
-        names = [*description.operations, *(clause.id for clause in catalogue)]
+        names = [*operations, *(clause.id for clause in catalogue)]
         close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
         advice = (
             f"did you mean {' or '.join(close)}?" if close else "`registry-contracts list clauses` lists them"
@@ -76,70 +71,37 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
     return 0
 
 
-def _operation_named(name: str) -> Operation | None:
-    operations = load_description().operations
-    return next((operation for key, operation in operations.items() if key.lower() == name.lower()), None)
-
-
 def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
     """Everything there is to say about a clause, as plain data."""
     run, broken = last_run(reports), defects()
+    last = None
+    if run is not None:
+        last = {"run": run.name, "target": run.target, "profile": run.profile, "started": run.started}
+        last |= {"realms": plain(run.cells.get(clause.id, {}))}
+    trends = history_of(reports, run.target if run else None)
+    accepted = [(target, entry) for target, entry in deviations(Path.cwd()) if entry.clause == clause.id]
     return {
-        "id": clause.id,
-        "level": str(clause.level),
-        "wording": clause.wording,
-        "source": clause.source,
-        "operations": list(clause.operations),
-        "realms": list(clause.realms),
-        "needs": list(clause.needs),
-        "faults": list(clause.faults),
-        "status": clause.status,
-        "message": clause.message,
-        "untested": clause.untested,
+        **plain(clause),
         "place": f"openapi/clauses/{clause.place}",
         "cases": list(known_cases().get(clause.id, ())),
         "universal": clause.id in UNIVERSAL,
-        "last_run": _last(run, clause.id),
-        "history": _history(reports, run, clause.id),
+        "last_run": last,
+        "history": {
+            realm: plain(trend) | {"line": _trend(trend)}
+            for (name, realm), trend in trends.items()
+            if name == clause.id
+        },
         "deviations": [
-            {
-                "target": target,
-                "realms": list(accepted.realms),
-                "operation": accepted.operation,
-                "reason": accepted.reason,
-            }
-            | {"issue": accepted.issue, "expires": accepted.expires.isoformat(), "place": accepted.place}
-            for target, accepted in deviations(Path.cwd())
-            if accepted.clause == clause.id
+            {"target": target, **plain(entry), "place": entry.place} for target, entry in accepted
         ],
-        "defects": None
-        if broken is None
-        else [
-            {"name": defect.name, "sentence": defect.sentence}
-            for defect in broken
-            if defect.clause == clause.id
-        ],
+        "defects": broken
+        and [{"name": each.name, "sentence": each.sentence} for each in broken if each.clause == clause.id],
     }
 
 
-def _last(run: LastRun | None, clause: str) -> dict[str, Any] | None:
-    if run is None:
-        return None
-    facts = {"run": run.name, "target": run.target, "profile": run.profile, "started": run.started}
-    return {**facts, "realms": plain(run.cells.get(clause, {}))}
-
-
-def _history(reports: Path, run: LastRun | None, clause: str) -> dict[str, Any]:
-    history = history_of(reports, run.target if run else None)
-    return {
-        realm: {
-            "verdicts": list(trend.verdicts),
-            "last_green": trend.last_green,
-            "red_since": trend.red_since,
-        }
-        for (name, realm), trend in history.items()
-        if name == clause
-    }
+def _trend(trend: Trend) -> str:
+    """How a clause fared over the latest runs, and since when."""
+    return f"  [{trend.strip}] {trend.since}"
 
 
 def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -154,23 +116,21 @@ def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield labelled("needs", ", ".join(facts["needs"]) or "nothing but an author")
     if facts["faults"]:
         yield labelled("faults", ", ".join(facts["faults"]))
-    untested = facts["untested"] or (
-        "judged on every exchange of every case" if facts["universal"] else "none"
-    )
-    yield from _several("cases", facts["cases"], untested)
+    universal = "judged on every exchange of every case" if facts["universal"] else "none"
+    yield from _several("cases", facts["cases"], facts["untested"] or universal)
     yield from _verdict_lines(facts)
     accepted = [
-        f"{deviation['target']} until {deviation['expires']}: {deviation['reason']}"
-        for deviation in facts["deviations"]
+        f"{entry['target']} until {entry['expires']}: {entry['reason']}" for entry in facts["deviations"]
     ]
     yield from _several("accepted", accepted, "no deviation")
-    if facts["defects"] is None:
-        yield labelled("defects", "known where the sandbox is installed")
-    else:
-        yield from _several(
-            "defects", [f"{defect['name']}: {defect['sentence']}" for defect in facts["defects"]], "none"
-        )
-    yield from _several("try", _tries(facts), "")
+    broken = facts["defects"]
+    missing = "none" if broken is not None else "known where the sandbox is installed"
+    yield from _several("defects", [f"{each['name']}: {each['sentence']}" for each in broken or ()], missing)
+    tries = [f"registry-contracts run --clause {facts['id']}"]
+    fault = next((fault for fault in facts["faults"] if "*" not in fault), None)
+    if fault is not None:
+        tries.append(f"registry-contracts call {facts['operations'][0]} --invalid {fault}")
+    yield from _several("try", tries, "")
 
 
 def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -185,43 +145,25 @@ def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield labelled("verdicts", run)
     for realm, cell in last["realms"].items():
         verdict = str(cell["verdict"])
-        strip = "".join(_LETTERS.get(verdict, "E") for verdict in history.get(realm, {}).get("verdicts", ()))
         findings = f", findings {', '.join(cell['findings'])}" if cell["findings"] else ""
         reason = cell["reason"] or many(cell["assertions"], "assertion")
         coloured = click.style(f"{verdict:<12}", fg=_COLOURS.get(verdict, "yellow"))
-        yield labelled("", f"{realm:<8} {coloured} {reason}{findings}{f'  [{strip}]' if strip else ''}")
-
-
-def _tries(facts: dict[str, Any]) -> list[str]:
-    tries = [f"registry-contracts run --clause {facts['id']}"]
-    fault = next((fault for fault in facts["faults"] if "*" not in fault), None)
-    if fault is not None:
-        tries.append(f"registry-contracts call {facts['operations'][0]} --invalid {fault}")
-    return tries
+        trend = history[realm]["line"] if realm in history else ""
+        yield labelled("", f"{realm:<8} {coloured} {reason}{findings}{trend}")
 
 
 def _several(label: str, texts: Iterable[str], otherwise: str) -> Iterator[str]:
-    lines = list(texts) or [otherwise]
-    for number, text in enumerate(lines):
+    for number, text in enumerate(list(texts) or [otherwise]):
         yield labelled("" if number else label, text)
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
     """Everything there is to say about an operation, as plain data."""
     clauses = load_catalogue().by_operation(operation.id)
-    return {
-        "id": operation.id,
-        "method": operation.method,
-        "path": operation.path,
-        "summary": operation.summary,
-        "realms": list(operation.realms),
-        "protected": operation.protected,
-        "path_parameters": list(operation.path_parameters),
-        "query_parameters": list(operation.query_parameters),
-        "takes_realm": operation.takes_realm,
-        "clauses": {
-            str(level): [clause.id for clause in clauses if clause.level is level] for level in Level
-        },
+    names = ("id", "method", "path", "summary", "realms", "protected")
+    names += ("path_parameters", "query_parameters", "takes_realm")
+    return {name: plain(getattr(operation, name)) for name in names} | {
+        "clauses": {str(level): [clause.id for clause in clauses if clause.level is level] for level in Level}
     }
 
 
@@ -229,19 +171,17 @@ def _operation_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield click.style(facts["id"], bold=True) + f"  {facts['method']} {facts['path']}"
     yield facts["summary"]
     yield ""
-    realms = "knows no realm" if facts["realms"] == ["any"] else ", ".join(facts["realms"])
-    header = "" if facts["takes_realm"] or facts["realms"] == ["any"] else " (without a Realm header)"
-    yield labelled("realms", realms + header)
+    without = facts["realms"] == ["any"]
+    header = "" if facts["takes_realm"] or without else " (without a Realm header)"
+    yield labelled("realms", "knows no realm" if without else ", ".join(facts["realms"]) + header)
     yield labelled("token", _PROTECTED[facts["protected"]])
     for place in ("path", "query"):
         if facts[f"{place}_parameters"]:
             yield labelled(place, ", ".join(facts[f"{place}_parameters"]))
-    counts = Counter({level: len(names) for level, names in facts["clauses"].items()})
-    yield labelled("clauses", ", ".join(f"{number} {level}" for level, number in counts.items()))
-    for level, names in facts["clauses"].items():
+    clauses = facts["clauses"]
+    yield labelled("clauses", ", ".join(f"{len(names)} {level}" for level, names in clauses.items()))
+    for level, names in clauses.items():
         yield labelled(f"  {level}", ", ".join(names) or "none")
-    examples = [
-        f"registry-contracts call {facts['id']}",
-        f"registry-contracts call {facts['id']} --invalid list",
-    ]
-    yield from _several("try", [*examples, f"registry-contracts run --operation {facts['id']}"], "")
+    name = facts["id"]
+    calls = [f"call {name}", f"call {name} --invalid list", f"run --operation {name}"]
+    yield from _several("try", [f"registry-contracts {words}" for words in calls], "")

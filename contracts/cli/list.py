@@ -15,6 +15,9 @@ from contracts.checks.table import UNIVERSAL
 from contracts.cli import completion
 from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError, suggestion
+from contracts.file_formats import plain
+from contracts.history.runs import FILE_NAME as HISTORY
+from contracts.history.runs import History, Trend, read, trends
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
 from contracts.interface.description import load_description
@@ -45,11 +48,13 @@ class Filters:
     untested: bool
     reports: Path
     run: str | None
+    target: str | None
+    series: str | None
+    history: Path | None
 
     def given(self) -> list[str]:
-        """The filters that were given, as options."""
-        names = [name for name in ("level", "family", "operation", "realm") if getattr(self, name)]
-        return [f"--{name}" for name in [*names, *(["untested"] if self.untested else [])]]
+        """The names of the filters that were given."""
+        return [name for name in vars(self) if name != "reports" and getattr(self, name)]
 
 
 @click.command()
@@ -68,12 +73,24 @@ class Filters:
 @click.option("--realm", metavar="REALM", shell_complete=completion.realms, help="Only what there is in it.")
 @click.option("--untested", is_flag=True, help="Only what no case tests, or the last run could not test.")
 @click.option("--run", metavar="NAME", help="Another run than the latest.")
+@click.option("--target", metavar="NAME", help="Only runs on it; for trends, by default the last one.")
+@click.option(
+    "--series", metavar="NAME", help="Runs of one profile, selection and consumer; by default the last one."
+)
+@click.option(
+    "--history",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="By default history.jsonl in the reports.",
+)
 @kept_reports
 @as_json
 def command(*, what: str, as_json: bool, **filters: Any) -> int:
-    """List WHAT: clauses, operations, cases, realms, profiles, defects, variants, weathers or findings.
+    """List WHAT: clauses, operations, cases, realms, profiles, defects, variants, weathers, findings, runs, red, flaky.
 
-    Findings are those of the latest run. The number of lines is printed on standard error.
+    Findings are those of the latest run; runs, and what is red or came and went over the last 20 of them, those of the
+    history. A trend reads from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive,
+    E error. The number of lines is printed on standard error.
 
     Exit codes: 0 listed, 4 usage.
 
@@ -84,6 +101,7 @@ def command(*, what: str, as_json: bool, **filters: Any) -> int:
       registry-contracts list cases --operation listDrafts
       registry-contracts list defects --operation saveDraft --json
       registry-contracts list findings
+      registry-contracts list red --realm abs-dev
     """  # noqa: D301 - click's mark for lines to be left as they are
     chosen = Filters(**filters)
     listing = _LISTS.get(what) or _LISTS.get(f"{what}s")
@@ -107,9 +125,9 @@ class _List:
 
 
 def _check(what: str, chosen: Filters, possible: tuple[str, ...]) -> None:
-    for option in chosen.given():
-        if option.removeprefix("--") not in possible:
-            raise UsageError(f"{option} says nothing about {what}; {_possible(possible)}")
+    for name in chosen.given():
+        if name not in possible:
+            raise UsageError(f"--{name} says nothing about {what}; {_possible(possible)}")
     operations, families = load_description().operations, {clause.family for clause in load_catalogue()}
     for value, names, name in (
         (chosen.operation, list(operations), "operation"),
@@ -231,9 +249,64 @@ def _findings(chosen: Filters) -> Iterable[Row]:
             yield {name: getattr(finding, name) for name in names}
 
 
+def _history(chosen: Filters) -> History:
+    """The history, with complaints about damaged lines on standard error.
+
+    Raises:
+        UsageError: a file or a target that was named is not there.
+    """
+    file = chosen.history or chosen.reports / HISTORY
+    if chosen.history is not None and not file.exists():
+        raise UsageError(f"there is no history {file}")
+    history = read(file)
+    for complaint in history.damaged:
+        click.echo(f"{complaint}; passed over", err=True)
+    if chosen.target is not None and chosen.target not in history.targets:
+        raise UsageError(
+            f"no runs on '{chosen.target}' in {file}; it holds {', '.join(history.targets) or 'none'}"
+        )
+    return history
+
+
+def _runs(chosen: Filters) -> Iterable[Row]:
+    for entry in _history(chosen).entries:
+        if chosen.target in (None, entry.target) and entry.kind.startswith(chosen.series or ""):
+            row: Row = {"started": entry.started, "target": entry.target, "verdict": entry.verdict}
+            row |= {"fail": entry.counts.get("fail", 0), "requests": entry.requests, "seconds": entry.seconds}
+            yield row | {"run": entry.run, "series": entry.kind}
+
+
+def _trends(matters: Callable[[Trend], bool]) -> Callable[[Filters], Iterable[Row]]:
+    """Rows of the clauses whose trend in the chosen series matters."""
+
+    def rows(chosen: Filters) -> Iterable[Row]:
+        history = _history(chosen)
+        wanted = {clause.id for clause in _chosen_clauses(chosen)}
+        target = chosen.target or next(iter(history.targets), "")
+        series = _series(history, target, chosen.series)
+        for trend in trends(history, target, series=series).values():
+            if trend.clause in wanted and chosen.realm in (None, trend.realm) and matters(trend):
+                yield {**plain(trend), "trend": trend.strip, "since": trend.since, "series": series}
+
+    return rows
+
+
+def _series(history: History, target: str, chosen: str | None) -> str | None:
+    """The series of a name, or of the beginning of one."""
+    names = history.series_of(target)
+    matching = [name for name in names if name.startswith(chosen or "")]
+    if chosen is None or chosen in names:
+        return chosen
+    if len(matching) != 1:
+        which = "no series" if not matching else f"{len(matching)} series"
+        raise UsageError(f"{which} '{chosen}' on {target}; there are {'; '.join(map(repr, names))}")
+    return matching[0]
+
+
 _OF_CLAUSES: Final = ("level", "family", "operation", "realm")
+_OF_RUNS: Final = ("target", "series", "history")
 _LISTS: Final[dict[str, _List]] = {
-    "clauses": _List(_clauses, ("id", "level", "shown"), (*_OF_CLAUSES, "untested")),
+    "clauses": _List(_clauses, ("id", "level", "shown"), (*_OF_CLAUSES, "untested", "run")),
     "operations": _List(_operations, ("id", "address", "clauses", "realms"), ("realm",)),
     "cases": _List(_cases, ("id", "clauses"), _OF_CLAUSES),
     "realms": _List(_realms, ("id", "clauses", "operations")),
@@ -241,7 +314,20 @@ _LISTS: Final[dict[str, _List]] = {
     "defects": _List(_defects, ("id", "clause", "sentence"), _OF_CLAUSES),
     "variants": _List(_named(sandbox_setup.variants), ("id", "sentence")),
     "weathers": _List(_named(sandbox_setup.weathers), ("id", "sentence")),
-    "findings": _List(_findings, ("id", "standing", "clause", "operation", "realm", "seen"), _OF_CLAUSES),
+    "findings": _List(
+        _findings, ("id", "standing", "clause", "operation", "realm", "seen"), (*_OF_CLAUSES, "run")
+    ),
+    "runs": _List(_runs, ("started", "target", "verdict", "fail", "requests", "seconds", "series"), _OF_RUNS),
+    "red": _List(
+        _trends(lambda trend: trend.red_since is not None),
+        ("clause", "realm", "trend", "since"),
+        (*_OF_CLAUSES, *_OF_RUNS),
+    ),
+    "flaky": _List(
+        _trends(lambda trend: trend.flaky),
+        ("clause", "realm", "flips", "trend", "since"),
+        (*_OF_CLAUSES, *_OF_RUNS),
+    ),
 }
 
 

@@ -10,6 +10,8 @@ from contracts.errors import UsageError
 #: Command, or command and option → what to use.
 REMOVED: Final[Mapping[str, str]] = {
     "can-release": "use `registry-contracts gate --from FOLDER --max-age 36h`",
+    "prove": "use `python -m contracts.proving` (in a checkout also `tox -e proof`)",
+    "history": "use `registry-contracts list runs`, `list red`, `list flaky`, or `explain CLAUSE`",
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }
 

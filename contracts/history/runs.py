@@ -394,6 +394,17 @@ def _age(entry: Entry) -> tuple[str, str]:
 WINDOW: Final = 20
 
 
+#: Verdicts in one letter; an error of the suite is `E`.
+_LETTERS: Final = {
+    "pass": "p",
+    "observed": "o",
+    "fail": "F",
+    "advisory": "A",
+    "deviation": "D",
+    "inconclusive": "?",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Trend:
     """One clause in one realm over the runs on a target.
@@ -419,6 +430,17 @@ class Trend:
     def flaky(self) -> bool:
         """Whether it came and went: one flip is a change, two are not."""
         return self.flips > 1
+
+    @property
+    def strip(self) -> str:
+        """Its verdicts, a letter each, from old to new."""
+        return "".join(_LETTERS.get(verdict, "E") for verdict in self.verdicts)
+
+    @property
+    def since(self) -> str:
+        """Since when it is red, and when it was green last."""
+        red = f"red since {_day(self.red_since)}, " if self.red_since else ""
+        return red + (f"last green {_day(self.last_green)}" if self.last_green else "never green")
 
 
 def trends(

@@ -199,7 +199,7 @@ def staleness(cases: Iterable[str]) -> str:
         [f"{len(there - turns)} cases are not in it, such as {min(there - turns)}"] if there - turns else []
     )
     parts += [f"{len(turns - there)} are gone, such as {min(turns - there)}"] if turns - there else []
-    remedy = "`registry-contracts prove --part drawn --order` measures it again"
+    remedy = "`python -m contracts.proving --part drawn --order` measures it again"
     return "; ".join([*parts, remedy]) if parts else ""
 
 

@@ -313,7 +313,11 @@ def _write(kill_matrix: Matrix, facts: dict[str, Any], options: ProofOptions) ->
 
 
 def _command(given: ProofOptions) -> str:
-    words = ["registry-contracts prove", f"--seeds {','.join(map(str, given.seeds))}", f"--jobs {given.jobs}"]
+    words = [
+        "python -m contracts.proving",
+        f"--seeds {','.join(map(str, given.seeds))}",
+        f"--jobs {given.jobs}",
+    ]
     words += [f"--defect {name}" for name in given.defects] + [f"--clause {name}" for name in given.clauses]
     words += [f"--part {part}" for part in given.parts] if len(given.parts) < len(ProofPart) else []
     words += ["--whole"] * given.whole + ["--to-the-end"] * given.to_the_end
@@ -321,7 +325,7 @@ def _command(given: ProofOptions) -> str:
 
 
 def _drawn_command(drawn: DrawnOptions) -> str:
-    words = ["registry-contracts prove --part drawn"]
+    words = ["python -m contracts.proving --part drawn"]
     words += [f"--fault {name}" for name in drawn.names] + [f"--service {name}" for name in drawn.variants]
     if len(words) == 1:
         words += [f"--faults {drawn.faults}", f"--services {drawn.services}"]

@@ -53,7 +53,7 @@ def observe(
     _, status = os.waitpid(fork(run), 0)
     code = os.waitstatus_to_exitcode(status)
     # Of a few services some clauses cannot be judged, such as where tokens live for a moment only; that none of them
-    # breaks a promise is what `registry-contracts prove --part drawn` shows.
+    # breaks a promise is what `python -m contracts.proving --part drawn` shows.
     if code not in (ExitCode.PASS, ExitCode.INCONCLUSIVE, ExitCode.FAIL):
         output = (folder / "output.txt").read_text("utf-8").splitlines()[-12:]
         raise SystemExit("\n".join([" ".join(options), *output]))

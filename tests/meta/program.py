@@ -288,8 +288,10 @@ class Program:
         return ended
 
 
-def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RunCommand:
-    """Return a runner of the program in this process."""
+def in_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], main: Callable[[], None] = main
+) -> RunCommand:
+    """Return a runner of the program, or of another one, in this process."""
 
     def run(*words: Any) -> Ended:
         monkeypatch.setattr(sys, "argv", ["registry-contracts", *map(str, words)])

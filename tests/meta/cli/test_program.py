@@ -108,11 +108,10 @@ FIRST = {
     "call": ("listDrafts",),
     "replay": ("abcdef0123",),
     "check": ("traffic.har",),
-    "prove": ("--part", "drawn"),
 }
 #: Options that name what has to be there: all with these words in the help, and these files.
 NAMES = {"REALM", "ID", "FILE|NAME"}
-FILES = {"--consumer", "--deviations", "--baseline", "--from-har", "--family", "--fault", "--service"}
+FILES = {"--consumer", "--deviations", "--baseline", "--from-har", "--family"}
 #: `run` and `gate` are pytest's, in a process of their own: `test_run_options` has theirs. What is left needs a run
 #: or a recording before its name is looked at.
 ELSEWHERE = {
@@ -151,9 +150,9 @@ ARGUMENTS = [
     ("call", "zz"),
     ("replay", "zz"),
     ("merge", "zz"),
-    ("history", "zz"),
-    ("history", "--history", "zz"),
-    ("history", "merge", "zz"),
+    ("list", "runs", "--history", "zz"),
+    ("list", "red", "--target", "zz"),
+    ("list", "flaky", "--series", "zz"),
     ("drift", "zz"),
     ("check", "zz"),
     ("site", "zz", "-o", "site"),
@@ -163,7 +162,6 @@ ARGUMENTS = [
     ("call", "listDrafts", "--body", "@zz"),
     ("sandbox", "--variant", "zz"),
     ("sandbox", "--like", "zz"),
-    ("prove", "--part", "drawn", "--floor", "zz"),
     ("list", "clauses", "--reports", "zz"),
     ("explain", "uid-too-short", "--reports", "zz"),
     ("replay", "abcdef0123", "--finding", "zz"),
@@ -183,12 +181,3 @@ def test_what_was_removed_names_what_to_use_in_one_line(run_command: RunCommand,
     assert (ended.code, ended.out) == (4, "")
     assert ended.err == f"registry-contracts: `{name}` was removed: {REMOVED[name]}\n"
     assert name not in COMMANDS
-
-
-@pytest.mark.parametrize("option", ["--family", "--fault", "--service", "--drawn-realm"])
-def test_what_is_drawn_is_named_only_where_something_is(run_command: RunCommand, option: str) -> None:
-    ended = run_command("prove", option, "abs-dev")
-    assert (ended.code, ended.err) == (
-        4,
-        f"registry-contracts: {option} is for what is drawn; give --part drawn, too\n",
-    )

@@ -116,71 +116,75 @@ def test_without_history_nothing_is_told(tmp_path: Path) -> None:
 HISTORY = Path("reports") / "history.jsonl"
 
 
-def test_without_runs_it_says_so(run_command: RunCommand) -> None:
-    assert run_command("history") == (0, f"no runs in {HISTORY} yet\n", "")
+def listed(run_command: RunCommand, *words: str) -> list[list[str]]:
+    ended = run_command("list", *words)
+    assert ended.code == 0, ended.err
+    return [line.split("  ") for line in ended.out.splitlines()]
 
 
-def test_a_clause_has_its_trend_in_each_realm(run_command: RunCommand, made_run: Made) -> None:
+def test_runs_are_listed_and_none_is_no_error(run_command: RunCommand, made_run: Made) -> None:
+    assert run_command("list", "runs") == (0, "", "0 lines\n")
+    append(HISTORY, made_run(1))
+    append(Path("other.jsonl"), made_run(2, "fail", target="dev", series="nightly in abs-dev"))
+    (mine,) = run_command("list", "runs")[1].splitlines()
+    assert mine.split() == ["2026-11-01T12:00:00+00:00", "sandbox", "pass", "0", "2000", "30.5", "gate"]
+    words = ("--history", "other.jsonl", "--target", "dev", "--series", "nightly")
+    assert "nightly in abs-dev" in run_command("list", "runs", *words)[1]
+
+
+def test_what_is_red_or_flaky_is_listed_with_its_trend(run_command: RunCommand, made_run: Made) -> None:
     for day, verdict in enumerate(["pass", "fail", "fail"], start=1):
         append(HISTORY, made_run(day, verdict))
-    code, out, _ = run_command("history", "draft-get-content")
-    assert code == 0
-    assert out.splitlines() == [
-        "draft-get-content on sandbox",
-        "  draft-get-content · abs-dev  pFF  red since 2026-11-02 12:00, last green 2026-11-01 12:00",
-        "      1 flip; 4.0 requests and 0.25 s a run, over 3 runs",
-    ]
-    assert run_command("history", "list-fields")[1].splitlines()[-1] == "  no run judged it"
-
-
-def test_a_target_has_its_runs_and_what_is_red_or_flaky(run_command: RunCommand, made_run: Made) -> None:
-    for day, verdict in enumerate(["pass", "fail", "pass", "fail"], start=1):
+    red = ["draft-get-content", "abs-dev", "pFF", "red since 2026-11-02 12:00, last green 2026-11-01 12:00"]
+    assert listed(run_command, "red") == [red]
+    assert listed(run_command, "red", "--realm", "bch-dev") == listed(run_command, "flaky") == []
+    for day, verdict in enumerate(["pass", "fail", "pass"], start=4):
         append(HISTORY, made_run(day, verdict))
-    lines = run_command("history")[1].splitlines()
-    assert lines[0] == "sandbox, gate: 4 runs"
-    assert lines[2].split() == ["2026-11-01", "12:00", "gate", "pass", "0", "2,000", "30.5"]
-    assert "red: 1:" in lines
-    assert "flaky over 20 runs: 1:" in lines
+    assert listed(run_command, "red") == []
+    flaky = ["draft-get-content", "abs-dev", "4", "pFFpFp", "last green 2026-11-06 12:00"]
+    assert listed(run_command, "flaky", "--operation", "getDraft") == [flaky]
 
 
-def test_histories_are_merged_into_one(run_command: RunCommand, made_run: Made) -> None:
-    for path, days in ((Path("a.jsonl"), (1, 2)), (Path("b.jsonl"), (2, 3))):
-        for day in days:
-            append(path, made_run(day))
-    assert run_command("history", "merge", "a.jsonl", "b.jsonl", "-o", "c.jsonl") == (
-        0,
-        "3 runs in c.jsonl\n",
-        "",
-    )
-    assert len(Path("c.jsonl").read_text().splitlines()) == 3
-    assert run_command("history", "merge", "a.jsonl", "b.jsonl")[1] == "3 runs in a.jsonl\n"
+def test_a_trend_is_that_of_the_last_series_unless_another_is_named(
+    run_command: RunCommand, made_run: Made
+) -> None:
+    append(HISTORY, made_run(1, "fail", series="gate in abs-dev"))
+    append(HISTORY, made_run(2, series="smoke in abs-dev"))
+    assert listed(run_command, "red") == []
+    assert len(listed(run_command, "red", "--series", "gate")) == 1
+
+
+def test_explain_tells_since_when(run_command: RunCommand, made_run: Made) -> None:
+    append(HISTORY, made_run(1, "fail"))
+    told = json.loads(run_command("explain", "draft-get-content", "--json")[1])["history"]["abs-dev"]
+    assert (told["line"], told["flips"]) == ("  [F] red since 2026-11-01 12:00, never green", 0)
 
 
 def test_a_damaged_line_is_named(run_command: RunCommand, made_run: Made) -> None:
     append(HISTORY, made_run(1))
     with HISTORY.open("a") as file:
         file.write("garbage\n")
-    code, out, err = run_command("history")
-    assert (code, out.splitlines()[0]) == (0, "sandbox, gate: 1 run")
-    assert err.startswith(f"{HISTORY}:2: is not JSON: ")
-    assert err.endswith("; passed over\n")
+    ended = run_command("list", "runs")
+    assert (ended.code, len(ended.out.splitlines())) == (0, 1)
+    assert ended.err.startswith(f"{HISTORY}:2: is not JSON: ")
+    assert ended.err.endswith("; passed over\n1 line\n")
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("history", "draft-get-contents"), "did you mean 'draft-get-content'"),
-        (("history", "--target", "dev"), "no runs on 'dev'"),
-        (("history", "merge", "nowhere.jsonl"), "there is no history nowhere.jsonl"),
-        (("history", "merge"), "Missing argument"),
-        (("history", "--runs", "0"), "--runs"),
+        (("runs", "--target", "dev"), "no runs on 'dev' in reports/history.jsonl; it holds sandbox"),
+        (("red", "--series", "nightly"), "no series 'nightly' on sandbox; there are 'gate'"),
+        (("runs", "--history", "nowhere.jsonl"), "there is no history nowhere.jsonl"),
+        (("runs", "--realm", "abs-dev"), "--realm says nothing about runs"),
+        (("clauses", "--target", "dev"), "--target says nothing about clauses"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(
     run_command: RunCommand, made_run: Made, words: tuple[str, ...], why: str
 ) -> None:
     append(HISTORY, made_run(1))
-    code, _, err = run_command(*words)
+    code, _, err = run_command("list", *words)
     assert code == 4
     (line,) = err.splitlines()
     assert why in line

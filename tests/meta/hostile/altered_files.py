@@ -109,7 +109,7 @@ def tried(words: list[str]) -> Ended:
         try:
             if words[0] == "contracts.reports":
                 sys.argv = words
-                sys.exit(reports_again.run())
+                reports_again.main()
             program.main()
         except SystemExit as ended:
             code = int(str(ended.code or 0))

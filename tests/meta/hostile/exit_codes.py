@@ -38,7 +38,7 @@ GROUP = "exit codes"
 #: Sizes that let through next to nothing, the first file, most of the journal, all but the largest reports.
 SIZES = (100, 1_000, 20_000, 200_000)
 #: Commands that only print.
-PRINTING = (("list", "clauses"), ("--help",), ("history",), ("explain", "token-issued"))
+PRINTING = (("list", "clauses"), ("--help",), ("list", "runs"), ("explain", "token-issued"))
 
 
 def _older_run(folder: Path) -> Path:
@@ -244,7 +244,7 @@ MISUSED: tuple[tuple[str, ...], ...] = (
     ("run", "--realm"), ("run", "--clause"), ("run", "--target"), ("run", "--profile"), ("gate", "--consumer"),
     ("call",), ("explain",), ("list",), ("check",), ("replay",), ("drift", "show", "--baseline"),
     ("doctor", "--target"),
-    ("history", "--clause"), ("sweep", "--target"), ("merge",), ("init",), ("prove", "--case"), ("site",), (),
+    ("list", "runs"), ("sweep", "--target"), ("merge",), ("init",), ("site",), (),
 )  # fmt: skip
 
 

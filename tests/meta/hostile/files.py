@@ -278,7 +278,6 @@ def _history(place: Path) -> Path:
     return place / "reports" / "history.jsonl"
 
 
-_KILL_RATE = '{"failed": 1, "drawn": 60, "seed": 1, "command": "prove"}'
 _MERGE = "merge reports --reports merged"
 EVERYTHING = {
     "replay: a finding": Altered(_finding, "replay {file} --times 1", (4, 6)),
@@ -311,10 +310,7 @@ EVERYTHING = {
         (0, 4),
         order={"beginning": ["contracts.sandbox.serve", "main"]},
     ),
-    "history: history.jsonl": Altered(_history, "history", (0, 4), "whole", 0),
-    "history merge: history.jsonl": Altered(
-        _history, "history merge {file} -o together.jsonl", (0, 4), "whole", 0
-    ),
+    "list red: history.jsonl": Altered(_history, "list red", (0, 4), "whole", 0),
     "merge: run.json": Altered(
         _in_run("run.json"), _MERGE, (0, 4, 6), "shard", order={"troubles": 2, "most": 60}
     ),
@@ -346,12 +342,6 @@ EVERYTHING = {
     "sweep: run.json": Altered(_in_run("run.json"), "sweep --dry-run", (6,), order={"most": 60}),
     "sweep: the ledger of a run that was killed": Altered(_left_ledger, "sweep --dry-run", (6,), line=0),
     "sweep: swept.json": Altered(_swept, "sweep --dry-run", (6,)),
-    "prove --floor: a kill rate": Altered(
-        _written("floor.json", _KILL_RATE),
-        "prove --part drawn --floor {file}",
-        (0, 4),
-        order={"beginning": ["contracts.proving.proof", "preload"]},
-    ),
     **{
         f"contracts.reports: {what}": Altered(
             file, "contracts.reports {run} --format verdict", (0, 1, 4, 6), "whole", order={"most": 40}

@@ -18,7 +18,6 @@ from contracts.history import baseline, runs
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.manual import recorded_sequence
-from contracts.proving import drawn_proof
 from contracts.reports.timeline import NightRun
 from contracts.reports.verdict_json import VerdictFile
 from contracts.session import draft_cleanup, ledger
@@ -54,7 +53,7 @@ READERS: dict[str, Reader] = {
     "check: a HAR": lambda path: har.read_har(path, path.name),
     "list findings: verdict.json": lambda path: read_file(path, VerdictFile),
     "drift show: observations.json": observations.read_observations,
-    "history: history.jsonl": runs.read,
+    "list red: history.jsonl": runs.read,
     "merge: run.json": lambda path: run_folder.read_run_facts(path.parent),
     "sweep: the ledger of a run that was killed": ledger.read_ledger,
     "doctor: settings of a target": _target,
@@ -62,7 +61,6 @@ READERS: dict[str, Reader] = {
     "gate --from --deviations: accepted deviations": _deviations,
     "gate --from --consumer: a consumer file": _consumer,
     "drift show: a baseline": lambda path: baseline.read(path, realms_of_operations()),
-    "prove --floor: a kill rate": drawn_proof.read_landed,
     "site: a night in the archive of a site": lambda path: read_file(path, NightRun),
     "sweep: run.json": lambda path: run_folder.read_run_facts(path.parent),
     "sweep: swept.json": lambda path: read_file(path, draft_cleanup.SweptFile),

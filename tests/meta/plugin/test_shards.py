@@ -181,7 +181,7 @@ def test_the_order_is_that_of_the_cases() -> None:
     known = {case.partition("[")[0] for cases in known_cases().values() for case in cases}
     of_the_night = measured(Profile.FULL).keys() - measured().keys()
     differ = (named ^ known) - {case.partition("[")[0] for case in of_the_night}
-    advice = "registry-contracts prove --part drawn --order contracts/plugin/case_order.json"
+    advice = "python -m contracts.proving --part drawn --order contracts/plugin/case_order.json"
     assert len(differ) <= TOLERATED * len(known), f"{advice}: {sorted(differ)}"
 
 

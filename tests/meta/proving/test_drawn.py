@@ -255,7 +255,6 @@ def test_a_vacuous_case_is_caught_as_a_false_pass(tmp_path: Path) -> None:
     (root / "tests" / "contract").mkdir(parents=True)
     (root / "tests" / "contract" / "test_vacuous.py").write_text(VACUOUS, "utf-8")
     words = [
-        "prove",
         "--part",
         "drawn",
         "--service",
@@ -266,7 +265,7 @@ def test_a_vacuous_case_is_caught_as_a_false_pass(tmp_path: Path) -> None:
         "proof",
     ]
     done = subprocess.run(
-        [sys.executable, "-c", "from contracts.cli import main; main()", *words],
+        [sys.executable, "-m", "contracts.proving", *words],
         env={**os.environ, "PYTHONPATH": str(root)},
         cwd=root,
         capture_output=True,

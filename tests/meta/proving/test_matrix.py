@@ -32,7 +32,7 @@ from contracts.sandbox.variants import ALL as VARIANTS
 
 Make = Callable[..., TrialResult]
 FACTS: dict[str, Any] = {
-    "command": "registry-contracts prove",
+    "command": "python -m contracts.proving",
     "started": "2026-01-02T03:04:05+00:00",
     "seconds": 61.0,
     "seeds": [1, 2],

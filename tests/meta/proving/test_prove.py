@@ -1,4 +1,4 @@
-"""`registry-contracts prove` as a person uses it."""
+"""`python -m contracts.proving` as a person uses it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,30 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.proving import proof as proof_run
+from contracts.proving.__main__ import main
 from contracts.proving.matrix import Proof, ProofPart
 from contracts.proving.proof import STATE_FILE, ProofState, Prover
 from contracts.proving.trials import CaseIndex, ProofTrial, TrialResult
-from tests.meta.program import PATIENCE, Program, RunCommand, eventually
+from tests.meta.program import (
+    CHECKOUT,
+    PATIENCE,
+    Launcher,
+    RunCommand,
+    clean_environment,
+    eventually,
+    in_process,
+)
 
 
-def test_a_defect_is_killed_by_a_finding_on_its_clause(program: Program, tmp_path: Path) -> None:
+@pytest.fixture
+def prove(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RunCommand:
+    return in_process(monkeypatch, capsys, main)
+
+
+def test_a_defect_is_killed_by_a_finding_on_its_clause(library_launcher: Launcher, tmp_path: Path) -> None:
     words = ("--defect=uid-accepts-ten", "--defect=workflow-locked-record-status", "--seeds=1")
-    done = program("prove", f"--reports={tmp_path}", *words)
+    proof = ["contracts.proving", f"--reports={tmp_path}", *words]
+    done = library_launcher.run(proof, CHECKOUT, clean_environment(), tmp_path / "out", kind="module")
     assert done.code == 0, done.err
     assert "proof: holds: 2 of 2 defects killed on every seed" in done.out
     data = json.loads((tmp_path / "proof.json").read_text(encoding="utf-8"))
@@ -43,13 +58,29 @@ def test_a_defect_is_killed_by_a_finding_on_its_clause(program: Program, tmp_pat
     ],
 )
 def test_a_mistaken_word_is_one_clear_line(
-    tmp_path: Path, run_command: RunCommand, words: list[str], message: str
+    tmp_path: Path, prove: RunCommand, words: list[str], message: str
 ) -> None:
-    done = run_command("prove", "--reports", tmp_path / "proof", *words)
+    done = prove("--reports", tmp_path / "proof", *words)
     assert done.code == 4
     assert message in done.err
     assert len(done.err.splitlines()) == 1
     assert not (tmp_path / "proof").exists()
+
+
+@pytest.mark.parametrize("option", ["--family", "--fault", "--service", "--drawn-realm"])
+def test_what_is_drawn_is_named_only_where_something_is(prove: RunCommand, option: str) -> None:
+    ended = prove(option, "abs-dev")
+    assert (ended.code, ended.err) == (
+        4,
+        f"registry-contracts: {option} is for what is drawn; give --part drawn, too\n",
+    )
+
+
+@pytest.mark.parametrize("option", ["--family", "--fault", "--service", "--drawn-realm", "--floor"])
+def test_a_name_that_is_none_is_refused(prove: RunCommand, option: str) -> None:
+    ended = prove("--part", "drawn", option, "zz")
+    assert (ended.code, ended.err.count("\n")) == (4, 1), ended
+    assert "zz" in ended.err
 
 
 # A trial as the proof runs it in a fork, but without the suite: the second one blocks until the proof is interrupted.
@@ -71,7 +102,7 @@ def trial_result(trial, index, folder):
     return TrialResult(trial, ("abs-dev",), "gate", True, (case,), found, (), 1, 1, 0.1)
 
 proof.run_trial = trial_result
-from contracts.cli import main
+from contracts.proving.__main__ import main
 main()
 """
 
@@ -80,7 +111,7 @@ def test_an_interrupted_proof_goes_on_where_it_stopped(tmp_path: Path) -> None:
     """The interruption comes when the second of three trials has begun; the first is not tried again."""
     names = ["uid-accepts-ten", "token-empty-password", "token-empty"]
     began, state = tmp_path / "began", tmp_path / STATE_FILE
-    words = ["prove", "--reports", str(tmp_path), "--seeds=1", "--jobs=1"]
+    words = ["--reports", str(tmp_path), "--seeds=1", "--jobs=1"]
     words += [f"--defect={name}" for name in names]
     program = [sys.executable, "-c", TRIALS, str(began)]
     with subprocess.Popen([*program, "blocks", *words], stderr=subprocess.PIPE, text=True) as going:

@@ -122,7 +122,7 @@ def test_a_proof_and_its_trials_fit() -> None:
     assert mistakes("trial", lines) == []
     facts = CaseFacts(("uid-too-short",), ("saveDraft",), ("abs-dev",), "gate", "test_uid_lengths.py")
     about = {
-        "command": "registry-contracts prove",
+        "command": "python -m contracts.proving",
         "started": NOW,
         "seconds": 1.0,
         "seeds": [1],

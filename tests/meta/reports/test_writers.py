@@ -13,7 +13,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from contracts.errors import UsageError
 from contracts.evidence.record import journal_path
@@ -25,6 +24,7 @@ from contracts.reports.__main__ import main
 from contracts.reports.writers import write_all
 from contracts.safe_text import fenced, inline, printable
 from contracts.session.ledger import LEDGER_FILE
+from tests.meta.program import in_process
 from tests.meta.reports.sample_runs import CATALOGUE
 
 
@@ -144,15 +144,16 @@ def test_latest_is_a_text_file_where_there_are_no_links(
 
 
 def test_the_command_ends_with_the_run_s_exit_code(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, made_up: SimpleNamespace
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    made_up: SimpleNamespace,
 ) -> None:
     monkeypatch.setattr(writers, "load_catalogue", lambda: made_up.catalogue)
-    runner = CliRunner()
-    done, lost = runner.invoke(main, [str(folder)]), runner.invoke(main, [str(folder.parent / "none")])
-    assert (done.exit_code, done.output.split(":")[0]) == (1, "fail")
-    assert lost.exit_code == 4
-    assert lost.output.startswith("error: ")
-    assert len(lost.output.splitlines()) == 1
+    run = in_process(monkeypatch, capsys, main)
+    done, lost = run(folder), run(folder.parent / "none")
+    assert (done.code, done.out.split(":")[0]) == (1, "fail")
+    assert (lost.code, lost.out, lost.err.count("\n")) == (4, "", 1)
 
 
 def test_text_for_people_cannot_break_out() -> None:

@@ -1,4 +1,4 @@
-"""`registry-contracts prove`: shows that the suite detects what is broken, and only that."""
+"""`python -m contracts.proving`: shows that the suite detects what is broken, and only that."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from contracts.cli.options import known_realms
-from contracts.errors import UsageError
+from contracts.command_line import run_to_the_end
+from contracts.errors import UsageError, suggestion
+from contracts.interface.location import keep_hypothesis_out
 from contracts.settings.target import DEVELOPMENT_REALMS
 
 _PARTS = ("defects", "cases", "calm", "pairs")
@@ -112,11 +113,11 @@ def command(
 
     \b
     Examples:
-      registry-contracts prove --defect uid-accepts-ten
-      registry-contracts prove --clause draft-text-exact --seeds 1
-      registry-contracts prove --seeds 1,2,3 --docs docs/proof.md
-      registry-contracts prove --part drawn --faults 60 --services 20
-      registry-contracts prove --part drawn --faults 200 --services 0 --order contracts/plugin/case_order.json
+      python -m contracts.proving --defect uid-accepts-ten
+      python -m contracts.proving --clause draft-text-exact --seeds 1
+      python -m contracts.proving --seeds 1,2,3 --docs docs/proof.md
+      python -m contracts.proving --part drawn --faults 60 --services 20
+      python -m contracts.proving --part drawn --faults 200 --services 0 --order contracts/plugin/case_order.json
     """  # noqa: D301 - click's mark for lines to be left as they are
     from contracts.proving.drawn_proof import DrawnOptions  # noqa: PLC0415 - loads the whole suite
     from contracts.proving.proof import ProofOptions, carry_out  # noqa: PLC0415 - as above
@@ -129,7 +130,8 @@ def command(
         raise UsageError(
             f"what is drawn is not chosen by defect or clause: take '{(*defects, *clauses)[0]}' away"
         )
-    known_realms((draw["realm"],) if draw["realm"] else (), DEVELOPMENT_REALMS)
+    if draw["realm"] not in {None, *DEVELOPMENT_REALMS}:
+        raise UsageError(f"unknown realm '{draw['realm']}'; {suggestion(draw['realm'], DEVELOPMENT_REALMS)}")
     drawn = DrawnOptions(seed=draw.pop("drawn_seed"), whole=to_the_end, **draw)
     options = ProofOptions(
         seeds=_numbers(seeds),
@@ -173,3 +175,14 @@ def _numbers(seeds: str) -> tuple[int, ...]:
         return tuple(dict.fromkeys(int(seed) for seed in seeds.split(",")))
     except ValueError:
         raise UsageError(f"--seeds must be whole numbers separated by commas, not '{seeds}'") from None
+
+
+def main() -> None:
+    """Run the proof and exit with its code; its child processes do not look for modules in the current folder."""
+    keep_hypothesis_out()
+    os.environ["PYTHONSAFEPATH"] = "1"
+    run_to_the_end(command, "python -m contracts.proving")
+
+
+if __name__ == "__main__":
+    main()
