@@ -31,6 +31,12 @@ _PROTECTED: Final = {
     None: "whether a token is needed is not shown",
 }
 
+#: What is told of an operation as it is described.
+_TOLD: Final = (
+    *("id", "method", "path", "summary", "realms", "protected"),
+    *("path_parameters", "query_parameters", "takes_realm"),
+)
+
 
 @click.command()
 @click.argument("name", metavar="CLAUSE|OPERATION", shell_complete=completion.clauses_and_operations)
@@ -160,9 +166,7 @@ def _several(label: str, texts: Iterable[str], otherwise: str) -> Iterator[str]:
 def _operation(operation: Operation) -> dict[str, Any]:
     """Everything there is to say about an operation, as plain data."""
     clauses = load_catalogue().by_operation(operation.id)
-    names = ("id", "method", "path", "summary", "realms", "protected")
-    names += ("path_parameters", "query_parameters", "takes_realm")
-    return {name: plain(getattr(operation, name)) for name in names} | {
+    return {name: plain(getattr(operation, name)) for name in _TOLD} | {
         "clauses": {str(level): [clause.id for clause in clauses if clause.level is level] for level in Level}
     }
 
