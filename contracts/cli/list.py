@@ -1,4 +1,4 @@
-"""`registry-contracts list`: lists clauses, operations, cases, findings and the like, one line each."""
+"""`registry-contracts list`: lists clauses, operations, cases, findings, runs and the like, one line each."""
 
 from __future__ import annotations
 
@@ -41,20 +41,34 @@ _PROFILES: Final = {
 class Filters:
     """What a list is limited to; None for no limit."""
 
+    reports: Path
     level: str | None
     family: str | None
     operation: str | None
     realm: str | None
     untested: bool
-    reports: Path
     run: str | None
     target: str | None
     series: str | None
     history: Path | None
 
-    def given(self) -> list[str]:
-        """The names of the filters that were given."""
-        return [name for name in vars(self) if name != "reports" and getattr(self, name)]
+    def clauses(self) -> list[Clause]:
+        """The clauses that the filters leave."""
+        return [
+            clause
+            for clause in load_catalogue()
+            if self.level in (None, clause.level)
+            and self.family in (None, clause.family)
+            and self.operation in (None, *clause.operations)
+            and self.realm in (None, *clause.realms)
+        ]
+
+
+@dataclass(frozen=True)
+class _List:
+    rows: Callable[[Filters], Iterable[Row]]
+    columns: tuple[str, ...]
+    filters: tuple[str, ...] = ()
 
 
 @click.command()
@@ -75,7 +89,7 @@ class Filters:
 @click.option("--run", metavar="NAME", help="Another run than the latest.")
 @click.option("--target", metavar="NAME", help="Only runs on it; for trends, by default the last one.")
 @click.option(
-    "--series", metavar="NAME", help="Runs of one profile, selection and consumer; by default the last one."
+    "--series", metavar="NAME", help="Runs of one profile, selection and consumer; by default the last."
 )
 @click.option(
     "--history",
@@ -117,90 +131,58 @@ def command(*, what: str, as_json: bool, **filters: Any) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class _List:
-    rows: Callable[[Filters], Iterable[Row]]
-    columns: tuple[str, ...]
-    filters: tuple[str, ...] = ()
-
-
-def _check(what: str, chosen: Filters, possible: tuple[str, ...]) -> None:
-    for name in chosen.given():
-        if name not in possible:
-            raise UsageError(f"--{name} says nothing about {what}; {_possible(possible)}")
-    operations, families = load_description().operations, {clause.family for clause in load_catalogue()}
-    for value, names, name in (
-        (chosen.operation, list(operations), "operation"),
-        (chosen.family, sorted(families), "family"),
-        (chosen.realm, [*WORKFLOW_REALMS, ANY_REALM], "realm"),
-    ):
+def _check(what: str, chosen: Filters, possible: Sequence[str]) -> None:
+    for name, value in vars(chosen).items():
+        if value and name not in ("reports", *possible):
+            advice = f"use {', '.join(f'--{each}' for each in possible)}" if possible else "it has no filters"
+            raise UsageError(f"--{name} says nothing about {what}; {advice}")
+    known = {
+        "operation": list(load_description().operations),
+        "family": sorted({clause.family for clause in load_catalogue()}),
+        "realm": [*WORKFLOW_REALMS, ANY_REALM],
+    }
+    for name, names in known.items():
+        value = getattr(chosen, name)
         if value is not None and value not in names:
             raise UsageError(f"unknown {name} '{value}'; {suggestion(value, names)}")
-
-
-def _possible(possible: tuple[str, ...]) -> str:
-    return f"use {', '.join(f'--{name}' for name in possible)}" if possible else "it has no filters"
-
-
-def _chosen_clauses(chosen: Filters) -> list[Clause]:
-    return [
-        clause
-        for clause in load_catalogue()
-        if (chosen.level is None or clause.level == chosen.level)
-        and (chosen.family is None or clause.family == chosen.family)
-        and (chosen.operation is None or chosen.operation in clause.operations)
-        and (chosen.realm is None or chosen.realm in clause.realms)
-    ]
 
 
 def _clauses(chosen: Filters) -> Iterable[Row]:
     run = last_run(chosen.reports, chosen.run)
     cases = known_cases() if chosen.untested else {}
-    for clause in _chosen_clauses(chosen):
+    for clause in chosen.clauses():
         reason = _why_untested(clause, cases, run, chosen.realm) if chosen.untested else ""
         if chosen.untested and not reason:
             continue
-        row: Row = {"id": clause.id, "level": str(clause.level), "family": clause.family}
-        row |= {
+        yield {
+            "id": clause.id,
+            "level": str(clause.level),
+            "family": clause.family,
             "operations": list(clause.operations),
             "realms": list(clause.realms),
             "wording": clause.wording,
+            "verdicts": {realm: run.verdict_of(clause.id, realm) for realm in clause.realms} if run else {},
+            "shown": reason or clause.wording,
         }
-        yield row | {"verdicts": _verdicts(run, clause), "shown": reason or clause.wording}
 
 
 def _why_untested(clause: Clause, cases: Any, run: LastRun | None, realm: str | None) -> str:
     if clause.id not in cases and clause.id not in UNIVERSAL:
         return clause.untested or "no case"
     cells = run.cells.get(clause.id, {}) if run else {}
-    reasons = {
-        str(cell.reason)
-        for place, cell in cells.items()
-        if cell.verdict == _UNTESTED and realm in (None, place)
-    }
-    return "; ".join(sorted(reasons))
-
-
-def _verdicts(run: LastRun | None, clause: Clause) -> dict[str, str | None]:
-    return {realm: run.verdict_of(clause.id, realm) for realm in clause.realms} if run else {}
+    wanted = [cell for place, cell in cells.items() if realm in (None, place) and cell.verdict == _UNTESTED]
+    return "; ".join(sorted({str(cell.reason) for cell in wanted}))
 
 
 def _operations(chosen: Filters) -> Iterable[Row]:
-    catalogue = load_catalogue()
-    for operation in load_description().operations.values():
-        if chosen.realm is None or chosen.realm in operation.realms:
-            address = f"{operation.method} {operation.path}"
-            clauses = len(catalogue.by_operation(operation.id))
-            yield {
-                "id": operation.id,
-                "address": address,
-                "realms": list(operation.realms),
-                "clauses": clauses,
-            }
+    for each in load_description().operations.values():
+        if chosen.realm in (None, *each.realms):
+            row: Row = {"id": each.id, "address": f"{each.method} {each.path}", "realms": list(each.realms)}
+            yield row | {"clauses": len(load_catalogue().by_operation(each.id))}
 
 
 def _cases(chosen: Filters) -> Iterable[Row]:
-    wanted = {clause.id for clause in _chosen_clauses(chosen)}
+    wanted = {clause.id for clause in chosen.clauses()}
     clauses_of: dict[str, list[str]] = {}
     for clause, names in known_cases().items():
         for name in names if clause in wanted else ():
@@ -221,9 +203,9 @@ def _profiles(_chosen: Filters) -> Iterable[Row]:
 
 
 def _defects(chosen: Filters) -> Iterable[Row]:
-    wanted = {clause.id for clause in _chosen_clauses(chosen)}
+    wanted = {clause.id for clause in chosen.clauses()}
     for defect in sandbox_setup.installed(sandbox_setup.defects()):
-        if defect.clause in wanted and (chosen.operation is None or chosen.operation in defect.operations):
+        if defect.clause in wanted and chosen.operation in (None, *defect.operations):
             row: Row = {"id": defect.name, "clause": defect.clause, "operations": list(defect.operations)}
             yield row | {"sentence": defect.sentence}
 
@@ -241,7 +223,7 @@ def _findings(chosen: Filters) -> Iterable[Row]:
     run = last_run(chosen.reports, chosen.run)
     if run is None:
         raise UsageError(f"no run in '{chosen.reports}' yet; `registry-contracts run` makes one")
-    wanted = {clause.id for clause in _chosen_clauses(chosen)}
+    wanted = {clause.id for clause in chosen.clauses()}
     for finding in run.findings:
         here = chosen.realm in (None, finding.realm) and chosen.operation in (None, finding.operation)
         if here and finding.clause in wanted:
@@ -281,7 +263,7 @@ def _trends(matters: Callable[[Trend], bool]) -> Callable[[Filters], Iterable[Ro
 
     def rows(chosen: Filters) -> Iterable[Row]:
         history = _history(chosen)
-        wanted = {clause.id for clause in _chosen_clauses(chosen)}
+        wanted = {clause.id for clause in chosen.clauses()}
         target = chosen.target or next(iter(history.targets), "")
         series = _series(history, target, chosen.series)
         for trend in trends(history, target, series=series).values():
