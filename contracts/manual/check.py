@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -57,6 +57,7 @@ from contracts.safe_text import encodable, many, plain_line
 JSON_NAME: Final = "check.json"
 _FORMAT: Final = 1
 _MOST: Final = 200
+_OF_A_CLAUSE: Final = ("id", "level", "held", "contradicted")
 
 
 @dataclass(frozen=True)
@@ -193,20 +194,14 @@ class CheckFile(Format, frozen=True):
 
 def build(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts) -> dict[str, Any]:
     """The content of `check.json`."""
+    told = asdict(facts)
     return {
         "format": _FORMAT,
-        "kind": facts.kind,
         "verdict": verdict.word,
         "exit_code": int(verdict.exit_code),
         "reason": verdict.reason,
         "breaks": {"client": verdict.client, "service": verdict.service},
-        "source": facts.source,
-        "target": {"name": facts.target, "base_url": facts.base_url},
-        "started": facts.started,
-        "finished": facts.finished,
-        "alone": facts.alone,
-        "strict_client": facts.strict_client,
-        "realms": list(facts.realms),
+        "target": {"name": told.pop("target"), "base_url": told.pop("base_url")},
         "exchanges": {
             "all": tally.exchanges,
             "by_hand": tally.by_hand,
@@ -218,34 +213,25 @@ def build(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts) -> dict[str,
             "no_operation": dict(tally.strangers.most_common(_MOST)),
             "elsewhere": dict(tally.hosts.most_common(_MOST)),
             "preflights": tally.preflights,
-            "unreadable": facts.unreadable,
+            "unreadable": told.pop("unreadable"),
         },
         "findings": [_finding(group) for group in tally.groups],
         "operations": tally.operations,
         "never_exercised": tally.never,
-        "clauses": [
-            {"id": name, "level": level, "held": held, "contradicted": contradicted}
-            for name, level, held, contradicted in tally.clauses
-        ],
+        "clauses": [dict(zip(_OF_A_CLAUSE, judged, strict=True)) for judged in tally.clauses],
+        **told,
         "notes": [*facts.notes, *(f"the suite broke on {breakage}" for breakage in tally.breakages)],
     }
 
 
 def _finding(group: Group) -> dict[str, Any]:
-    finding = group.first
+    told = asdict(group.first)
+    del told["entry"]
     return {
-        "side": str(finding.side),
-        "standing": str(finding.standing),
-        "clause": finding.clause,
-        "level": finding.level,
-        "fault": finding.fault,
-        "operation": finding.operation or None,
-        "realm": finding.realm,
-        "expected": finding.expected,
-        "seen": finding.seen,
+        **told,
+        "operation": group.first.operation or None,
         "times": group.times,
         "entries": group.entries,
-        "because_of": finding.because_of,
     }
 
 
@@ -506,7 +492,7 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
         if options.base_url is None or _below(exchange.url, options.base_url):
             watch.count(exchange)
         else:
-            watch.tally.elsewhere(site_of(exchange.url).partition("://")[2])
+            watch.tally.hosts[site_of(exchange.url).partition("://")[2]] += 1
     times = sorted(span.started for span in spans.values() if span.started is not None)
     facts = CheckFacts(
         kind="archive",

@@ -249,14 +249,6 @@ class Tally:
         else:
             self.obstacles.update(set(obstacles))
 
-    def left_out(self, realm: str) -> None:
-        """Count an exchange of a realm that was not asked for."""
-        self.other_realms[realm] += 1
-
-    def elsewhere(self, host: str) -> None:
-        """Count a request to other paths than the interface's."""
-        self.hosts[host] += 1
-
     def unknown(self, method: str, path: str) -> None:
         """Count a request below the interface's paths that is no operation."""
         if len(self.strangers) < _LATELY or f"{method} {path}" in self.strangers:
@@ -266,10 +258,6 @@ class Tally:
         """Note that judging an exchange broke."""
         if len(self.breakages) < NUMBERS:
             self.breakages.append(f"exchange {number}: {why}")
-
-    def preflight(self) -> None:
-        """Count a request that a browser sends by itself."""
-        self.preflights += 1
 
     def add(
         self, findings: Iterable[TrafficFinding], exchange: Exchange, shown: Callable[[], Exchange]

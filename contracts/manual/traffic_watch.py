@@ -395,7 +395,7 @@ class Watch:
         if facts is None:
             yield from self._outside(exchange)
         elif self._realms and exchange.realm not in (*self._realms, ANY_REALM):
-            self.tally.left_out(exchange.realm)
+            self.tally.other_realms[exchange.realm] += 1
         else:
             yield from self._judged(exchange, facts)
 
@@ -403,9 +403,9 @@ class Watch:
         """What is no operation of the interface; below its paths that is a slip of the client, most likely."""
         path = below_root(exchange.url)
         if exchange.method == _PREFLIGHT:
-            self.tally.preflight()
+            self.tally.preflights += 1
         elif path is None:
-            self.tally.elsewhere(urlsplit(exchange.url).hostname or "")
+            self.tally.hosts[urlsplit(exchange.url).hostname or ""] += 1
         else:
             below = self._redactor.text(path)[:_LONGEST_PATH]
             self.tally.unknown(exchange.method, below)
