@@ -29,6 +29,7 @@ from contracts.safe_text import plain_line
 from contracts.settings.settings_reader import TARGET_VARIABLES, TARGETS_FOLDER
 
 PROFILE: Final = "gate"
+_LEAVES_OUT: Final = "a gate leaves no case out; "
 #: Option → what to do instead. Read from what pytest made of the command, so that it does not matter whether they
 #: came as words, in a cluster such as `-qk`, in a file (`@words`), or in PYTEST_ADDOPTS. pytest takes no abbreviations.
 _REFUSED: Final = {
@@ -36,15 +37,13 @@ _REFUSED: Final = {
     "--clause": "name it under clauses in the consumer file, or use registry-contracts run --clause",
     "--operation": "name it under operations in the consumer file, or use registry-contracts run --operation",
     "--seed": "a gate has a fixed seed; for another: registry-contracts run --seed",
-    "--shard": "a gate leaves no case out; use registry-contracts run --shard, and merge its reports",
-    "-k": "a gate leaves no case out; use registry-contracts run -k",
-    "-m": "a gate leaves no case out; use registry-contracts run -m",
-    "--deselect": "a gate leaves no case out; use registry-contracts run --deselect",
-    "--ignore": "a gate leaves no case out; use registry-contracts run --ignore",
-    "--ignore-glob": "a gate leaves no case out; use registry-contracts run --ignore-glob",
-    "--lf": "a gate leaves no case out; take it, or --last-failed, away",
-    "--stepwise": "a gate leaves no case out; take it, or --sw, away",
-    "--stepwise-skip": "a gate leaves no case out; take it, or --sw-skip, away",
+    **{
+        option: f"{_LEAVES_OUT}use registry-contracts run {option}"
+        for option in ("--shard", "-k", "-m", "--deselect", "--ignore", "--ignore-glob")
+    },
+    "--lf": f"{_LEAVES_OUT}take it, or --last-failed, away",
+    "--stepwise": f"{_LEAVES_OUT}take it, or --sw, away",
+    "--stepwise-skip": f"{_LEAVES_OUT}take it, or --sw-skip, away",
     # A deviation that no longer happens fails a gate; no run that may end early can say that of one.
     "--maxfail": "a gate runs to its end; use registry-contracts run --maxfail, or -x",
     "--first": "a gate runs to its end; use registry-contracts run --first",
