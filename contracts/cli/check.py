@@ -11,6 +11,7 @@ import click
 
 from contracts.cli.options import (
     base_url,
+    base_url_of,
     known_realms,
     print_lines,
     reports,
@@ -26,7 +27,6 @@ from contracts.manual.check import CheckOptions, check_archive
 from contracts.manual.traffic_findings import Tally
 from contracts.plugin.run_options import REALM, TARGET
 from contracts.safe_text import many
-from contracts.settings.guard import checked_base_url
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import PRODUCTION_REALMS, SANDBOX, target_in_words
 
@@ -113,17 +113,3 @@ def _check_options(
             )
         address, target_name = settings.base_url, settings.name
     return CheckOptions(address, target_name, realm, alone, strict_client)
-
-
-def base_url_of(text: str | None) -> str | None:
-    """Return a base URL in normal form.
-
-    Raises:
-        UsageError: it cannot be used; one line.
-    """
-    if text is None:
-        return None
-    try:
-        return checked_base_url(text.strip())
-    except ValueError as error:
-        raise UsageError(f"--base-url {error}") from None

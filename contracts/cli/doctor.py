@@ -11,8 +11,17 @@ import click
 
 from contracts.cases.marks import Profile
 from contracts.cli import manual_commands
-from contracts.cli.options import as_json, base_url, print_lines, reports, sandbox_arguments, target, wait
-from contracts.cli.run import forecasts, target_or_address
+from contracts.cli.options import (
+    as_json,
+    base_url,
+    print_lines,
+    reports,
+    sandbox_arguments,
+    target,
+    target_or_address,
+    wait,
+)
+from contracts.cli.run import forecasts
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Diagnosis, Readiness, State, examine
 from contracts.plugin.forecast import Forecast

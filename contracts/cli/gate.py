@@ -15,9 +15,14 @@ import click
 import pytest
 from click.core import ParameterSource
 
-from contracts.cli.check import base_url_of
-from contracts.cli.options import evidence_options, judging_options, print_lines
-from contracts.cli.run import PYTEST_SETTINGS, pytest_words, run_cases, target_or_address
+from contracts.cli.options import (
+    base_url_of,
+    evidence_options,
+    judging_options,
+    print_lines,
+    target_or_address,
+)
+from contracts.cli.run import PYTEST_SETTINGS, pytest_words, run_cases
 from contracts.errors import RefusedRunError, UsageError
 from contracts.evidence.kept_gate import Question, age_of, answer, length, newest_run
 from contracts.evidence.record import ExitCode

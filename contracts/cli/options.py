@@ -26,6 +26,7 @@ from contracts.plugin.run_options import (
     RunOption,
 )
 from contracts.safe_text import one_line
+from contracts.settings.guard import checked_base_url
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -144,6 +145,33 @@ def write_output(output: Path, text: str, option: str = "-o") -> None:
         raise UsageError(
             f"cannot write '{output}': {error.strerror}; choose another place with {option}"
         ) from None
+
+
+def base_url_of(text: str | None) -> str | None:
+    """Return a base URL in normal form.
+
+    Raises:
+        UsageError: it cannot be used; one line.
+    """
+    if text is None:
+        return None
+    try:
+        return checked_base_url(text.strip())
+    except ValueError as error:
+        raise UsageError(f"--base-url {error}") from None
+
+
+def target_or_address(target: object, base_url: object) -> object:
+    """The target that a command was given, by its name or by its address alone; None for neither.
+
+    Raises:
+        UsageError: both are given, or the address cannot be used.
+    """
+    if base_url is None:
+        return target
+    if target is not None:
+        raise UsageError("--target and --base-url both name a target; take one of them away")
+    return base_url_of(str(base_url))
 
 
 def known_realms(

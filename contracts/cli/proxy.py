@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from contracts.cli.check import base_url_of
 from contracts.cli.manual_commands import print_left
-from contracts.cli.options import base_url, print_lines, reports, sandbox_arguments, target, traffic_options
+from contracts.cli.options import (
+    base_url,
+    base_url_of,
+    print_lines,
+    reports,
+    sandbox_arguments,
+    target,
+    traffic_options,
+)
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.cross_origin import AllowedOrigins

@@ -10,8 +10,7 @@ import click
 import pytest
 
 from contracts.cases.marks import Profile
-from contracts.cli.check import base_url_of
-from contracts.cli.options import evidence_options, judging_options, selection_options
+from contracts.cli.options import evidence_options, judging_options, selection_options, target_or_address
 from contracts.errors import RefusedRunError, SuiteError, UsageError
 from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast
@@ -100,19 +99,6 @@ def forecasts(target: str | None) -> Mapping[Profile, Forecast]:
     if not kept.by_profile:
         raise SuiteError(f"the cases of a run could not be collected (pytest's exit code {int(code)})")
     return kept.by_profile
-
-
-def target_or_address(target: object, base_url: object) -> object:
-    """The target that a command was given, by its name or by its address alone; None for neither.
-
-    Raises:
-        UsageError: both are given, or the address cannot be used.
-    """
-    if base_url is None:
-        return target
-    if target is not None:
-        raise UsageError("--target and --base-url both name a target; take one of them away")
-    return base_url_of(str(base_url))
 
 
 def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: bool) -> list[str]:
