@@ -71,14 +71,6 @@ def together(*options: _Option) -> Callable[[_Command], _Command]:
 target: Final = run_option(TARGET)
 wait: Final = run_option(WAIT, default=30, type=click.IntRange(0))
 sandbox_arguments: Final = run_option(SANDBOX_ARGUMENTS, default="")
-reports: Final = click.option(
-    "--reports",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default="reports",
-    show_default=True,
-    help="Folder of the reports.",
-)
 
 
 def _is_there(ctx: click.Context, parameter: click.Parameter, folder: Path) -> Path:
@@ -89,15 +81,20 @@ def _is_there(ctx: click.Context, parameter: click.Parameter, folder: Path) -> P
     return folder
 
 
-kept_reports: Final = click.option(
-    "--reports",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    default="reports",
-    show_default=True,
-    callback=_is_there,
-    help="Folder of the reports.",
-)
+def _reports(**more: Any) -> _Option:
+    return click.option(
+        "--reports",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        default="reports",
+        show_default=True,
+        help="Folder of the reports.",
+        **more,
+    )
+
+
+reports: Final = _reports()
+kept_reports: Final = _reports(callback=_is_there)
 as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 base_url: Final = click.option("--base-url", metavar="URL", help="The target by its address alone.")
 traffic_options: Final = together(
