@@ -124,4 +124,4 @@ def test_a_stale_order_is_told() -> None:
     assert ordering.staleness(known) == ""
     told = ordering.staleness([*list(known)[1:], "new.py::test_new[*]"])
     assert "1 cases are not in it, such as new.py::test_new[*]; 1 are gone" in told
-    assert "prove --part drawn --order" in told
+    assert "contracts.proving --part drawn --order" in told
