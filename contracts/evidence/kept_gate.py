@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -85,7 +85,8 @@ def answer(
 
 def age_of(run: RunFacts, now: datetime) -> timedelta:
     """How long ago a run began."""
-    return now - datetime.fromisoformat(run.started)
+    began = datetime.fromisoformat(run.started)
+    return now - (began if began.tzinfo else began.replace(tzinfo=UTC))
 
 
 def length(age: timedelta) -> str:
