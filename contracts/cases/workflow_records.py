@@ -410,17 +410,23 @@ class WorkflowRecords(ExistingRecords):
             seen.append(self._author.send("getDraft", path={"uid": identifier}))
             return readers.holds_document(usable(seen[-1]), before)
 
+        claim = claims("workflow-update-replaces-draft")
         if not before:
+            claim.untested(
+                "no draft of the record could be saved before the update, or none with other texts"
+            )
             return
         kept = stale() and not self._arrange.eventually(lambda: not stale())
         if (kept and self._shows_drafts()) or (seen[-1].answer.success and not kept):
-            claims("workflow-update-replaces-draft").holds(
+            claim.holds(
                 not kept,
                 update,
                 seen[-1],
                 expected="the document of the update",
                 seen=f"that of the draft before it: {seen[-1].answer.quote()}",
             )
+        else:
+            claim.untested(f"whether submissions are read as drafts is not shown: {seen[-1].answer.quote()}")
 
     def _shows_drafts(self) -> bool:
         """Whether the draft of a submission is where drafts are read, which is not shown."""

@@ -60,6 +60,10 @@ class Claim:
         role = exchanges[-1].role if exchanges else ""
         self._contradicted(contradicted(self._clause.id, self._operation, expected, seen, shown, role))
 
+    def untested(self, why: str) -> None:
+        """The service gives no occasion to judge it, which the document leaves open."""
+        self._attempt.untested[self._clause.id] = why
+
     def meets(
         self, check: str, exchange: Exchange, *, because_of: Sequence[Exchange] = (), **arguments: Any
     ) -> None:

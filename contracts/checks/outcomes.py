@@ -165,6 +165,7 @@ class Attempt:
         held, contradicted: Assertions by (clause, operation).
         evidence: Contradictions of must and should clauses, in the order seen.
         confirmed: Keys of evidence that the case itself replayed on fresh data already, with their rates.
+        untested: Clauses that the service gives no occasion to judge, with the reasons.
     """
 
     number: int
@@ -173,6 +174,7 @@ class Attempt:
     evidence: list[Result] = field(default_factory=list)
     confirmed: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     observations: list[Result] = field(default_factory=list)
+    untested: dict[str, str] = field(default_factory=dict)
     exchanges: list[Exchange] = field(default_factory=list)
     replay: bool = False
     advisory: bool = False

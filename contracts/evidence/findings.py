@@ -205,12 +205,13 @@ _MISSING_SETTING = re.compile(r"\bsettings? (?P<names>.+?) (?:is missing|are mis
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that a run holds on one clause in one realm."""
+    """All that a run holds on one clause in one realm; `dealt`: the realms where its cases had the clause's turn."""
 
     cases: tuple[Case, ...] = ()
     findings: tuple[Finding, ...] = ()
     observations: tuple[Observation, ...] = ()
     untested: tuple[Untested, ...] = ()
+    dealt: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +251,11 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
     statements = [*_from_findings(evidence.findings, held), *_from_cases(clause, evidence.cases)]
     statements += _from_assertions(clause, evidence, held, contradicted)
     statements += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
-    unreached = not statements and bool(evidence.cases) and clause.untested is None
+    unreached = not (statements or evidence.dealt) and bool(evidence.cases) and clause.untested is None
+    if evidence.dealt:
+        statements = statements or [
+            (Verdict.UNTESTED, f"dealt out: its turn was in {', '.join(evidence.dealt)}")
+        ]
     if not statements:
         statements = [(Verdict.UNTESTED, _why_untested(clause, evidence.cases))]
     verdict, reason = min(statements, key=_statement_weight)

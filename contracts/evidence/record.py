@@ -297,7 +297,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case that ended, or that a worker died in (`outcome` error)."""
+    """One case that ended, or that a worker died in (`outcome` error).
+
+    `deals`: what it tries is dealt out among the realms of the run, so that a clause may have its turn elsewhere.
+    """
 
     id: str
     name: str
@@ -315,6 +318,12 @@ class Case:
     requests: int
     assertions: tuple[AssertionCount, ...]
     worker: str
+    deals: bool = False
+
+    @property
+    def anywhere(self) -> str:
+        """Its id, the same in every realm."""
+        return self.id.replace(self.realm, "*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,6 +481,7 @@ class CaseEvent(OpenFormat, frozen=True, rename={"id": "case"}):
     seconds: Seconds
     requests: Count
     assertions: tuple[AssertionCount, ...]
+    deals: bool = False
 
 
 class FindingEvent(OpenFormat, frozen=True):

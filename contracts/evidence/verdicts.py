@@ -614,7 +614,7 @@ def judge(
 
 
 def _cells(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]) -> Iterator[Cell]:
-    evidence = _evidence(record, findings)
+    evidence = _evidence(record, clauses, findings)
     realms = (ANY_REALM, *record.run.realms)
     selected = set(record.run.clauses)
     for clause in clauses.values():
@@ -625,12 +625,27 @@ def _cells(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[
                 yield judge_cell(clause, realm, evidence.get((clause.id, realm), Evidence()))
 
 
-def _evidence(record: RunRecord, findings: Sequence[Finding]) -> dict[tuple[str, str], Evidence]:
+def _evidence(
+    record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]
+) -> dict[tuple[str, str], Evidence]:
     cases: dict[tuple[str, str], list[Case]] = defaultdict(list)
+    turns: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for case in record.cases:
-        touched = [*case.clauses, *(count.clause for count in case.assertions)]
-        for clause in dict.fromkeys(touched):
+        asserted = [count.clause for count in case.assertions]
+        # A case that runs in more realms than a clause of it holds in says nothing of it in the others.
+        own = [name for name in case.clauses if name not in clauses or case.realm in clauses[name].realms]
+        for clause in dict.fromkeys([*own, *asserted]):
             cases[clause, case.realm].append(case)
+        for clause in asserted if case.deals else ():
+            turns[clause, case.anywhere][case.realm] = None
+
+    def dealt(clause: str, realm: str) -> tuple[str, ...]:
+        mine = cases.get((clause, realm), ())
+        held = all(case.outcome is Verdict.PASS for case in mine)
+        return (
+            tuple(sorted({place for case in mine for place in turns[clause, case.anywhere]})) if held else ()
+        )
+
     keyed = [
         {(entry.clause, entry.realm) for entry in group}
         for group in (findings, record.observations, record.untested)
@@ -646,6 +661,7 @@ def _evidence(record: RunRecord, findings: Sequence[Finding]) -> dict[tuple[str,
                 if (observation.clause, observation.realm) == place
             ),
             untested=tuple(entry for entry in record.untested if (entry.clause, entry.realm) == place),
+            dealt=dealt(*place),
         )
         for place in places
     }

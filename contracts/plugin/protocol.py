@@ -89,6 +89,11 @@ def judged_clauses(item: pytest.Item, ending: Ending) -> dict[str, Any]:
     return {"clauses": [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]}
 
 
+def deals(item: pytest.Item) -> bool:
+    """Whether what a case tries is dealt out among the realms of the run."""
+    return not {"deal", "probe"}.isdisjoint(getattr(item, "fixturenames", ()))
+
+
 def write_findings(
     case: Mapping[str, Any], worker: Worker, attempts: list[Attempt], findings: Iterable[Confirmed]
 ) -> None:
@@ -136,6 +141,7 @@ def write_case(
     seconds: float,
     *,
     set_aside: Sequence[Attempt] = (),
+    deals: bool = False,
 ) -> None:
     """Write how a case ended, and what it observed.
 
@@ -143,10 +149,13 @@ def write_case(
         case: What tells it from others, as `identity_of` gives it, with the clauses that the ending is about.
         seconds: What all attempts took together.
         set_aside: Further attempts, which faults of the environment spoilt.
+        deals: As `Case` says.
     """
     # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
     counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
     keys = sorted(counted.held.keys() | counted.contradicted.keys())
+    for clause, reason in counted.untested.items():
+        worker.journal.write("untested", clause=clause, realm=case["realm"], reason=reason)
     realm, blocked = case["realm"], ending.blocked
     for observation in counted.observations:
         worker.journal.write(
@@ -183,6 +192,7 @@ def write_case(
             }
             for clause, operation in keys
         ],
+        deals=deals,
     )
 
 
@@ -516,7 +526,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
         item.ihook.pytest_contract_finding(item=item, finding=finding)
     case |= judged_clauses(item, ending)
     spent = time.perf_counter() - clock
-    write_case(case, worker, attempts, ending, started, spent, set_aside=tries.set_aside)
+    write_case(case, worker, attempts, ending, started, spent, set_aside=tries.set_aside, deals=deals(item))
     _mark(reports, ending, findings, worker)
     tone_down(item, reports, ending.verdict, [finding.evidence for finding in confirmed], worker)
     every = [judged_attempt.attempt for judged_attempt in tries.all]

@@ -124,6 +124,22 @@ def test_no_clause_passes_without_an_assertion(outcome: Verdict, level: Level) -
     assert cell.verdict is not Verdict.PASS
 
 
+@pytest.mark.parametrize(("deals", "code"), [(True, 0), (False, 6)])
+def test_a_clause_that_a_case_deals_out_is_judged_where_it_had_its_turn(deals: bool, code: int) -> None:
+    here = case("deals", "pass", held=1, deals=deals)
+    there = replace(here, id="t.py::deals[bch-dev]", realm="bch-dev", assertions=())
+    run = record(here, there, realms=(REALM, "bch-dev"), strict=True)
+    verdict = judge(run, [replace(clause(), realms=run.run.realms)])
+    assert verdict.exit_code == code
+    assert ("its turn was in abs-dev" in str(verdict.cells[1].reason)) is deals
+
+
+def test_a_case_says_nothing_of_a_clause_in_a_realm_that_is_not_the_clause_s() -> None:
+    there = replace(PASSED, id="t.py::holds[ort-dev]", realm="ort-dev", assertions=())
+    run = record(PASSED, there, realms=(REALM, "ort-dev"), strict=True)
+    assert [cell.realm for cell in judged(run).cells] == [REALM]
+
+
 def test_a_universal_check_does_not_share_the_fate_of_its_host() -> None:
     host = replace(STUCK_HALFWAY, clauses=("other",))
     verdict = judge(record(host), [clause(), clause("other")])
