@@ -1,6 +1,10 @@
-"""Makes the published schemas of the declarations: `python -m tests.meta.published_schemas` writes the files."""
+"""Schemas of what machines read, made of the declarations.
+
+`python -m tests.meta.published_schemas NAME` prints one; without a name it writes those that are published as files.
+"""
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +27,8 @@ from contracts.session.draft_cleanup import SweptFile
 from contracts.session.ledger import Entry as LedgerEntry
 
 FOLDER = Path(__file__).parents[2] / "contracts" / "reports" / "schemas"
+#: What others read often enough that it is kept as a file.
+PUBLISHED = ("check", "verdict")
 
 
 def _journal() -> dict[str, Any]:
@@ -74,10 +80,12 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
 
 
 def text_of(name: str) -> str:
-    """The content of a schema file."""
+    """A schema as a file holds it."""
     return json.dumps(SCHEMAS[name](), indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    for name in SCHEMAS:
+    for name in sys.argv[1:]:
+        sys.stdout.write(text_of(name))
+    for name in () if sys.argv[1:] else PUBLISHED:
         (FOLDER / f"{name}.schema.json").write_text(text_of(name), "utf-8")

@@ -1,13 +1,14 @@
-"""Which published schema each machine-readable file of a run keeps, and where one of them does not."""
+"""Which schema each machine-readable file of a run keeps, and where one of them does not."""
 
 import json
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
+
+from tests.meta.published_schemas import SCHEMAS as MAKERS
 
 #: Files of a run folder, and of the reports, by the schema that they, or each of their lines, keep.
 SCHEMAS = {
@@ -30,9 +31,8 @@ FOREIGN = ("traffic.har", "junit.xml", "code-quality.json", "allure/*")
 
 @cache
 def validator(name: str) -> jsonschema_rs.Draft202012Validator:
-    """The validator of a published schema."""
-    text = files("contracts.reports").joinpath(f"schemas/{name}.schema.json").read_text("utf-8")
-    return jsonschema_rs.Draft202012Validator(json.loads(text), validate_formats=True)
+    """The validator of a schema, made of its declaration."""
+    return jsonschema_rs.Draft202012Validator(MAKERS[name](), validate_formats=True)
 
 
 def mistakes(name: str, values: Iterable[Any]) -> list[str]:
