@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from contracts.cli import completion, manual_commands
+from contracts.cli import manual_commands
 from contracts.cli.options import as_json, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.request_facts import body_schema
@@ -38,16 +38,14 @@ _LIST = "list"
 
 
 @click.command()
-@click.argument("operation", shell_complete=completion.operations)
+@click.argument("operation")
 @click.option(
     "--set", "settings", metavar="PART=VALUE", multiple=True, help="A value for one part; may be repeated."
 )
 @click.option("--body", metavar="@FILE|JSON", help="A body in place of the generated one.")
 @click.option("--without", metavar="PART", multiple=True, help="Leave a part out; may be repeated.")
 @click.option("--invalid", metavar="KIND", help="Put one fault in; 'list' shows those of the operation.")
-@click.option(
-    "--role", default=AUTHOR, show_default=True, shell_complete=completion.roles, help="Whose request it is."
-)
+@click.option("--role", default=AUTHOR, show_default=True, help="Whose request it is.")
 @click.option(
     "--repeat", metavar="N", default=1, type=click.IntRange(1, 100), help="Send N times, on fresh data."
 )

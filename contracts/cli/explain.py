@@ -11,7 +11,6 @@ from typing import Any, Final
 import click
 
 from contracts.checks.table import UNIVERSAL
-from contracts.cli import completion
 from contracts.cli.manual_commands import labelled
 from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError
@@ -39,7 +38,7 @@ _TOLD: Final = (
 
 
 @click.command()
-@click.argument("name", metavar="CLAUSE|OPERATION", shell_complete=completion.clauses_and_operations)
+@click.argument("name", metavar="CLAUSE|OPERATION")
 @kept_reports
 @as_json
 def command(*, name: str, reports: Path, as_json: bool) -> int:

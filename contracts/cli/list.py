@@ -12,7 +12,6 @@ import click
 
 from contracts.cases.marks import Profile
 from contracts.checks.table import UNIVERSAL
-from contracts.cli import completion
 from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.file_formats import plain
@@ -72,19 +71,13 @@ class _List:
 
 
 @click.command()
-@click.argument(
-    "what",
-    metavar="WHAT",
-    shell_complete=lambda _ctx, _param, begun: [name for name in _LISTS if name.startswith(begun)],
-)
+@click.argument("what", metavar="WHAT")
 @click.option(
     "--level", type=click.Choice([str(level) for level in Level]), help="Only clauses of this level."
 )
 @click.option("--family", metavar="NAME", help="Only clauses of this family, such as draft or workflow.")
-@click.option(
-    "--operation", metavar="ID", shell_complete=completion.operations, help="Only what concerns it."
-)
-@click.option("--realm", metavar="REALM", shell_complete=completion.realms, help="Only what there is in it.")
+@click.option("--operation", metavar="ID", help="Only what concerns it.")
+@click.option("--realm", metavar="REALM", help="Only what there is in it.")
 @click.option("--untested", is_flag=True, help="Only what no case tests, or the last run could not test.")
 @click.option("--run", metavar="NAME", help="Another run than the latest.")
 @click.option("--target", metavar="NAME", help="Only runs on it; for trends, by default the last one.")

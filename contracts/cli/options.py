@@ -9,7 +9,6 @@ from typing import Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
-from contracts.cli import completion
 from contracts.errors import UsageError, suggestion
 from contracts.plugin.run_options import (
     COMPARISON,
@@ -31,12 +30,6 @@ from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Option = Callable[[Any], Any]
-_COMPLETIONS: Final = {
-    "target": completion.targets,
-    "realm": completion.realms,
-    "clause": completion.clauses,
-    "operation": completion.operations,
-}
 
 
 def run_option(declared: RunOption, **changes: Any) -> _Option:
@@ -52,7 +45,6 @@ def run_option(declared: RunOption, **changes: Any) -> _Option:
         "help": declared.help,
         "multiple": declared.repeatable,
         "type": int if declared.integer else None,
-        "shell_complete": _COMPLETIONS.get(declared.name),
     }
     return click.option(declared.flag, **(arguments | changes))
 

@@ -34,7 +34,6 @@ COMMANDS: Final = {
     "check": "judge recorded traffic from any tool",
     "proxy": "stand between a client and a target, and judge both",
     "openapi": "write the description of the interface as one file, for other tools",
-    "completion": "print the line that makes a shell complete",
     "sandbox": "serve the embedded sandbox until Ctrl-C",
 }
 

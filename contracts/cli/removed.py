@@ -12,6 +12,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "can-release": "use `registry-contracts gate --from FOLDER --max-age 36h`",
     "prove": "use `python -m contracts.proving` (in a checkout also `tox -e proof`)",
     "history": "use `registry-contracts list runs`, `list red`, `list flaky`, or `explain CLAUSE`",
+    "completion": 'put into ~/.bashrc: eval "$(_REGISTRY_CONTRACTS_COMPLETE=bash_source registry-contracts)"',
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }
 

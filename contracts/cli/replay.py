@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from contracts.cli import completion, manual_commands
+from contracts.cli import manual_commands
 from contracts.cli.options import as_json, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.transcript import curl
@@ -39,7 +39,7 @@ _NO_CHECK: Final = "comparing the answers with the recorded ones: the finding na
 
 
 @click.command()
-@click.argument("finding", shell_complete=completion.findings)
+@click.argument("finding")
 @click.option("--finding", "chosen", metavar="ID", help="Which finding of a folder or zip with several.")
 @click.option("--entries", metavar="N-M", help="Which requests of a HAR, counted from 1.")
 @click.option(

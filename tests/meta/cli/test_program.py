@@ -7,10 +7,9 @@ from importlib import import_module
 
 import click
 import pytest
-from click.shell_completion import ShellComplete
 
 from contracts.cli.gate import command as gate
-from contracts.cli.program import COMMANDS, program
+from contracts.cli.program import COMMANDS
 from contracts.cli.removed import REMOVED
 from contracts.cli.run import command as run
 from contracts.cli.run import pytest_words
@@ -63,12 +62,6 @@ def options(command: click.Command) -> dict[str, click.Option]:
     return {str(each.name): each for each in command.params if isinstance(each, click.Option)}
 
 
-def completed(command: str, option: str, incomplete: str) -> list[str]:
-    """What a shell is offered for the value of an option."""
-    shell = ShellComplete(program, {}, "registry-contracts", "_REGISTRY_CONTRACTS_COMPLETE")
-    return [str(item.value) for item in shell.get_completions([command, option], incomplete)]
-
-
 def test_a_gate_takes_what_a_run_takes_but_for_what_would_make_it_partial() -> None:
     partial = {"profile", "clause", "operation", "seed", "shard", "first"}
     assert options(run).keys() - options(gate).keys() == partial
@@ -84,12 +77,6 @@ def test_a_shared_option_is_the_same_in_both() -> None:
         )
         assert one == other, name
         assert (ours[name].help == theirs[name].help) == (name not in WORDED_APART), name
-
-
-@pytest.mark.parametrize("command", ["run", "gate"])
-def test_realms_and_targets_are_completed(command: str) -> None:
-    assert completed(command, "--realm", "ab") == ["abs-dev"]
-    assert completed(command, "--target", "sandb") == ["sandbox"]
 
 
 def test_an_address_stands_for_a_target_and_not_beside_one() -> None:
@@ -157,7 +144,6 @@ ARGUMENTS = [
     ("check", "zz"),
     ("site", "zz", "-o", "site"),
     ("list", "zz"),
-    ("completion", "zz"),
     ("drift", "--reports", "zz"),
     ("call", "listDrafts", "--body", "@zz"),
     ("sandbox", "--variant", "zz"),

@@ -1,4 +1,4 @@
-"""`explain`, `list` and `completion`: what there is to know without sending anything."""
+"""`explain` and `list`: what there is to know without sending anything."""
 
 import json
 from pathlib import Path
@@ -173,33 +173,9 @@ def test_bad_input_is_one_line(command: RunCommand, words: tuple[str, ...], why:
     assert why in line
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_line_for_a_shell_is_printed_alone(command: RunCommand, shell: str) -> None:
-    ended = command("completion", shell)
-    assert (ended.code, len(ended.out.splitlines())) == (0, 1)
-    assert f"_REGISTRY_CONTRACTS_COMPLETE={shell}_source registry-contracts" in ended.out
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("explain uid-too", {"uid-too-short", "uid-too-long"}),
-        ("explain saveD", {"saveDraft"}),
-        ("call listD", {"listDrafts"}),
-        ("call listDrafts --realm b", {"bch-dev"}),
-        ("call listDrafts --role n", {"nau"}),
-        ("call listDrafts --target d", {"dev"}),
-        ("run --clause list-top-z", {"list-top-zero"}),
-        ("list defe", {"defects"}),
-    ],
-)
-def test_words_complete(
-    command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: str, expected: set[str]
-) -> None:
-    (tmp_path / "targets").mkdir()
-    (tmp_path / "targets" / "dev.toml").touch()
+def test_click_completes_commands_and_options(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_REGISTRY_CONTRACTS_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", f"registry-contracts {words}")
-    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
-    found = {line.partition(",")[2] for line in command().out.splitlines()}
-    assert found == expected
+    for words, expected in (("exp", {"explain"}), ("list clauses --unt", {"--untested"})):
+        monkeypatch.setenv("COMP_WORDS", f"registry-contracts {words}")
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+        assert {line.partition(",")[2] for line in command().out.splitlines()} == expected
