@@ -25,7 +25,6 @@ COMMANDS: Final = {
     "merge": "put the reports of a run's shards together",
     "sweep": "remove what earlier runs left on a target",
     "gate": "one verdict on what an SDK uses, for its release",
-    "site": "a static site over the kept runs, for a team's morning",
     "drift": "compare what was observed at silent points with what was accepted",
     "explain": "describe a clause or an operation, and its status",
     "list": "list clauses, operations, cases, findings, runs, what is red, and the like",

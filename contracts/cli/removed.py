@@ -13,6 +13,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "prove": "use `python -m contracts.proving` (in a checkout also `tox -e proof`)",
     "history": "use `registry-contracts list runs`, `list red`, `list flaky`, or `explain CLAUSE`",
     "completion": 'put into ~/.bashrc: eval "$(_REGISTRY_CONTRACTS_COMPLETE=bash_source registry-contracts)"',
+    "site": "the report's trends show earlier runs; `registry-contracts list red` says since when something is red",
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }
 

@@ -42,7 +42,7 @@ from contracts.safe_text import printable
 FILE_NAME = "index.html"
 _PACKAGE = "contracts.reports"
 #: Templates of other pages, which stand in the same folder, begin so.
-_OF_OTHERS = ("check", "site")
+_OF_OTHERS = ("check",)
 _CASES_AT_MOST = 6
 _THINNEST = 0.012
 _MARKED_AT_MOST = 20

@@ -20,7 +20,6 @@ from contracts.manual.recorded_sequence import SavedFile
 from contracts.proving.matrix import ProofFile
 from contracts.proving.trials import TrialResult, TrialsHead
 from contracts.reports.finding_files import FindingFile
-from contracts.reports.timeline import NightRun
 from contracts.reports.verdict_json import VerdictFile
 from contracts.reports.webhook import Notification
 from contracts.session.draft_cleanup import SweptFile
@@ -57,7 +56,6 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "ledger": lambda: schema_of(
         "One line of a ledger: a write before it is sent, or what became of it", LedgerEntry
     ),
-    "night": lambda: schema_of("A member of a site's runs.zip: what is kept of one run", NightRun),
     "notification": lambda: schema_of("What a webhook receives about a run", Notification),
     "observations": lambda: schema_of(
         "What a run saw where the interface document is silent", ObservationsFile

@@ -142,7 +142,6 @@ ARGUMENTS = [
     ("list", "flaky", "--series", "zz"),
     ("drift", "zz"),
     ("check", "zz"),
-    ("site", "zz", "-o", "site"),
     ("list", "zz"),
     ("drift", "--reports", "zz"),
     ("call", "listDrafts", "--body", "@zz"),

@@ -5,7 +5,6 @@ import os
 import shutil
 import threading
 import time
-import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -173,17 +172,6 @@ def _saved_call(place: Path) -> Path:
     return next((place / "reports").glob("saved/**/kept.json"))
 
 
-def _night(place: Path) -> Path:
-    """A run as the archive of a site keeps it."""
-    honest(command(place, "site", "reports", "-o", "site"), 0, lines=3)
-    with zipfile.ZipFile(place / "site" / "runs.zip") as archive:
-        path = place / "night.json"
-        path.write_bytes(archive.read(archive.namelist()[0]))
-    shutil.rmtree(place / "site")
-    (place / "runs").mkdir()
-    return path.rename(place / "runs" / "night.json")
-
-
 def _written(name: str, content: str) -> Callable[[Path], Path]:
     def write(place: Path) -> Path:
         (place / name).write_text(content)
@@ -291,16 +279,6 @@ EVERYTHING = {
     "list findings: verdict.json": Altered(_in_run("verdict.json"), "list findings --run {run}", (0, 4)),
     "explain: verdict.json": Altered(_in_run("verdict.json"), "explain draft-get-content", (0, 4)),
     "gate --from: run.json": Altered(_in_run("run.json"), "gate --from reports", (0, 1, 3, 4, 6), "whole"),
-    "site: verdict.json of a kept run": Altered(
-        _in_run("verdict.json"), "site reports -o site", (0, 4), "whole", order={"most": 30}
-    ),
-    "site: a night in the archive of a site": Altered(
-        _night,
-        "site runs/runs.zip -o site",
-        (0, 4),
-        "whole",
-        order={"packed": ["runs.zip", "00000-a.json"], "most": 60},
-    ),
     "drift show: observations.json": Altered(_in_run("observations.json"), "drift show", (0, 1, 4)),
     "drift accept: observations.json": Altered(_in_run("observations.json"), "drift accept", (0, 4)),
     "drift show: a baseline": Altered(_baseline, "drift show", (0, 1, 4), "whole"),

@@ -18,7 +18,6 @@ from contracts.history import baseline, runs
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.manual import recorded_sequence
-from contracts.reports.timeline import NightRun
 from contracts.reports.verdict_json import VerdictFile
 from contracts.session import draft_cleanup, ledger
 from contracts.settings.settings_reader import load_target
@@ -61,7 +60,6 @@ READERS: dict[str, Reader] = {
     "gate --from --deviations: accepted deviations": _deviations,
     "gate --from --consumer: a consumer file": _consumer,
     "drift show: a baseline": lambda path: baseline.read(path, realms_of_operations()),
-    "site: a night in the archive of a site": lambda path: read_file(path, NightRun),
     "sweep: run.json": lambda path: run_folder.read_run_facts(path.parent),
     "sweep: swept.json": lambda path: read_file(path, draft_cleanup.SweptFile),
     "contracts.reports: past.json": lambda path: runs.read_past(path.parent),

@@ -7,7 +7,6 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import jsonschema_rs
@@ -27,7 +26,6 @@ from contracts.reports.webhook import Delivery, WebhookAddress, notification_of,
 from tests.meta.evidence.sample_records import CATALOGUE, Story, consumer, deviation
 from tests.meta.evidence.sample_shards import CASES, PLAN, write_shard
 from tests.meta.program import Program
-from tests.meta.sample_nights import Night
 from tests.meta.schemas import misfits, validator
 from tests.meta.webhooks import SECRET, Hook, assert_unseen
 
@@ -70,7 +68,10 @@ def test_what_is_posted_fits_its_schema_and_says_what_counts(
 
 
 def test_long_texts_and_many_findings_are_cut(schema: jsonschema_rs.Draft202012Validator) -> None:
-    verdict = Night(datetime(2026, 10, 1, tzinfo=UTC), red={("draft-get-content", "abs-dev"): "x"}).verdict()
+    sample = Story()
+    sample.contradicts("draft-get-content")
+    record = sample.record()
+    verdict = verdict_json.build(record, judge(record, CATALOGUE))
     finding = replace(verdict.findings[0], expected="x" * 5000, seen="line\n" * 5000)
     cause = replace(verdict.causes[0], should="x" * 5000, was="line\n" * 5000)
     content = plain(notification_of(replace(verdict, findings=(finding,), causes=(cause,) * 200), None))
