@@ -539,6 +539,8 @@ def run_drawn(
     folder.mkdir(parents=True, exist_ok=True)
     words = [f"--profile={profile}", f"--seed={trial.seed}", f"--reports={folder}"]
     words += ["--history=off", "-q", "--no-header", "--tb=no"]
+    # As the command `gate`: on a service that keeps the interface no must clause stays without a judgement.
+    words += ["--strict"] if trial.kind == SERVICE else []
     words += [] if everywhere else [f"--realm={trial.realm}"]
     if near and UNIVERSAL.isdisjoint(trial.clauses):
         words += [f"--clause={clause}" for clause in trial.clauses]
@@ -620,6 +622,8 @@ def _read_verdict(result: DrawnResult, trial: DrawnTrial, folder: Path, counts: 
         wanted = entry["id"] in trial.clauses if trial.kind == FAULT else entry["level"] == Level.MUST
         if wanted and cell.get("verdict") == "inconclusive":
             result.reasons[entry["id"]] = str(cell.get("reason", ""))[:_SHOWN]
+    if trial.kind == SERVICE and result.exit_code == ExitCode.INCONCLUSIVE:
+        result.reasons.setdefault("gate", verdict["reason"][:_SHOWN])
     if trial.kind == SERVICE and counts:
         result.false_passes = false_passes(verdict, counts)
         listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}

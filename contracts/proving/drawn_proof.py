@@ -57,6 +57,7 @@ from contracts.sandbox.faults import population
 
 #: The normal quantile of a confidence of 95 percent.
 _Z: Final = 1.96
+_SIGNIFICANT: Final = 0.05
 _LIVING: Final = (NOT_SEEN, INCONCLUSIVE, ELSEWHERE, TROUBLE)
 
 
@@ -92,8 +93,11 @@ def write_landed(path: Path, results: Sequence[DrawnResult], seed: int, command:
 
 
 def below(results: Sequence[DrawnResult], landed: LandedRate) -> bool:
-    """Whether the whole interval of the kill rate lies below the landed rate."""
-    return landed.drawn > 0 and interval(*kills(results))[1] < landed.failed / landed.drawn
+    """Whether the kill rate is significantly lower than the landed one: Fisher's exact test, one-sided, 5 percent."""
+    hits, of = kills(results)
+    found, all_faults = hits + landed.failed, of + landed.drawn
+    ways = sum(math.comb(found, few) * math.comb(all_faults - found, of - few) for few in range(hits + 1))
+    return ways / math.comb(all_faults, of) < _SIGNIFICANT
 
 
 def kills(results: Iterable[DrawnResult]) -> tuple[int, int]:
@@ -392,15 +396,12 @@ def _closing(results: Sequence[DrawnResult], options: DrawnOptions, page: Path) 
         click.echo(f"drawn: {passed} of {len(services)} services pass")
     click.echo(f"drawn: report: {page}")
     landed = read_landed(options.floor) if options.floor is not None else None
-    loud = [
-        result for result in services if result.outcome in (FALSE_ALARM, FALSE_PASS, TOO_MANY_LEFT, UNLISTED)
-    ]
     code = ExitCode.PASS
     if any(result.outcome == TROUBLE for result in results):
         code = ExitCode.ERROR
     if landed is not None and below(results, landed):
-        click.echo(f"drawn: the kill rate fell below the landed {landed.failed} of {landed.drawn}")
+        click.echo(f"drawn: the kill rate is significantly below the landed {landed.failed} of {landed.drawn}")
         code = ExitCode.FAIL
-    if loud:
+    if any(result.outcome not in (PASS, TROUBLE) for result in services):
         code = ExitCode.FAIL
     return code

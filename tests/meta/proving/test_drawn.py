@@ -109,13 +109,14 @@ def test_the_kill_rate_leaves_out_what_no_plain_client_sees() -> None:
     assert kills(results) == (1, 2)
 
 
-def test_a_rate_falls_below_the_landed_one_when_its_whole_interval_does(tmp_path: Path) -> None:
+def test_a_rate_falls_below_the_landed_one_when_chance_does_not_explain_it(tmp_path: Path) -> None:
     path = tmp_path / "landed.json"
     write_landed(path, [result(found=True)] * 9 + [result()], 7, "prove --part drawn")
     landed = read_landed(path)
     assert (landed.failed, landed.drawn, landed.seed) == (9, 10, 7)
     assert not below([result(found=True)] * 8 + [result()] * 2, landed)
     assert below([result(found=True)] * 4 + [result()] * 6, landed)
+    assert not below([], landed)
     path.write_text("[]", "utf-8")
     with pytest.raises(UsageError):
         read_landed(path)
