@@ -1,0 +1,139 @@
+"""What the suite's users do, typed as they type it, at services that keep the interface and at some that do not.
+
+Each takes a whole run or more, so `.ci/run` runs them apart from the project's other tests.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from contracts.interface.description import load_description
+from contracts.interface.location import python_command
+from contracts.proving.drawn import draw_services
+from contracts.proving.trials import AND, settings_needed
+from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS, EmbeddedSandbox
+from contracts.settings.target import ACCOUNT_ROLES, DOCUMENT_REALMS
+from tests.meta.program import clean_environment
+
+ALL: Final = tuple(load_description().operations)
+SERVICES_SEED: Final = 35
+ACCOUNTS: Final = {
+    **{f"SANDBOX_{role.upper()}_EMAIL": f"{role}@sandbox.test" for role in ACCOUNT_ROLES},
+    **{f"SANDBOX_{role.upper()}_PASSWORD": f"sandbox-{role}" for role in ACCOUNT_ROLES},
+}
+GATE: Final = "gate --target sandbox --consumer sdk.toml"
+FAULT: Final = "--sandbox-arguments '--fault lists/listDrafts/first-lost/always'"
+#: By name: operations of the SDK, a command, its exit code, and what its last line begins with.
+AT_THE_SANDBOX: Final = {
+    "night": (ALL, "run --profile nightly --realm abs-dev", 0, "verdict: pass"),
+    "gate": (ALL, GATE, 0, "gate: pass"),
+    **{operation: ([operation], GATE, 0, "gate: pass") for operation in ALL},
+    "fault": (["listDrafts"], f"{GATE} {FAULT}", 1, "gate: fail: .*listDrafts"),
+    "fault-elsewhere": (["createContact"], f"{GATE} {FAULT}", 0, "gate: pass"),
+    "call": (ALL, "call listDrafts --set 'query.$top=5' --realm bch-dev", 0, "curl +curl -i -X GET"),
+}
+#: What replaces what in the sandbox's settings.
+NO_RIGHTS: Final = {"SANDBOX_AUTHOR": "SANDBOX_RESTRICTED"}
+TWO_FILES: Final = {r'\n  "sandbox-temporary-\w+-dev-(?!0[12])\d+",': ""}
+
+Does = Callable[..., None]
+Serve = Callable[..., str]
+
+
+@pytest.fixture
+def does(tmp_path: Path) -> Does:
+    """Carries out a command, and looks at how it ends."""
+
+    def carry_out(words: str, code: int, last: str, **variables: str) -> None:
+        ended = subprocess.run(
+            [*python_command(), *shlex.split(words)],
+            cwd=tmp_path,
+            env=clean_environment(**variables),
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        end = ended.stdout.strip().splitlines()[-1:]
+        assert ended.returncode == code, ended.stdout[-4000:] + ended.stderr
+        assert re.match(last, "".join(end)), ended.stdout[-4000:] + ended.stderr
+
+    return carry_out
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Serves a sandbox, writes `dev.toml` for it as its owner would, and returns its address."""
+    with ExitStack() as served:
+
+        def start(*options: str, replaced: Mapping[str, str], contact: object = None) -> str:
+            sandbox = served.enter_context(EmbeddedSandbox(arguments=options))
+            text = SANDBOX_SETTINGS.read_text("utf-8").replace("http://127.0.0.1:8080", sandbox.base_url)
+            for pattern, replacement in replaced.items():
+                text = re.sub(pattern, replacement, text)
+            (tmp_path / "dev.toml").write_text(
+                f"{text}\n[attachments]\nsize_limit_bytes = {sandbox.size_limit}\n", "utf-8"
+            )
+            shutil.copytree(SANDBOX_SETTINGS.with_name("samples"), tmp_path / "samples")
+            (tmp_path / "samples" / "contact.json").write_text(json.dumps(contact), "utf-8")
+            return sandbox.base_url
+
+        yield start
+
+
+def uses(folder: Path, operations: Sequence[str]) -> None:
+    """Write what an SDK uses."""
+    (folder / "sdk.toml").write_text(f"operations = {json.dumps(operations)}\n", "utf-8")
+
+
+@pytest.mark.parametrize(("operations", "words", "code", "last"), AT_THE_SANDBOX.values(), ids=AT_THE_SANDBOX)
+def test_a_job_at_the_sandbox(
+    does: Does, tmp_path: Path, operations: Sequence[str], words: str, code: int, last: str
+) -> None:
+    uses(tmp_path, operations)
+    does(words, code, last)
+
+
+def test_recorded_traffic_and_drift(does: Does) -> None:
+    run = ("run --profile smoke --realm bch-dev", 0, "verdict: pass")
+    does(*run)
+    # What a run sends wrongly on purpose is found; what the service answers is not.
+    does("check reports/latest/traffic.har", 1, r"verdict: fail \(1\): the client breaks the interface")
+    does("drift accept", 0, "accepted 0 changes and .* new facts")
+    does(*run)
+    does("drift", 0, "no drift")
+
+
+@pytest.mark.parametrize("number", range(len(DOCUMENT_REALMS)))
+def test_a_gate_at_a_drawn_service(does: Does, serve: Serve, tmp_path: Path, number: int) -> None:
+    name = next(islice(draw_services(number + 1, SERVICES_SEED), number, None))
+    needed: dict[str, Any] = settings_needed(name)
+    replaced = {"(contact_schema = .*)": r'\1\ncontact_document = "samples/contact.json"'} if needed else {}
+    variants = [word for variant in name.split(AND) for word in ("--variant", variant)]
+    serve(*variants, replaced=replaced, contact=needed.get("contact_document"))
+    uses(tmp_path, ALL)
+    gate = f"gate --target dev.toml --consumer sdk.toml --realm {DOCUMENT_REALMS[number]}"
+    does(gate, 0, "gate: pass", **ACCOUNTS)
+
+
+def test_an_author_without_rights_is_a_matter_of_the_settings(does: Does, serve: Serve) -> None:
+    url = serve(replaced=NO_RIGHTS)
+    does("gate --target dev.toml", 6, "gate: inconclusive: .*author", **ACCOUNTS)
+    variables = {name: ACCOUNTS[f"SANDBOX_RESTRICTED_{name}"] for name in ("EMAIL", "PASSWORD")}
+    given = {"REGISTRY_BASE_URL": url, **{f"REGISTRY_{name}": value for name, value in variables.items()}}
+    does("run --profile smoke", 6, "verdict: inconclusive: .*author", **given)
+
+
+def test_a_night_after_the_temporary_files_are_used_up(does: Does, serve: Serve) -> None:
+    serve(replaced=TWO_FILES)
+    night = "run --target dev.toml --profile nightly --realm abs-dev --operation persistTemporaryFile"
+    does(night, 0, "verdict: pass", **ACCOUNTS)
+    does(night, 0, "verdict: pass", **ACCOUNTS)
