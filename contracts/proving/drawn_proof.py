@@ -400,7 +400,7 @@ def _closing(results: Sequence[DrawnResult], options: DrawnOptions, page: Path) 
     if any(result.outcome == TROUBLE for result in results):
         code = ExitCode.ERROR
     if landed is not None and below(results, landed):
-        click.echo(f"drawn: the kill rate is significantly below the landed {landed.failed} of {landed.drawn}")
+        click.echo(f"drawn: significantly below the landed {landed.failed} of {landed.drawn}")
         code = ExitCode.FAIL
     if any(result.outcome not in (PASS, TROUBLE) for result in services):
         code = ExitCode.FAIL
