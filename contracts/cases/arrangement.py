@@ -557,12 +557,17 @@ class Arrangement:
         return sent
 
     def temporary_file(self) -> str:
-        """An unused temporary file id; each is given out once in a run, whichever worker asks."""
-        offered = self._samples.setting("temporary_files")
+        """An unused temporary file id; each is given out once at a target, whichever worker and run asks."""
+        offered = self._session.shared.once(f"temporary files {self._realm}", self._unused_files)
         taken = self._session.shared.take(f"temporary-{self._realm}")
         if taken >= len(offered):
             raise Untested(f"setting realm.{self._realm}.temporary_files has no unused id left")
-        return str(offered[taken])
+        self._session.used_up.note(self._realm, offered[taken])
+        return offered[taken]
+
+    def _unused_files(self) -> list[str]:
+        used = self._session.used_up.of(self._realm)
+        return [str(name) for name in self._samples.setting("temporary_files") if name not in used]
 
     def unspent(self, persisted: Exchange) -> None:
         """Block a case whose temporary file was refused when an earlier run may have used it up."""

@@ -18,6 +18,7 @@ from contracts.evidence.record import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.interruption import note_pid
 from contracts.plugin.plan import Plan, Selection, request_budget
+from contracts.session import used_up
 from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import draft_cleanup, residue_of_dead_workers
 from contracts.session.ledger import Entry
@@ -97,7 +98,10 @@ class Worker(Session):
             name,
             namespace=namespace_of(target, plan.token, f"{selection.seed} {name}"),
             group=SessionGroup(
-                private, self._stop_all, contended=selection.shard is not None and not embedded
+                private,
+                self._stop_all,
+                contended=selection.shard is not None and not embedded,
+                used_up=folder.parent / used_up.FILE_NAME,
             ),
             ledger_folder=folder,
             request_budget=request_budget(target, selection.profile),

@@ -37,6 +37,7 @@ from contracts.session.shared_state import (
 )
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
+from contracts.session.used_up import UsedUp
 from contracts.settings.guard import GuardViolation, refuse_request
 from contracts.settings.target import ANY_REALM, AUTHOR, Target, WireNames
 
@@ -130,11 +131,13 @@ class SessionGroup:
         stop: Called with the reason when none of them is to send any more: the breaker is open, or the request
             budget of the cases is spent.
         contended: Whether others sign in with the same accounts meanwhile, as other shards of a run do.
+        used_up: File that remembers what runs use up; None for none.
     """
 
     private: Path
     stop: Callable[[str], None]
     contended: bool = False
+    used_up: Path | None = None
 
 
 class Session:
@@ -197,6 +200,8 @@ class Session:
             resources.callback(self.ledger.close)
             self._resources = resources.pop_all()
         self.shared = SharedState(self.private)
+        #: What earlier runs used up; a sandbox that begins with the session has lost nothing.
+        self.used_up = UsedUp(group.used_up if group and not self.unused else None, target.base_url)
         stop = group.stop if group else _nothing
         self._pace = self._make_pace(request_budget, stop)
         self._transport = self._make_transport()
