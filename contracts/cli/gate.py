@@ -44,7 +44,7 @@ _REFUSED: Final = {
     "--seed": "a gate has a fixed seed; for another: registry-contracts run --seed",
     **{
         option: f"{_LEAVES_OUT}use registry-contracts run {option}"
-        for option in ("--shard", "-k", "-m", "--deselect", "--ignore", "--ignore-glob")
+        for option in ("-k", "-m", "--deselect", "--ignore", "--ignore-glob")
     },
     "--lf": f"{_LEAVES_OUT}take it, or --last-failed, away",
     "--stepwise": f"{_LEAVES_OUT}take it, or --sw, away",

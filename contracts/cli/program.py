@@ -22,7 +22,6 @@ COMMANDS: Final = {
     "init": "write the settings file of a target",
     "doctor": "look whether a target can be judged, and what its settings still lack",
     "run": "judge a target; without settings, the embedded sandbox",
-    "merge": "put the reports of a run's shards together",
     "sweep": "remove what earlier runs left on a target",
     "gate": "one verdict on what an SDK uses, for its release",
     "drift": "compare what was observed at silent points with what was accepted",

@@ -13,6 +13,9 @@ REMOVED: Final[Mapping[str, str]] = {
     "prove": "use `python -m contracts.proving` (in a checkout also `tox -e proof`)",
     "history": "use `registry-contracts list runs`, `list red`, `list flaky`, or `explain CLAUSE`",
     "completion": 'put into ~/.bashrc: eval "$(_REGISTRY_CONTRACTS_COMPLETE=bash_source registry-contracts)"',
+    "merge": "one machine is enough at a polite pace: use `registry-contracts run --workers N`",
+    "run --shard": "use `--workers N`",
+    "gate --shard": "use `--workers N`",
     "site": "the report's trends show earlier runs; `registry-contracts list red` says since when something is red",
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }

@@ -38,7 +38,6 @@ def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...]
       registry-contracts run --base-url https://… --plan
       registry-contracts run --target targets/development.toml --workers 4
       registry-contracts run --target dev.local --plan
-      registry-contracts run --shard 2/5
     """  # noqa: D301 - click's mark for lines to be left as they are
     return run_cases([*pytest_words(options, workers, strict=strict), *pytest_arguments])
 

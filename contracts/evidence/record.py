@@ -106,68 +106,13 @@ def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
 _RANKS = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
-#: Members of a plan that are too long to be told; of these only a digest is kept.
 _DIGEST_LENGTH: Final = 16
-_FINGERPRINT_LENGTH: Final = 12
-#: Stands in a plan for the address of a sandbox that every shard has for itself.
-EMBEDDED: Final = "embedded"
-
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """One part of a run.
-
-    `plan` holds what makes the parts of one run belong together, by the words in which people know it (`seed`,
-    `profile`, `target`, …). `all_cases` counts and digests the cases of the whole plan, `cases` are the ids of this
-    shard's; both are None when the run ended before it knew them.
-    """
-
-    number: Annotated[int, Meta(ge=1)]
-    of: Annotated[int, Meta(ge=1)]
-    plan: Mapping[str, Any] = field(default_factory=dict)
-    all_cases: str | None = None
-    cases: tuple[str, ...] | None = None
-
-    @property
-    def name(self) -> str:
-        """The shard in words."""
-        return f"shard {self.number} of {self.of}"
-
-    @property
-    def address(self) -> str | None:
-        """Base URL of the target that all shards have in common; None for embedded sandboxes."""
-        address = self.plan.get("address")
-        return None if address in (None, EMBEDDED) else str(address)
-
-    @property
-    def fingerprint(self) -> str | None:
-        """Twelve hexadecimal digits, the same for all shards of one plan; None when the cases are not known."""
-        if self.all_cases is None:
-            return None
-        return digest([self.of, dict(self.plan), self.all_cases])[:_FINGERPRINT_LENGTH]
-
-    def as_facts(self) -> dict[str, Any]:
-        """Return the shard as `run.json` holds it."""
-        return {
-            "number": self.number,
-            "of": self.of,
-            "fingerprint": self.fingerprint,
-            "plan": dict(self.plan),
-            "all_cases": self.all_cases,
-            "cases": None if self.cases is None else list(self.cases),
-        }
 
 
 def digest(value: Any) -> str:
     """Return sixteen hexadecimal digits that tell JSON-able data from any other."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
-
-
-def digest_of_cases(cases: Iterable[str]) -> str:
-    """Return how many cases there are, and a digest of their ids, whatever their order."""
-    ids = sorted(cases)
-    return f"{len(ids)} cases, {digest(ids)}"
 
 
 class Environment(OpenFormat, frozen=True):
@@ -197,9 +142,7 @@ class RunFacts:
     `without_journal` names the workers that died before they could begin one.
     `clauses` are the ids selected for the run; `settings` are those of the target, by realm. `waived` maps a clause id
     to the reason for doing without a judgement on it. `terms` are the consumer and the deviations that the run is held
-    to. `shard` says which part of a run this is, None for a whole one; `shards` are the names of the run folders that a
-    merged run was put together from.
-    `planned` is the number of cases there are to be, None where it is unknown. `died` names workers that died.
+    to. `planned` is the number of cases there are to be, None where it is unknown. `died` names workers that died.
     `refused` says why settings or options could not be used, so that nothing was sent; None for a run that began.
     """
 
@@ -223,8 +166,6 @@ class RunFacts:
     waived: Mapping[str, Name] = field(default_factory=dict)
     terms: Terms = field(default_factory=Terms)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    shard: Shard | None = None
-    shards: tuple[str, ...] = ()
     planned: Count | None = None
     died: tuple[str, ...] = ()
     refused: Name | None = None
@@ -264,9 +205,8 @@ class RunProcess(OpenFormat, frozen=True):
 class RunFile(RunFacts):
     """`run.json` as a whole; reports are made from it and the journals, and later versions may add members.
 
-    The ledger of a `call` or `replay` that left something has one with fewer members, and a run that was merged from
-    shards has no `token`, `left` and `process`, which are one process's own. `token` begins the identifiers of the
-    run's records; it is not secret. `left` counts drafts that could not be removed.
+    The ledger of a `call` or `replay` that left something has one with fewer members. `token` begins the identifiers
+    of the run's records; it is not secret. `left` counts drafts that could not be removed.
     """
 
     token: Name | UnsetType = UNSET
@@ -392,12 +332,11 @@ class Untested:
 class Narrowed:
     """Not every case on some clauses was taken up.
 
-    `cells` holds pairs of clause and realm, None for all of them. `elsewhere` says that other shards have the rest.
+    `cells` holds pairs of clause and realm, None for all of them.
     """
 
     reason: Name
     cells: frozenset[tuple[str, str]] | None
-    elsewhere: bool = False
 
     def touches(self, clause: str, realm: str) -> bool:
         """Tell whether cases on a clause may have been left out in a realm."""

@@ -89,7 +89,6 @@ _NARROWING: Final = frozenset(
         "--first",
         "--stepwise",
         "--sw",
-        "--shard",
     }
 )
 _SHORT: Final = frozenset({"-k", "-m", "-x"})

@@ -608,8 +608,6 @@ def judge(
     nothing_judged = bool(record.run.breaker) and not any(verdict.count(kind) for kind in _JUDGED_CELLS)
     with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged
     reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
-    shard = record.run.shard
-    reason += f"; this is {shard.name}, the rest is in the others" if shard else ""
     return replace(verdict, exit_code=code, reason=reason)
 
 

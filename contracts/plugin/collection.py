@@ -1,6 +1,6 @@
 """Which cases run, and in which order: one item per realm (and operation) of a case.
 
-Cases are selected by profile, options, consumer and shard. First come those that find most faults for each request
+Cases are selected by profile, options and consumer. First come those that find most faults for each request
 they cost.
 """
 
@@ -28,7 +28,6 @@ from contracts.interface.description import Description, load_description
 from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast, PlannedCase, without_realm
 from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
-from contracts.plugin.shards import ShardNumber, cases_of_shard, weigh_case
 from contracts.plugin.worker import WORKER
 from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
@@ -208,10 +207,6 @@ _REALMS = (*DEVELOPMENT_REALMS, ANY_REALM)
 UNREACHED = pytest.StashKey[Mapping[tuple[str, str], str]]()
 #: Where the selection leaves cases out.
 NARROWED = pytest.StashKey[list[Narrowing]]()
-#: Cells of which every case falls to other shards.
-ELSEWHERE = pytest.StashKey[list[tuple[str, str]]]()
-#: Ids of this shard's cases, and what tells the cases of the whole plan from those of another.
-DEALT = pytest.StashKey[tuple[list[str], str]]()
 _OFFERED = pytest.StashKey[list[pytest.Item]]()
 #: A case's turn in the order of cases.
 _TURN = pytest.StashKey[Turn]()
@@ -361,9 +356,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             reasons.pop((clause, realm_of(item)), None)
     config.stash[UNREACHED] = reasons
     config.stash[NARROWED] = narrowings(config, _left_out(config.stash[_OFFERED], kept, selection))
-    if selection.shard is not None:
-        kept, others_part = _dealt(config, kept, catalogue, selection.shard)
-        dropped += others_part
     if dropped:
         config.hook.pytest_deselected(items=dropped)
     items[:] = sorted(kept, key=_place)
@@ -413,35 +405,6 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profi
         budget=request_budget(target, profile),
         profile=profile,
     )
-
-
-def _dealt(
-    config: pytest.Config, planned: list[pytest.Item], catalogue: Catalogue, part: ShardNumber
-) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Part the cases of the plan into those of this shard and those of the others."""
-    cases = {case_of(item): item for item in planned if marks(item)}
-    weights = {
-        case: weigh_case(
-            item,
-            (case, realm_of(item)),
-            clauses_of(item),
-            operations_of(item, catalogue),
-            max((mark.kwargs["requests"] for mark in marks(item)), default=0),
-            catalogue,
-        )
-        for case, item in cases.items()
-    }
-    mine, plan_digest = cases_of_shard(weights, part)
-    config.stash[DEALT] = sorted(mine), plan_digest
-    kept = [item for item in planned if not marks(item) or case_of(item) in mine]
-    others = [item for case, item in cases.items() if case not in mine]
-    reached = _cells(kept)
-    config.stash[ELSEWHERE] = sorted(cell for cell in _cells(others) - reached if cell[1] in _REALMS)
-    return kept, others
-
-
-def _cells(items: Iterable[pytest.Item]) -> Cells:
-    return {(clause, realm_of(item)) for item in items for clause in clauses_of(item)}
 
 
 def _facts(items: list[pytest.Item], selection: Selection, catalogue: Catalogue) -> Iterator[Facts]:

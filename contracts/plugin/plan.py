@@ -29,7 +29,6 @@ from contracts.interface.description import load_description
 from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.run_options import KEEP, RUN_OPTIONS, WAIT
-from contracts.plugin.shards import ShardNumber, read_shard_number, share_of
 from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
 from contracts.session.shared_state import PRIVATE_PREFIX, private_parent
@@ -63,7 +62,6 @@ class Selection:
         realms, clauses, operations: Empty for all.
         sandbox_arguments: More options for the embedded sandbox; only where it is the target.
         terms: The consumer that the run is limited to, and the deviations accepted on the target.
-        shard: Which part of the cases to run; None for all of them.
     """
 
     target: str | None
@@ -76,7 +74,6 @@ class Selection:
     reports: Path
     sandbox_arguments: tuple[str, ...] = ()
     terms: Terms = field(default_factory=Terms)
-    shard: ShardNumber | None = None
 
     def judged(self, clauses: Iterable[Clause]) -> list[str]:
         """Ids of the clauses that the run judges."""
@@ -122,8 +119,6 @@ def pytest_configure(config: pytest.Config) -> None:
         if config.getoption("--plan") and selection.sandbox_arguments:
             # Nothing else would read them where nothing is sent.
             EmbeddedSandbox(arguments=selection.sandbox_arguments).__enter__().stop()
-        if target is not None and selection.shard is not None:
-            target = share_of(target, selection.shard, request_budget(target, selection.profile))
     except RegistryContractsError as error:
         raise pytest.UsageError(complaint(error)) from None
     config.stash[SELECTION] = selection
@@ -201,7 +196,7 @@ def read_selection(config: pytest.Config) -> Selection:
     """Read the selection from the options.
 
     Raises:
-        UsageError: an unknown profile, clause or operation, or a shard that cannot be run.
+        UsageError: an unknown profile, clause or operation.
     """
     option = config.getoption
     catalogue, description = load_catalogue(), load_description()
@@ -217,20 +212,7 @@ def read_selection(config: pytest.Config) -> Selection:
         strict=bool(config.getini("strict")),
         reports=Path(option("--reports")),
         sandbox_arguments=tuple(shlex.split(option("--sandbox-arguments"))),
-        shard=_shard(config, profile),
     )
-
-
-def _shard(config: pytest.Config, profile: Profile) -> ShardNumber | None:
-    text = config.getoption("--shard")
-    if text is None:
-        return None
-    shard = read_shard_number(text)
-    if config.getoption("--seed") is None and not Profile.GATE.includes(profile):
-        raise UsageError(
-            f"--shard {shard} with the profile {profile} needs --seed: all shards have to make the same data"
-        )
-    return shard
 
 
 def _seed(config: pytest.Config, profile: Profile) -> int:

@@ -60,9 +60,6 @@ OPERATION: Final = RunOption("operation", "ID", "Only this operation; may be rep
 SEED: Final = RunOption(
     "seed", "N", "Seed of generated data; fixed by default in smoke and gate.", integer=True
 )
-SHARD: Final = RunOption(
-    "shard", "N/M", "Run one of M parts of the cases; `registry-contracts merge` puts the reports together."
-)
 SANDBOX_ARGUMENTS: Final = RunOption(
     "sandbox-arguments",
     "TEXT",
@@ -121,7 +118,7 @@ FIRST: Final = RunOption(
 
 #: By topic, in the order of the help.
 JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)
-SELECTION: Final = (PROFILE, CLAUSE, OPERATION, SEED, SHARD, FIRST)
+SELECTION: Final = (PROFILE, CLAUSE, OPERATION, SEED, FIRST)
 COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
 WEBHOOK: Final = (NOTIFY, REPORT_URL)
 RUN_OPTIONS: Final = (

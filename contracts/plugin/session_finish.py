@@ -26,18 +26,17 @@ from typing import Any, Final
 import pytest
 
 from contracts.errors import RegistryContractsError, UsageError
-from contracts.evidence.record import EMBEDDED, ExitCode, Shard, Verdict, digest, journal_path, utc_now
-from contracts.evidence.run_comparison import OFF, Comparison
+from contracts.evidence.record import ExitCode, Verdict, journal_path, utc_now
+from contracts.evidence.run_comparison import Comparison
 from contracts.evidence.run_folder import point_latest, prune
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
-from contracts.history.drift import Mode
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.operations import PERMANENT_KINDS
-from contracts.plugin.collection import DEALT, ELSEWHERE, NARROWED, UNREACHED
+from contracts.plugin.collection import NARROWED, UNREACHED
 from contracts.plugin.interruption import CRASHED_WORKERS, PYTEST_BROKE, Stopping
-from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, Selection, request_budget
+from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, request_budget
 from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.run_options import KEEP, UNPACKED
 from contracts.plugin.worker import (
@@ -63,7 +62,7 @@ from contracts.reports.writers import ALL, pack, unwritten, write_all
 from contracts.safe_text import complaint
 from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
 from contracts.session.namespace import SUITE_PREFIX
-from contracts.settings.target import ANY_REALM, SANDBOX, Target
+from contracts.settings.target import ANY_REALM, SANDBOX
 
 #: Where processes that collect leave what they found in the private folder; the controller may collect nothing.
 _FILE: Final = "planned.json"
@@ -78,7 +77,7 @@ def note_planned(config: pytest.Config, plan: Plan, count: int, forecast: str) -
     """
     path = Path(plan.private) / _FILE
     fresh = path.with_suffix(f".{_name(config)}")
-    fresh.write_text(json.dumps([count, config.stash.get(DEALT, None), forecast]), encoding="utf-8")
+    fresh.write_text(json.dumps([count, forecast]), encoding="utf-8")
     fresh.replace(path)
 
 
@@ -89,7 +88,7 @@ def is_planned(plan: Plan) -> bool:
 
 def forecast_line(plan: Plan) -> str:
     """What a run will send, in a line, as the first process to collect has worked it out."""
-    return str(_planned(plan)[2])
+    return str(_planned(plan)[1])
 
 
 def planned_cases(config: pytest.Config, plan: Plan) -> int | None:
@@ -99,45 +98,7 @@ def planned_cases(config: pytest.Config, plan: Plan) -> int | None:
 
 def _planned(plan: Plan) -> Any:
     path = Path(plan.private) / _FILE
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else (None, None, "")
-
-
-def shard_of(config: pytest.Config, plan: Plan, target: Target, versions: dict[str, str]) -> Shard | None:
-    """Return which part of its plan a run is; None for a run that is whole.
-
-    Args:
-        versions: Of the suite and of what makes its data.
-    """
-    selection = config.stash[SELECTION]
-    if selection.shard is None:
-        return None
-    cases, plan_digest = _planned(plan)[1] or (None, None)
-    return Shard(
-        number=selection.shard.number,
-        of=selection.shard.of,
-        plan=_plan(selection, plan, target, versions),
-        all_cases=plan_digest,
-        cases=None if cases is None else tuple(cases),
-    )
-
-
-def _plan(selection: Selection, plan: Plan, target: Target, versions: dict[str, str]) -> dict[str, Any]:
-    embedded = plan.sandbox_url is not None
-    settings = {realm: asdict(target.realm_settings(realm)) for realm in target.realms}
-    return {
-        "target": target.name,
-        "address": EMBEDDED if embedded else target.base_url,
-        "profile": str(selection.profile),
-        "seed": selection.seed,
-        "realms": list(selection.realms or target.realms),
-        "clauses": list(selection.clauses),
-        "operations": list(selection.operations),
-        "strict": selection.strict,
-        "options of the sandbox": list(selection.sandbox_arguments),
-        "settings": digest([settings, asdict(target.attachments), sorted(target.accounts)]),
-        "consumer or deviations": digest(plain(selection.terms)),
-        **{f"version of {name}": number for name, number in versions.items()},
-    }
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else (None, "")
 
 
 def _name(config: pytest.Config) -> str:
@@ -172,9 +133,7 @@ def write_facts(config: pytest.Config, plan: Plan, *, finished: bool) -> None:
 
 def _facts(config: pytest.Config, plan: Plan) -> dict[str, Any]:
     selection, target = config.stash[SELECTION], config.stash[WORKER].target
-    shard = shard_of(config, plan, target, versions())
     return {
-        "shard": shard.as_facts() if shard else None,
         "planned": planned_cases(config, plan),
         "died": config.stash.get(CRASHED_WORKERS, []),
         "target": target.name,
@@ -373,18 +332,6 @@ def write_unreached(config: pytest.Config) -> None:
             worker.journal.write("untested", clause=clause, realm=realm, reason=reason)
         for reason, cells in config.stash.get(NARROWED, []):
             worker.journal.write("narrowed", reason=reason, cells=cells)
-        _write_parting(config, worker)
-
-
-def _write_parting(config: pytest.Config, worker: Worker) -> None:
-    """Say what a shard leaves to the others; `merge` takes these lines out again."""
-    part = worker.selection.shard
-    if part is None:
-        return
-    reason = f"this is shard {part.number} of {part.of}: other cases are in the others"
-    worker.journal.write("narrowed", reason=reason, cells=None, elsewhere=True)
-    for clause, realm in config.stash.get(ELSEWHERE, []):
-        worker.journal.write("untested", clause=clause, realm=realm, reason=reason, elsewhere=True)
 
 
 def _note_troubles(config: pytest.Config, exitstatus: int) -> None:
@@ -459,18 +406,7 @@ def _comparison(config: pytest.Config) -> Comparison:
     selection, target = config.stash[SELECTION], config.stash[TARGET]
     drift, baseline, history = map(config.getoption, ("--drift", "--baseline", "--history"))
     name = target.name if target else SANDBOX
-    if selection.shard is None or drift not in list(Mode):
-        return Comparison.of_options(name, selection.reports, drift, baseline, history)
-    # A part of a run is neither compared nor added to the history; the merged run is.
-    given = {
-        "--drift fail": drift == Mode.FAIL,
-        "--baseline": baseline,
-        "--history": history not in (None, OFF),
-    }
-    for option, value in given.items():
-        if value:
-            raise UsageError(f"{option} is for whole runs; give it to `registry-contracts merge`")
-    return Comparison.of_options(name, selection.reports, Mode.OFF, None, OFF)
+    return Comparison.of_options(name, selection.reports, drift, baseline, history)
 
 
 def _webhook_settings(config: pytest.Config) -> WebhookSettings | None:

@@ -72,7 +72,6 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     name = target.in_words if target else "the embedded sandbox"
     parts = [f"contract: {name}, profile {selection.profile}, seed {selection.seed}"]
     terms = selection.terms
-    parts += [f"shard {selection.shard}"] if selection.shard else []
     parts += [f"consumer {terms.consumer.file}"] if terms.consumer else []
     parts += (
         [f"{many(len(terms.deviations), 'deviation')} in {terms.deviations_file}"]

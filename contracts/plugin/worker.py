@@ -97,12 +97,7 @@ class Worker(Session):
             target,
             name,
             namespace=namespace_of(target, plan.token, f"{selection.seed} {name}"),
-            group=SessionGroup(
-                private,
-                self._stop_all,
-                contended=selection.shard is not None and not embedded,
-                used_up=folder.parent / used_up.FILE_NAME,
-            ),
+            group=SessionGroup(private, self._stop_all, folder.parent / used_up.FILE_NAME),
             ledger_folder=folder,
             request_budget=request_budget(target, selection.profile),
             disposable=embedded,

@@ -261,8 +261,6 @@ def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
     requests = many(run.environment.requests, "request")
     took = f"{run.seconds:.0f} s" if run.seconds is not None else "an unknown time (not finished)"
     settings = f"profile {inline(run.profile)}, seed {inline(str(run.seed))}"
-    merged = f", merged from {many(len(run.shards), 'shard')}" if run.shards else ""
-    settings += f", {run.shard.name}" if run.shard else merged
     yield (
         f"{inline(run.target_in_words)}, {settings}: {many(len(record.cases), 'case')}, "
         f"{requests}, {took}; {many(left, 'thing')} left on the target{_permanent(run.environment)}."

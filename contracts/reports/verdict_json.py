@@ -74,14 +74,6 @@ class WaiverEntry(Format, frozen=True):
     says: Name
 
 
-class ShardEntry(Format, frozen=True):
-    """Which part of a run this is; `fingerprint` is the same for all parts of one plan, null where it is unknown."""
-
-    number: Annotated[int, Meta(ge=1)]
-    of: Annotated[int, Meta(ge=1)]
-    fingerprint: str | None
-
-
 class CellEntry(Format, frozen=True):
     """The verdict on a clause in a realm; `reason` is null only for a pass or an observation."""
 
@@ -300,9 +292,12 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     finished: Moment | None
     seconds: float | None
     workers: Count
-    shard: ShardEntry | None = None
+    shard: Annotated[
+        Mapping[str, Any] | None,
+        Meta(description="Which part it is, where an earlier version parted the run."),
+    ] = None
     shards: Annotated[
-        tuple[str, ...], Meta(description="The run folders that a merged run was put together from.")
+        tuple[str, ...], Meta(description="The folders that an earlier version merged it from.")
     ] = ()
     command: str
     versions: Mapping[str, str]
@@ -397,8 +392,6 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         finished=run.finished,
         seconds=run.seconds,
         workers=run.workers,
-        shard=_taken(run.shard, ShardEntry | None),
-        shards=run.shards,
         command=run.command,
         versions=run.versions,
         cases=len(record.cases),

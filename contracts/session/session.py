@@ -130,13 +130,11 @@ class SessionGroup:
             removes it.
         stop: Called with the reason when none of them is to send any more: the breaker is open, or the request
             budget of the cases is spent.
-        contended: Whether others sign in with the same accounts meanwhile, as other shards of a run do.
         used_up: File that remembers what runs use up; None for none.
     """
 
     private: Path
     stop: Callable[[str], None]
-    contended: bool = False
     used_up: Path | None = None
 
 
@@ -209,9 +207,7 @@ class Session:
         self._sender = RetryingSender(
             self._transport, self._pace, self._breaker, self._guard, self._record_fault
         )
-        self.tokens = TokenStore(
-            self.private, self._sign_in, self.redactor.learn, contended=group is not None and group.contended
-        )
+        self.tokens = TokenStore(self.private, self._sign_in, self.redactor.learn)
 
     def __enter__(self) -> Self:
         """Return the session; it is open already."""

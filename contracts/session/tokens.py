@@ -74,7 +74,6 @@ class TokenStore:
         folder: Private folder (0700) outside the reports, shared by the workers.
         issue: Asks the service for a token of a role.
         learn: Called with every token, so that it is blanked out of what is written.
-        contended: Whether others may sign in with the same accounts meanwhile, as other shards of a run do.
     """
 
     def __init__(
@@ -82,10 +81,7 @@ class TokenStore:
         folder: Path,
         issue: Callable[[str], Token],
         learn: Callable[[str], None],
-        *,
-        contended: bool = False,
     ) -> None:
-        self._contended = contended
         self._folder = folder
         self._issue = issue
         self._learn = learn
@@ -140,12 +136,7 @@ class TokenStore:
         return mark.read_text(encoding="utf-8") if mark.exists() else ""
 
     def displaced(self, role: str, value: str) -> bool:
-        """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it.
-
-        It may whenever others sign in with the same accounts, which is not seen here.
-        """
-        if self._contended:
-            return True
+        """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it."""
         stored = _read(self._folder / f"token-{role}.json")
         if stored is None or stored.value != value:
             return True

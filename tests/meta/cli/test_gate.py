@@ -182,8 +182,6 @@ def requests(reports: Path) -> list[str]:
         (("-k", "draft"), "-k is not for a gate"),
         (("-qk", "draft"), "-k is not for a gate"),
         (("@words.txt",), "-m is not for a gate"),
-        (("--shard", "1/2"), "--shard is not for a gate"),
-        (("--shard=1/2",), "--shard is not for a gate"),
         (("--seed=0",), "--seed is not for a gate"),
         (("--ignore-glob=*draft*",), "--ignore-glob is not for a gate"),
         (("--last-failed",), "--lf is not for a gate"),

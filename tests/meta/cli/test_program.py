@@ -63,7 +63,7 @@ def options(command: click.Command) -> dict[str, click.Option]:
 
 
 def test_a_gate_takes_what_a_run_takes_but_for_what_would_make_it_partial() -> None:
-    partial = {"profile", "clause", "operation", "seed", "shard", "first"}
+    partial = {"profile", "clause", "operation", "seed", "first"}
     assert options(run).keys() - options(gate).keys() == partial
     assert options(gate).keys() - options(run).keys() == {"kept", "max_age"}
 
@@ -104,7 +104,6 @@ FILES = {"--consumer", "--deviations", "--baseline", "--from-har", "--family"}
 ELSEWHERE = {
     *(("drift " + each, "--baseline") for each in ("show", "accept")),
     *(("replay", each) for each in ("--finding", "--target", "--realm")),
-    ("merge", "--baseline"),
 }
 
 
@@ -136,7 +135,6 @@ ARGUMENTS = [
     ("explain", "zz"),
     ("call", "zz"),
     ("replay", "zz"),
-    ("merge", "zz"),
     ("list", "runs", "--history", "zz"),
     ("list", "red", "--target", "zz"),
     ("list", "flaky", "--series", "zz"),
@@ -162,7 +160,9 @@ def test_a_name_that_is_none_is_refused(run_command: RunCommand, words: tuple[st
 
 @pytest.mark.parametrize("name", REMOVED)
 def test_what_was_removed_names_what_to_use_in_one_line(run_command: RunCommand, name: str) -> None:
-    ended = run_command(*name.split(), "zz")
-    assert (ended.code, ended.out) == (4, "")
-    assert ended.err == f"registry-contracts: `{name}` was removed: {REMOVED[name]}\n"
-    assert name not in COMMANDS
+    command, *option = name.split()
+    for words in ([command, *option, "zz"], [command, *(f"{each}=zz" for each in option)]):
+        ended = run_command(*words)
+        assert (ended.code, ended.out) == (4, "")
+        assert ended.err == f"registry-contracts: `{name}` was removed: {REMOVED[name]}\n"
+    assert (command in COMMANDS) is bool(option)

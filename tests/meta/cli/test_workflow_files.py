@@ -20,7 +20,7 @@ from tests.meta.schemas import mistakes
 from tests.meta.webhooks import Hook, assert_unseen
 
 CHECKOUT = Path(__file__).parents[3]
-WORKFLOWS = sorted((*CHECKOUT.glob(".github/workflows/*.yml"), *CHECKOUT.glob("docs/workflows/*.yml")))
+WORKFLOWS = sorted(CHECKOUT.glob(".github/workflows/*.yml"))
 TEXTS = (*WORKFLOWS, CHECKOUT / "docs" / "ci.md", CHECKOUT / "Containerfile")
 CONSUMER = 'clauses = ["attachment-create-accepted"]\nrealms = ["abs-dev"]\n'
 PATIENCE = 600.0

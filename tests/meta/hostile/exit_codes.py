@@ -244,7 +244,7 @@ MISUSED: tuple[tuple[str, ...], ...] = (
     ("run", "--realm"), ("run", "--clause"), ("run", "--target"), ("run", "--profile"), ("gate", "--consumer"),
     ("call",), ("explain",), ("list",), ("check",), ("replay",), ("drift", "show", "--baseline"),
     ("doctor", "--target"),
-    ("list", "runs"), ("sweep", "--target"), ("merge",), ("init",), (),
+    ("list", "runs"), ("sweep", "--target"), ("init",), (),
 )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.meta.hostile.probe import (
-    OURS,
     OUTPUT,
     SEED,
     SHORT_RUN,
@@ -46,8 +45,7 @@ _MAKING = threading.Lock()
 #: Runs of some seconds whose reports are altered.
 SAMPLES = {
     "finding": (*TINY_RUN, *_BROKEN),
-    "shard": (*TINY_RUN, "--shard", "1/1"),
-    "shard with findings": (*TINY_RUN, "--shard", "1/1", *_BROKEN),
+    "tiny": TINY_RUN,
     "whole": SHORT_RUN,
 }
 
@@ -266,7 +264,7 @@ def _history(place: Path) -> Path:
     return place / "reports" / "history.jsonl"
 
 
-_MERGE = "merge reports --reports merged"
+_KEPT = "gate --from reports"
 EVERYTHING = {
     "replay: a finding": Altered(_finding, "replay {file} --times 1", (4, 6)),
     "replay: a HAR": Altered(_har, "replay {file} --times 1", (4, 6)),
@@ -289,17 +287,13 @@ EVERYTHING = {
         order={"beginning": ["contracts.sandbox.serve", "main"]},
     ),
     "list red: history.jsonl": Altered(_history, "list red", (0, 4), "whole", 0),
-    "merge: run.json": Altered(
-        _in_run("run.json"), _MERGE, (0, 4, 6), "shard", order={"troubles": 2, "most": 60}
-    ),
-    "merge: the ledger": Altered(_in_run("ledger.jsonl"), _MERGE, (0,), "shard", 0, {"most": 20}),
     **{
-        f"merge: {event} in a journal": Altered(
-            _in_run("journal-main.jsonl"), _MERGE, codes, sample, event, {"most": 40}
+        f"gate --from: {event} in a journal": Altered(
+            _in_run("journal-main.jsonl"), _KEPT, (0, 1, 3, 4, 5, 6), sample, event, {"most": 40}
         )
-        for sample, events, codes in (
-            ("shard", "start begin case observation exchange end", (0, 3, 4, 5, 6)),
-            ("shard with findings", "finding untested narrowed", (0, 1, 3, 4, 5, 6)),
+        for sample, events in (
+            ("tiny", "start begin case observation exchange end"),
+            ("finding", "finding untested narrowed"),
         )
         for event in events.split()
     },
@@ -346,18 +340,16 @@ SPECIAL: dict[str, Callable[[Path], None]] = {
 
 
 def _special_file(folder: Path, name: str, kind: str) -> None:
-    place = copied(folder, "shard")
+    place = copied(folder, "tiny")
     path = _run(place) / name
     path.unlink()
     SPECIAL[kind](path)
-    # A ledger that is not there is one of a run that wrote nothing.
-    codes = (0, 4) if kind == "a link to itself" and name == "ledger.jsonl" else (4,)
-    honest(command(place, "merge", "reports", "--reports", "merged"), *codes, lines=3)
+    honest(command(place, *_KEPT.split()), 4, lines=3)
 
 
-for name in ("run.json", "journal-main.jsonl", "ledger.jsonl"):
+for name in ("run.json", "journal-main.jsonl"):
     for kind in SPECIAL:
-        probe(GROUP, f"merge: {name} is {kind}")(partial(_special_file, name=name, kind=kind))
+        probe(GROUP, f"gate --from: {name} is {kind}")(partial(_special_file, name=name, kind=kind))
 
 #: Commands that read a file which people name, the file last.
 NAMED = (
@@ -428,19 +420,6 @@ def _gigabyte(folder: Path) -> str:
 
     ended = honest(command(place, "check", "large.har", meanwhile=watch), 0, 1, 4, 5, 6)
     return f"exit {ended.code}, {time.monotonic() - began:.0f} s, {max(peaks, default=0):.0f} MB"
-
-
-@probe(GROUP, "merge: the target's name leads out of the reports folder")
-def _leads_out(folder: Path) -> None:
-    place = copied(folder, "shard")
-    path, ours = _run(place) / "run.json", {"merged", *OURS}
-    before = set(place.iterdir())
-    for value in ("../../out", "/out", "a/b", "..\\out", "x\n"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"target": value}))
-        honest(command(place, "merge", "reports", "--reports", "merged"), 0, 4, lines=2)
-        made = {path.name for path in set(place.iterdir()) - before}
-        expect(made <= ours, f"wrote {sorted(made - ours)}")
-    expect(not list((folder / "around").glob("out*")), "wrote beside its folder")
 
 
 _DANGEROUS = {

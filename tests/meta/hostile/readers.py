@@ -53,7 +53,7 @@ READERS: dict[str, Reader] = {
     "list findings: verdict.json": lambda path: read_file(path, VerdictFile),
     "drift show: observations.json": observations.read_observations,
     "list red: history.jsonl": runs.read,
-    "merge: run.json": lambda path: run_folder.read_run_facts(path.parent),
+    "gate --from: run.json": lambda path: run_folder.read_run_facts(path.parent),
     "sweep: the ledger of a run that was killed": ledger.read_ledger,
     "doctor: settings of a target": _target,
     "doctor: a sample document": _target,
