@@ -34,7 +34,6 @@ GATE: Final = "gate --target sandbox --consumer sdk.toml"
 FAULT: Final = "--sandbox-arguments '--fault lists/listDrafts/first-lost/always'"
 #: By name: operations of the SDK, a command, its exit code, and what its last line begins with.
 AT_THE_SANDBOX: Final = {
-    "night": (ALL, "run --profile nightly --realm abs-dev", 0, "verdict: pass"),
     "gate": (ALL, GATE, 0, "gate: pass"),
     **{operation: ([operation], GATE, 0, "gate: pass") for operation in ALL},
     "fault": (["listDrafts"], f"{GATE} {FAULT}", 1, "gate: fail: .*listDrafts"),
@@ -100,6 +99,15 @@ def test_a_job_at_the_sandbox(
 ) -> None:
     uses(tmp_path, operations)
     does(words, code, last)
+
+
+def test_a_release_after_a_night_asks_what_it_kept(does: Does, tmp_path: Path) -> None:
+    does("run --profile nightly --realm abs-dev", 0, "verdict: pass")
+    uses(tmp_path, ALL)
+    asks = "gate --from reports --max-age 1h --consumer sdk.toml"
+    does(asks, 6, "gate: inconclusive: the kept run cannot tell: it did not judge the realm bch-dev")
+    (tmp_path / "sdk.toml").write_text('realms = ["abs-dev"]\n', "utf-8")
+    does(asks, 0, "gate: pass")
 
 
 def test_recorded_traffic_and_drift(does: Does) -> None:
