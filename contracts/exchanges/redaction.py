@@ -15,6 +15,7 @@ from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlsplit
@@ -177,8 +178,10 @@ _MOST_PARTS: Final = 16
 class Redactor:
     """Knows the run's secrets, in the forms they take on the wire, and blanks them out of texts."""
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, secrets: Iterable[str] = (), passwords: Mapping[str, str] | None = None) -> None:
+        """Know secrets; `passwords` are those of accounts by role, and secrets like the others."""
         self._secrets: set[str] = set()
+        self._passwords = passwords or {}
         self._disguises = Disguises()
         #: Forms as they are written, by themselves in small letters.
         self._written: dict[str, set[str]] = {}
@@ -187,7 +190,7 @@ class Redactor:
         self._sorted_forms: list[str] = []
         self._sorted: list[str] = []
         self._longest = 0
-        for secret in secrets:
+        for secret in (*secrets, *self._passwords.values()):
             self.learn(secret)
 
     def learn(self, secret: str) -> None:
@@ -213,6 +216,22 @@ class Redactor:
     def knows(self, secret: str) -> bool:
         """Whether a text is one of the run's secrets."""
         return secret in self._secrets
+
+    def sign_in(self, exchange: Exchange, text: str) -> str:
+        """The body of a request, already without secrets, which says whose password it held if not its role's."""
+        if not _signs_in(exchange) or REDACTED not in text:
+            return text
+        sent = exchange.request_body.text.lower()
+        roles = [
+            role
+            for role, password in self._passwords.items()
+            if any(form.lower() in sent for form in _forms(password))
+        ]
+        return (
+            text
+            if not roles or exchange.role in roles
+            else text.replace(REDACTED, f"{REDACTED}[of {roles[0]}]")
+        )
 
     def withheld(self, exchange: Exchange) -> Exchange:
         """The exchange without bodies that may hold unknown secrets: none here, a run knows its own."""
@@ -277,8 +296,9 @@ class Redactor:
         # Longest first, so that a secret inside another one does not leave the rest of it.
         forms = set(self._forms.standing_in(text.lower()))
         for form in sorted(forms, key=lambda form: (-len(form), form)):
+            marked = partial(_marked, self._written[form])
             for written in self._written[form]:
-                text = re.sub(re.escape(written), REDACTED, text, flags=re.IGNORECASE)
+                text = re.sub(re.escape(written), marked, text, flags=re.IGNORECASE)
         return WITHHELD if self._disguises.seen_in(text) else text
 
     def _without_beginnings(self, text: str) -> str:
@@ -293,6 +313,12 @@ class Redactor:
             if at < len(self._sorted_forms) and self._sorted_forms[at].startswith(ending):
                 return piece[: len(piece) - length] + REDACTED
         return piece
+
+
+def _marked(written: set[str], found: re.Match[str]) -> str:
+    """What stands for a secret that was found; says so where its letter case is turned round."""
+    swapped = found[0] not in written and found[0].swapcase() in written
+    return f"{REDACTED}{SWAPPED}" if swapped else REDACTED
 
 
 def _as_bytes(secret: str) -> str:
@@ -364,6 +390,9 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     if _signs_in(exchange) and sent.content != exchange.request_body.content:
         # Beside a body without its password the length of the body tells that of the password.
         headers = Headers((name, value) for name, value in headers.pairs if name.lower() != "content-length")
+        content = usual.sign_in(exchange, sent.text).encode("utf-8", "surrogatepass")
+        if sent.decoded is not None and content != sent.content:
+            sent = replace(sent, content=content, digest=hashlib.sha256(content).hexdigest())
     return replace(
         exchange,
         url=usual.text(exchange.url),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from contracts.exchanges.exchange import Body, Exchange, Headers
-from contracts.exchanges.redaction import REDACTED, Redactor
+from contracts.exchanges.redaction import REDACTED, SWAPPED, Redactor
 from contracts.file_formats import json_value
 from contracts.interface.description import where_in_words
 from contracts.safe_text import encodable, printable
@@ -137,7 +137,7 @@ def curl(exchange: Exchange, redactor: Redactor) -> str:
             parts += ["-H", _authorization(value, redactor)]
         elif name.lower() not in _LEFT_OUT:
             parts += ["-H", shlex.quote(redactor.text(f"{name}: {value}"))]
-    before, data = _data(exchange.request_body, body_size(exchange), redactor)
+    before, data = _data(exchange, redactor)
     return before + " ".join([*parts, *data])
 
 
@@ -149,7 +149,16 @@ def _authorization(value: str, redactor: Redactor) -> str:
     shown = redactor.text(value)
     if REDACTED not in shown:
         return shlex.quote(f"Authorization: {shown}" if shown else "Authorization;")
-    return f'"Authorization: {_between_quotes(shown).replace(REDACTED, "$TOKEN")}"'
+    written = _between_quotes(shown)
+    written = written.replace(f"{REDACTED}{SWAPPED}", other_letter_case('"$TOKEN"')).replace(
+        REDACTED, "$TOKEN"
+    )
+    return f'"Authorization: {written}"'
+
+
+def other_letter_case(word: str) -> str:
+    """A word of a shell with upper for lower letters and the other way round, as a shell derives it."""
+    return f"$(printf %s {word} | tr a-zA-Z A-Za-z)"
 
 
 def _between_quotes(text: str) -> str:
@@ -162,8 +171,9 @@ def body_size(exchange: Exchange) -> int:
     return exchange.request_body.size or (int(length) if length.isdecimal() else 0)
 
 
-def _data(body: Body, size: int, redactor: Redactor) -> tuple[str, list[str]]:
+def _data(exchange: Exchange, redactor: Redactor) -> tuple[str, list[str]]:
     """What gives a curl line its body: what stands before the line, and the options that take it."""
+    body, size = exchange.request_body, body_size(exchange)
     if not size and not body.content:
         return "", []
     if not body.whole:
@@ -171,7 +181,7 @@ def _data(body: Body, size: int, redactor: Redactor) -> tuple[str, list[str]]:
         return (f"head -c {size} {BODY_MADE_UP} | ", _PIPED) if made_up else ("", _FROM_FILE)
     text, content = body.decoded, body.content
     if text is not None:
-        text = redactor.text(text)
+        text = redactor.sign_in(exchange, redactor.text(text))
         if len(text) <= _LONGEST_BODY and "\0" not in text:
             return "", ["--data-binary", shlex.quote(text)]
         content = text.encode("utf-8", "surrogatepass")

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from contracts.evidence.causes import Cause
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.redaction import REDACTED, Redactor
-from contracts.exchanges.transcript import BODY_IN_FILE, BODY_MADE_UP, curl, json_of
+from contracts.exchanges.redaction import REDACTED, SWAPPED, Redactor
+from contracts.exchanges.transcript import BODY_IN_FILE, BODY_MADE_UP, curl, json_of, other_letter_case
 from contracts.interface.description import operations_with
 from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS, SANDBOX
 
@@ -24,7 +24,7 @@ _SIGN_IN: Final = (
     " -H 'Content-Type: application/json' --data-binary {account}"
     """ | sed -n 's/.*"authenticationToken" *: *"\\([^"]*\\)".*/\\1/p')"""
 )
-_ANY_ACCOUNT: Final = """'{"email":"'"$EMAIL"'","password":"'"$PASSWORD"'"}'"""
+_ANY_ACCOUNT: Final = """'{{"email":"'"${email}"'","password":"'"${password}"'"}}'"""
 _SANDBOX_ACCOUNT: Final = """'{{"email":"{role}@sandbox.test","password":"sandbox-{role}"}}'"""
 #: Keeps a member of an answer in a variable, and shows the answer; `place` counts members of the name from 1.
 _KEPT: Final = (
@@ -37,6 +37,11 @@ _PIECES: Final = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|[^'"]+""")
 _FROM_VARIABLES: Final = (
     ': "${EMAIL:=${REGISTRY_EMAIL:?or EMAIL: that of an account}}"'
     ' "${PASSWORD:=${REGISTRY_PASSWORD:?or PASSWORD: that of the account}}"'
+)
+_ACCOUNT_VARIABLE: Final = re.compile(r"\$((?:EMAIL|PASSWORD)(?:_[A-Z]+)?)\b")
+#: A password that was taken out of a body: in other letter case, and whose it is where not its role's.
+_PASSWORD: Final = re.compile(
+    rf"{re.escape(REDACTED)}(?P<swapped>{re.escape(SWAPPED)})?(?:\[of (?P<owner>[a-z]+)\])?"
 )
 _CURL: Final = re.compile(r"(?m)(^|\| |=\$\()curl -i ")
 #: The names of commands that send requests, in the order they are pasted.
@@ -106,8 +111,11 @@ def script(commands: Sequence[NextCommand]) -> str:
         return ""
     lines = ["#!/usr/bin/env bash", "# Sends the requests of a finding, and shows the answers."]
     lines += [f"# {command.does}:\n#   {command.line}" for command in commands if command.name == "serve"]
-    if any("$EMAIL" in command.line or "$PASSWORD" in command.line for command in by_hand):
+    variables = _ACCOUNT_VARIABLE.findall("\n".join(command.line for command in by_hand))
+    if {"EMAIL", "PASSWORD"} & set(variables):
         lines += [_FROM_VARIABLES]
+    others = [name for name in dict.fromkeys(variables) if name not in ("EMAIL", "PASSWORD")]
+    lines += [f': "${{{name}:?that of the account {name.partition("_")[2].lower()}}}"' for name in others]
     for command in by_hand:
         lines += [
             "",
@@ -207,14 +215,18 @@ def _by_hand(cause: Cause, steps: Sequence[_Step], sandbox: str | None) -> Itera
     for role in dict.fromkeys([usual, *(_role_of(step, usual) for step in steps)]):
         variable = _token_of(role, usual)
         if base is not None and re.search(rf"\$\{{?{variable}\b", everything):
-            account = _SANDBOX_ACCOUNT.format(role=role) if sandbox is not None else _ANY_ACCOUNT
-            needs = "" if sandbox is not None else f", with EMAIL and PASSWORD of the account {role}"
+            email, password = (_of_account(name, role, usual) for name in ("EMAIL", "PASSWORD"))
+            account = _ANY_ACCOUNT.format(email=email, password=password)
+            account = _SANDBOX_ACCOUNT.format(role=role) if sandbox is not None else account
+            needs = "" if sandbox is not None else f", with {email} and {password} of the account {role}"
             address = shlex.quote(f"{base[0]}/api/v2013/authentication/token")
             line = f"{variable}={_SIGN_IN.format(address=address, account=account)}"
             yield NextCommand("token", f"By hand: sign in as {role}{needs}", line)
     for name, does in _DOES.items():
         mine = [
-            _with_password(step.line, _role_of(step, usual), sandbox) for step in steps if step.name == name
+            _with_password(step.line, _role_of(step, usual), usual, embedded=sandbox is not None)
+            for step in steps
+            if step.name == name
         ]
         if mine:
             lines = "\n".join(mine)
@@ -235,8 +247,8 @@ def _needs(lines: str, role: str) -> Iterator[str]:
         yield "; file is the body that was sent, which traffic.har holds"
     if BODY_MADE_UP in lines:
         yield "; its body is made up, as long as the one that was sent"
-    if "$PASSWORD" in lines:
-        yield f"; PASSWORD is that of the account {role}"
+    for name in dict.fromkeys(_ACCOUNT_VARIABLE.findall(lines)):
+        yield f"; {name} is that of the account {name.partition('_')[2].lower() or role}"
 
 
 def _role_of(step: _Step, usual: str) -> str:
@@ -251,14 +263,28 @@ def _signing_in(role: str | None) -> str:
 
 def _token_of(role: str, usual: str) -> str:
     """The variable that holds the token of a role, beside the one of the finding's own."""
-    return "TOKEN" if role == usual else f"TOKEN_{role.upper()}"
+    return _of_account("TOKEN", role, usual)
 
 
-def _with_password(line: str, role: str, sandbox: str | None) -> str:
-    """A line with the account's password where a body held it: that of the sandbox is known to all."""
-    given = f"sandbox-{role}" if sandbox is not None else """'"$PASSWORD"'"""
+def _of_account(name: str, role: str, usual: str) -> str:
+    """The variable of a role, beside the one of the finding's own."""
+    return name if role == usual else f"{name}_{role.upper()}"
+
+
+def _with_password(line: str, role: str, usual: str, *, embedded: bool) -> str:
+    """A line with an account's password where a body held it: that of the sandbox is known to all."""
+
+    def password(found: re.Match[str]) -> str:
+        owner = found["owner"] or role
+        if embedded:
+            known = f"sandbox-{owner}"
+            return known.swapcase() if found["swapped"] else known
+        word = f'"${_of_account("PASSWORD", owner, usual)}"'
+        derived = f'"{other_letter_case(word)}"' if found["swapped"] else word
+        return f"'{derived}'"
+
     head, data, body = line.partition(" --data-binary ")
-    return f"{head}{data}{body.replace(REDACTED, given)}"
+    return f"{head}{data}{_PASSWORD.sub(password, body)}"
 
 
 def _given(command: str) -> dict[str, str]:

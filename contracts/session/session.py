@@ -180,7 +180,8 @@ class Session:
         self.description: Description = load_description()
         self._names = WireNames.of(target)
         self.namespace = namespace or namespace_of(target, new_run_token())
-        self.redactor = Redactor(secrets_of(target))
+        passwords = {role: account.password.reveal() for role, account in target.accounts.items()}
+        self.redactor = Redactor(proxy_passwords(), passwords)
         self.faults: Counter[str] = Counter()
         self.kept: set[str] = set()
         self.disposable = disposable

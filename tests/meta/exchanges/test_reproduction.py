@@ -1,5 +1,6 @@
 """Lines to paste: they send what was sent, hold no secret, and name the profile that takes the case in."""
 
+import os
 import subprocess
 
 import pytest
@@ -53,3 +54,17 @@ def test_the_command_names_profile_realm_and_seed() -> None:
     assert made == (
         "registry-contracts run --target dev --profile nightly --clause draft-get-content --seed 7 --realm abs-dev"
     )
+
+
+def test_the_shell_turns_the_letter_case_round_where_the_request_did() -> None:
+    value = f"Bearer {TOKEN.swapcase()}"
+    made = line(value)
+    assert TOKEN.lower() not in made.lower()
+    done = subprocess.run(
+        ["/bin/bash", "-c", made.replace("curl", "printf '%s\\n'", 1)],
+        env={"TOKEN": TOKEN, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"Authorization: {value}" in done.stdout.splitlines()

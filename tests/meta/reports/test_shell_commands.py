@@ -1,14 +1,17 @@
 """What a finding gives to paste: its requests in their order, with what answers make up."""
 
+import json
 import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from contracts.evidence.causes import Cause
 from contracts.evidence.findings import Finding, Standing
-from contracts.exchanges.exchange import Body, Exchange
-from contracts.exchanges.redaction import REDACTED, Redactor
+from contracts.exchanges.exchange import Body, Exchange, Headers
+from contracts.exchanges.redaction import REDACTED, Redactor, redacted
 from contracts.exchanges.transcript import curl
 from contracts.reports.shell_commands import next_commands, script
 from contracts.settings.target import EMBEDDED_IN_WORDS
@@ -16,6 +19,7 @@ from tests.meta.messages import exchange, response
 
 BASE = "http://127.0.0.1:9/api/v2013/documents/rc-0000document"
 TOKEN = "t" * 20
+PASSWORDS = {"author": "Author-Secret-1", "other": "Other's Secret 2"}
 #: In place of curl: notes the method, the address, the token and what it is given, and answers as the service does now.
 CURL = """#!/bin/bash
 [[ "$*" == *@-* ]] && given=$(base64) || given=
@@ -98,3 +102,40 @@ def test_a_script_sends_everything_in_its_order_with_what_answers_made_up(tmp_pa
         "documents/rc-0000document/attachments/7/a.bin?x='y Bearer now ",
         "documents/rc-0000document/attachments Bearer now ",
     ]
+
+
+@pytest.mark.parametrize(
+    ("password", "sent_password"),
+    [
+        (PASSWORDS["other"].swapcase(), PASSWORDS["other"].swapcase()),
+        (PASSWORDS["other"] + "x", PASSWORDS["other"] + "x"),
+        (PASSWORDS["author"], PASSWORDS["author"]),
+        ([PASSWORDS["other"].swapcase()], PASSWORDS["other"].swapcase()),
+    ],
+)
+def test_a_script_derives_the_password_that_was_sent(
+    tmp_path: Path, password: object, sent_password: str
+) -> None:
+    body = json.dumps({"email": "other@example.test", "password": password}).encode()
+    url = "http://127.0.0.1:9/api/v2013/authentication/token"
+    asked = replace(sent("1", "createToken", "POST", url, "other", body, b"{}"), request_headers=Headers())
+    redactor = Redactor((), PASSWORDS)
+    lead = replace(finding(asked), role="other", operation="createToken", curl=(curl(asked, redactor),))
+    kept = redacted(asked, redactor)
+    assert REDACTED in kept.request_body.text
+    assert kept.request_body.text == redacted(kept, redactor).request_body.text
+    made = script(
+        next_commands("run", "dev", Cause((lead,), "", "", culprit="1", curl=lead.curl[0]), (), (kept,))
+    )
+    assert not any(secret.lower() in made.lower() for secret in PASSWORDS.values())
+    (tmp_path / "curl").write_text('#!/bin/bash\nprintf "%s\\n" "${@: -1}"\n', "utf-8")
+    (tmp_path / "curl").chmod(0o755)
+    given = {"PASSWORD": PASSWORDS["other"], "PASSWORD_AUTHOR": PASSWORDS["author"], "EMAIL": "x"}
+    done = subprocess.run(
+        ["bash", "-c", made],  # noqa: S607 - the script of a finding is for a shell
+        env={"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", **given},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert sent_password in str(json.loads(done.stdout.splitlines()[0])["password"])
