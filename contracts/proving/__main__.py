@@ -106,8 +106,8 @@ def command(
     where it stopped.
 
     A fifth part, only when it is asked for: `drawn` runs whole gates on faults drawn from the population and on
-    conformant services drawn from the variants, in one realm each; it fails on a false alarm, a false pass, and a
-    kill rate below that of --floor.
+    conformant services drawn from the variants, in one realm each; it fails on a service that the gate does
+    not pass, and on a kill rate significantly below that of --floor.
 
     Exit codes: 0 the proof holds, 1 it does not, 2 interrupted, 3 a trial broke, 4 usage.
 

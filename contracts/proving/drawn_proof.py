@@ -338,7 +338,7 @@ def carry_out_drawn(
         cases: What is known of every case.
 
     Returns:
-        0 the proof holds, 1 a false alarm, a false pass or too low a kill rate, 3 a trial says nothing.
+        0 the proof holds, 1 a service is not passed or the kill rate is too low, 3 a trial says nothing.
 
     Raises:
         UsageError: a file cannot be written.
