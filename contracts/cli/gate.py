@@ -143,7 +143,6 @@ def command(
         raise UsageError(gate.refusal)
     if gate.verdict_line:
         click.echo(f"gate: {gate.verdict_line}")
-    gate.report_delivery()
     return code
 
 
@@ -214,7 +213,6 @@ class _Gate:
 
     refusal: str | None = None
     verdict_line: str | None = None
-    _config: pytest.Config | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> int | None:
@@ -223,21 +221,11 @@ class _Gate:
         return ExitCode.USAGE if self.refusal else None
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Keep the verdict line and the webhook's outcome for the end."""
+        """Keep the verdict line for the end."""
         # pytest has to import the plugin's modules first, to rewrite their assertions.
-        from contracts.plugin.session_finish import REPORTED_BY_COMMAND  # noqa: PLC0415
         from contracts.plugin.terminal import LAST_LINE  # noqa: PLC0415
 
         config.stash[LAST_LINE] = self._keep_verdict_line
-        config.stash[REPORTED_BY_COMMAND] = True
-        self._config = config
-
-    def report_delivery(self) -> None:
-        """Print whether the webhook took the notice."""
-        from contracts.plugin.session_finish import report_outcome  # noqa: PLC0415
-
-        if self._config is not None:
-            report_outcome(self._config)
 
     def _keep_verdict_line(self, line: str) -> None:
         self.verdict_line = line

@@ -21,7 +21,6 @@ from contracts.plugin.run_options import (
     TARGET,
     UNPACKED,
     WAIT,
-    WEBHOOK,
     RunOption,
 )
 from contracts.safe_text import one_line
@@ -96,7 +95,6 @@ traffic_options: Final = together(
     ),
 )
 comparison_options: Final = together(*map(run_option, COMPARISON))
-webhook_options: Final = together(*map(run_option, WEBHOOK))
 selection_options: Final = together(*map(run_option, SELECTION))
 judging_options: Final = together(
     run_option(TARGET),
@@ -118,7 +116,6 @@ evidence_options: Final = together(
     unpacked,
     comparison_options,
     run_option(PROGRESS),
-    webhook_options,
 )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from contracts.errors import UsageError
+from contracts.errors import RefusedRunError
 
+_NOTIFY: Final = "let the CI notify: `reports/latest/summary.md` and `verdict.json` say what there is to tell"
 #: Command, or command and option → what to use.
 REMOVED: Final[Mapping[str, str]] = {
     "can-release": "use `registry-contracts gate --from FOLDER --max-age 36h`",
@@ -14,6 +15,10 @@ REMOVED: Final[Mapping[str, str]] = {
     "history": "use `registry-contracts list runs`, `list red`, `list flaky`, or `explain CLAUSE`",
     "completion": 'put into ~/.bashrc: eval "$(_REGISTRY_CONTRACTS_COMPLETE=bash_source registry-contracts)"',
     "merge": "one machine is enough at a polite pace: use `registry-contracts run --workers N`",
+    "run --notify": _NOTIFY,
+    "run --report-url": _NOTIFY,
+    "gate --notify": _NOTIFY,
+    "gate --report-url": _NOTIFY,
     "run --shard": "use `--workers N`",
     "gate --shard": "use `--workers N`",
     "site": "the report's trends show earlier runs; `registry-contracts list red` says since when something is red",
@@ -28,10 +33,10 @@ def refuse_removed(words: Sequence[str]) -> None:
         words: Those of the command line, without the program's name.
 
     Raises:
-        UsageError: one was; says what to use instead.
+        RefusedRunError: one was; says what to use instead, and no value that may be a secret.
     """
     command = words[0] if words else ""
     names = [command, *(f"{command} {word.partition('=')[0]}" for word in words[1:])]
     for name in names:
         if name in REMOVED:
-            raise UsageError(f"`{name}` was removed: {REMOVED[name]}")
+            raise RefusedRunError(f"`{name}` was removed: {REMOVED[name]}")

@@ -26,7 +26,6 @@ from contracts.plugin.run_options import PLAN, PROFILE, REPORTS
 from contracts.plugin.run_options import TARGET as TARGET_OPTION
 from contracts.plugin.session_finish import PLAN as RUN_PLAN
 from contracts.plugin.session_finish import versions
-from contracts.reports.webhook import without_address
 from contracts.reports.writers import write_all
 from contracts.safe_text import complaint
 from contracts.session.ledger import RUN_FILE
@@ -132,7 +131,7 @@ def _write(
         "started": now.isoformat(),
         "finished": datetime.now(UTC).isoformat(),
         "workers": 0,
-        "command": shlex.join(map(_without_credentials, without_address(words))),
+        "command": shlex.join(map(_without_credentials, words)),
         "versions": versions(),
         "environment": {"requests": 0, "retries": 0, "faults": {}, "breaker": None},
         "interrupted": False,

@@ -90,12 +90,6 @@ UNPACKED: Final = RunOption(
 PROGRESS: Final = RunOption(
     "progress", "WHEN", "Show progress: auto (default; in a terminal), always, never.", default="auto"
 )
-NOTIFY: Final = RunOption(
-    "notify", "URL", "Webhook that gets the summary; better: the variable REGISTRY_NOTIFY_URL."
-)
-REPORT_URL: Final = RunOption(
-    "report-url", "URL", "Where people find the report, for the webhook; or REGISTRY_REPORT_URL."
-)
 
 WAIT: Final = RunOption(
     "wait",
@@ -120,7 +114,6 @@ FIRST: Final = RunOption(
 JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)
 SELECTION: Final = (PROFILE, CLAUSE, OPERATION, SEED, FIRST)
 COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
-WEBHOOK: Final = (NOTIFY, REPORT_URL)
 RUN_OPTIONS: Final = (
     *JUDGING,
     *SELECTION,
@@ -130,5 +123,4 @@ RUN_OPTIONS: Final = (
     UNPACKED,
     *COMPARISON,
     PROGRESS,
-    *WEBHOOK,
 )

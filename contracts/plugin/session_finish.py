@@ -1,7 +1,7 @@
-"""The end of a run in the controller: `run.json`, the wait for workers, clean-up, reports, history, webhook.
+"""The end of a run in the controller: `run.json`, the wait for workers, clean-up, reports, history.
 
 `run.json` holds what the controller knows of the run as a whole; it is written at the start and completed here. Once it
-is judged, a run goes into the history and to the webhook; its verdict depends on neither.
+is judged, a run goes into the history; its verdict does not depend on that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import platform
 import shlex
 import shutil
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -48,15 +47,6 @@ from contracts.plugin.worker import (
     Worker,
     counts_path,
     put_together,
-)
-from contracts.reports import verdict_json
-from contracts.reports.webhook import (
-    OPTION,
-    REPORT_OPTION,
-    Delivery,
-    WebhookSettings,
-    webhook_settings,
-    without_address,
 )
 from contracts.reports.writers import ALL, pack, unwritten, write_all
 from contracts.safe_text import complaint
@@ -145,7 +135,7 @@ def _facts(config: pytest.Config, plan: Plan) -> dict[str, Any]:
         "clauses": selection.judged(load_catalogue()),
         "started": plan.started,
         "workers": max(1, len(config.stash[NAMES]) - 1),
-        "command": shlex.join(["pytest", *without_address(map(str, config.invocation_params.args))]),
+        "command": shlex.join(["pytest", *map(str, config.invocation_params.args)]),
         "versions": versions(),
         "environment": _environment(config, plan),
         "interrupted": config.stash.get(STOPPED_BY_HAND, False),
@@ -383,23 +373,16 @@ def _join_ledgers(folder: Path) -> None:
 
 
 _COMPARISON = pytest.StashKey[Comparison]()
-_SETTINGS = pytest.StashKey[WebhookSettings]()
-_DELIVERY = pytest.StashKey[Delivery]()
-#: Set by a command that prints the outcome itself, after its own last line.
-REPORTED_BY_COMMAND = pytest.StashKey[bool]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check baseline, mode and webhook settings before anything is sent."""
+    """Check baseline and mode before anything is sent."""
     if hasattr(config, "workerinput"):
         return
     try:
         config.stash[_COMPARISON] = _comparison(config)
-        settings = _webhook_settings(config)
     except RegistryContractsError as error:
         raise pytest.UsageError(complaint(error)) from None
-    if settings is not None:
-        config.stash[_SETTINGS] = settings
 
 
 def _comparison(config: pytest.Config) -> Comparison:
@@ -407,12 +390,6 @@ def _comparison(config: pytest.Config) -> Comparison:
     drift, baseline, history = map(config.getoption, ("--drift", "--baseline", "--history"))
     name = target.name if target else SANDBOX
     return Comparison.of_options(name, selection.reports, drift, baseline, history)
-
-
-def _webhook_settings(config: pytest.Config) -> WebhookSettings | None:
-    target = config.stash[TARGET]
-    notify, report = config.getoption(OPTION), config.getoption(REPORT_OPTION)
-    return webhook_settings(notify, report, target.base_url if target else None)
 
 
 @pytest.hookimpl(trylast=True)
@@ -429,7 +406,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Add the run to the history, pack its folder, remove old runs, send its summary; no trouble fails it."""
+    """Add the run to the history, pack its folder, remove old runs; no trouble fails it."""
     stash = session.config.stash
     if VERDICT not in stash:
         return
@@ -443,20 +420,3 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         pack(folder)
     keep = session.config.getoption(KEEP.flag)
     prune(folder.parent, int(keep))
-    path = folder / verdict_json.FILE_NAME
-    if _SETTINGS in stash and path.exists():
-        stash[_DELIVERY] = stash[_SETTINGS].send(path)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Print the outcome at the very end, after the verdict."""
-    if not config.stash.get(REPORTED_BY_COMMAND, False):
-        report_outcome(config)
-
-
-def report_outcome(config: pytest.Config) -> None:
-    """Wait for the notification, if there is one, and print on standard error whether it arrived."""
-    if _DELIVERY in config.stash:
-        sys.stdout.flush()
-        sys.stderr.write(f"{config.stash[_DELIVERY].outcome()}\n")

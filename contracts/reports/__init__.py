@@ -1,1 +1,1 @@
-"""The reports of a run: HTML, JUnit, Allure, HAR, summary, questions and the webhook."""
+"""The reports of a run: HTML, JUnit, Allure, HAR, summary and questions."""

@@ -1,4 +1,4 @@
-"""Fixtures of several rooms: sandboxes and their clients, the program, webhooks, sample runs and claims."""
+"""Fixtures of several rooms: sandboxes and their clients, the program, sample runs and claims."""
 
 import gc
 import os
@@ -20,7 +20,6 @@ from tests.meta import samples
 from tests.meta.evidence.sample_records import BY_NAME, Story
 from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process
 from tests.meta.sandbox_client import RunningSandbox, SandboxClient, new_uid, running, serving
-from tests.meta.webhooks import Hook, hooked
 from tests.meta.wire import Serve, answered_by
 
 
@@ -119,13 +118,6 @@ def contact() -> dict[str, Any]:
 def permit() -> dict[str, Any]:
     """Return an absPermit of the realm abs-dev that holds only the mandatory fields."""
     return samples.record()
-
-
-@pytest.fixture
-def webhook_answering() -> Iterator[Callable[..., Hook]]:
-    """Starts webhooks: `webhook_answering(503, 200)`."""
-    with ExitStack() as stack:
-        yield lambda *statuses: stack.enter_context(hooked(*statuses))
 
 
 @pytest.fixture(scope="session")

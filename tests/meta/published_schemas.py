@@ -21,7 +21,6 @@ from contracts.proving.matrix import ProofFile
 from contracts.proving.trials import TrialResult, TrialsHead
 from contracts.reports.finding_files import FindingFile
 from contracts.reports.verdict_json import VerdictFile
-from contracts.reports.webhook import Notification
 from contracts.session.draft_cleanup import SweptFile
 from contracts.session.ledger import Entry as LedgerEntry
 
@@ -56,7 +55,6 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "ledger": lambda: schema_of(
         "One line of a ledger: a write before it is sent, or what became of it", LedgerEntry
     ),
-    "notification": lambda: schema_of("What a webhook receives about a run", Notification),
     "observations": lambda: schema_of(
         "What a run saw where the interface document is silent", ObservationsFile
     ),

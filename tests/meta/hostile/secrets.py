@@ -4,7 +4,6 @@ import base64
 import gzip
 import http.client
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,7 +12,7 @@ from urllib.parse import quote
 
 from tests.meta.hostile.clients import proxied
 from tests.meta.hostile.probe import TINY_RUN, command, expect, honest, probe
-from tests.meta.hostile.service import Asked, Given, accounts, altered, answered, scripted
+from tests.meta.hostile.service import Asked, Given, accounts, altered, answered
 
 GROUP = "secrets"
 _PASSWORD = "pass-word-7h3-S3cret!"
@@ -111,19 +110,3 @@ def _sign_in(folder: Path, body: bytes) -> str:
 
 for name, body in SIGN_INS.items():
     probe(GROUP, f"proxy: a sign-in in {name}")(partial(_sign_in, body=body))
-
-
-@probe(GROUP, "run: the webhook gets nothing of ~/.netrc")
-def _netrc(folder: Path) -> str:
-    netrc = folder / ".netrc"
-    netrc.write_text(f"machine 127.0.0.1 login someone password {_PASSWORD}\n")
-    netrc.chmod(0o600)
-    with scripted(lambda asked: answered(b"").raw(asked.method)) as hook:
-        words = (*TINY_RUN, "--notify", f"{hook.url}/hook")
-        ended = honest(
-            command(folder, *words, environment={"HOME": str(folder), "NETRC": os.fspath(netrc)}), 0
-        )
-    expect(hook.asked, "the webhook was not called")
-    sent = [value for asked in hook.asked for name, value in asked.headers if name.lower() == "authorization"]
-    expect(not sent, "sends credentials")
-    return f"exit {ended.code}"
