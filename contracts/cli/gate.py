@@ -28,10 +28,10 @@ from contracts.evidence.kept_gate import Question, age_of, answer, length, newes
 from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import collect
 from contracts.evidence.terms import load_terms
-from contracts.file_formats import is_file, read_toml_file
+from contracts.file_formats import read_toml_file
 from contracts.interface.catalogue import load_catalogue
 from contracts.safe_text import plain_line
-from contracts.settings.settings_reader import TARGET_VARIABLES, TARGETS_FOLDER
+from contracts.settings.settings_reader import TARGET_VARIABLES, settings_file
 
 PROFILE: Final = "gate"
 _LEAVES_OUT: Final = "a gate leaves no case out; "
@@ -163,13 +163,13 @@ def _from_kept_run(
             name = option.opts[0] if option.opts[0].startswith("-") else context.params["pytest_arguments"][0]
             raise UsageError(f"{name} says nothing with --from, which runs no case; take it away")
     target_or_address(target, base_url)
+    address = _address(target)
     folder, now = newest_run(kept), datetime.now(UTC)
     record = collect(folder)
-    name = Path(target).name.removesuffix(".toml") if target else None
     question = Question(
         terms=load_terms(consumer, deviations, target, record.run.target, Path.cwd()),
-        target=name,
-        base_url=base_url_of(base_url or _address(target)),
+        target=Path(target).name.removesuffix(".toml") if target else None,
+        base_url=base_url_of(base_url or address),
         max_age=_age(max_age),
         now=now,
     )
@@ -195,8 +195,7 @@ def _from_kept_run(
 
 def _address(target: str | None) -> str | None:
     """The address in the settings of a target; its accounts are not needed, and no variable has to be set."""
-    places = (Path(target), Path(TARGETS_FOLDER) / f"{target}.toml") if target else ()
-    path = next(filter(is_file, places), None)
+    path = settings_file(target, Path.cwd()) if target is not None else None
     address = read_toml_file(path, str(path)).tables.get("base_url") if path else None
     return address if isinstance(address, str) else None
 

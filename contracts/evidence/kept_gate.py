@@ -18,6 +18,7 @@ from contracts.interface.catalogue import Clause, Level
 from contracts.interface.operations import ANY_REALM, in_realms
 from contracts.safe_text import many
 from contracts.session.ledger import RUN_FILE
+from contracts.settings.target import SANDBOX
 
 #: Clocks of two machines may differ by so much; what begins later begins in the future.
 _CLOCKS_DIFFER: Final = timedelta(minutes=5)
@@ -98,6 +99,8 @@ def length(age: timedelta) -> str:
 def _useless(record: RunRecord, question: Question) -> Iterator[str]:
     """Why a run says nothing about what is asked."""
     run, age = record.run, age_of(record.run, question.now)
+    if question.target is None and run.target == SANDBOX:
+        yield f"it judged the embedded sandbox, which is only asked about with --target {SANDBOX}"
     if question.target not in {None, run.target}:
         yield f"it judged the target {run.target}, not {question.target}"
     elif question.base_url not in {None, run.base_url}:

@@ -595,17 +595,27 @@ def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Pa
     return target
 
 
-def _locate(name_or_path: str, search: Path) -> Path:
+def settings_file(name_or_path: str, search: Path) -> Path | None:
+    """The settings file of a target, by its path or its name in `targets/`; None where there is none.
+
+    Raises:
+        UsageError: it is empty, as an unset variable in a script is, which must not turn into a green run.
+    """
     if not name_or_path.strip():
-        # An unset variable in a script must not turn into a green run against the sandbox.
         raise UsageError("--target is empty; name a settings file or target, or leave the option out")
-    named = search / TARGETS_FOLDER / f"{name_or_path}.toml"
-    direct = search / name_or_path
-    is_name = "/" not in name_or_path and "\\" not in name_or_path and not name_or_path.endswith(".toml")
-    if is_name and not is_file(direct):
-        return named if is_file(named) else _no_such_target(name_or_path, search)
-    in_folder = search / TARGETS_FOLDER / name_or_path
-    return in_folder if is_file(in_folder) and not is_file(direct) else direct
+    named = f"{name_or_path}.toml" if _is_name(name_or_path) else name_or_path
+    return next(filter(is_file, (search / name_or_path, search / TARGETS_FOLDER / named)), None)
+
+
+def _is_name(name_or_path: str) -> bool:
+    return "/" not in name_or_path and "\\" not in name_or_path and not name_or_path.endswith(".toml")
+
+
+def _locate(name_or_path: str, search: Path) -> Path:
+    found = settings_file(name_or_path, search)
+    if found is None and _is_name(name_or_path):
+        return _no_such_target(name_or_path, search)
+    return found or search / name_or_path
 
 
 def _shown_path(path: Path, search: Path) -> str:

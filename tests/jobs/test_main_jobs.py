@@ -104,7 +104,7 @@ def test_a_job_at_the_sandbox(
 def test_a_release_after_a_night_asks_what_it_kept(does: Does, tmp_path: Path) -> None:
     does("run --profile nightly --realm abs-dev", 0, "verdict: pass")
     uses(tmp_path, ALL)
-    asks = "gate --from reports --max-age 1h --consumer sdk.toml"
+    asks = "gate --from reports --target sandbox --max-age 1h --consumer sdk.toml"
     does(asks, 6, "gate: inconclusive: the kept run cannot tell: it did not judge the realm bch-dev")
     (tmp_path / "sdk.toml").write_text('realms = ["abs-dev"]\n', "utf-8")
     does(asks, 0, "gate: pass")

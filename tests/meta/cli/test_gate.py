@@ -92,7 +92,7 @@ def test_a_deviation_that_no_longer_happens_fails_and_names_its_line(uploads: Pr
 def test_a_kept_run_answers_as_the_gate_that_made_it_did(uploads: Program) -> None:
     made = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", DEFECT)
     before = list(files(uploads.folder))
-    kept = uploads("gate", "--from", "reports", "--consumer", "sdk.toml")
+    kept = uploads("gate", "--from", "reports", *ON_SANDBOX, "--consumer", "sdk.toml")
     assert (kept.code, kept.last) == (made.code, made.last) == (1, made.last)
     assert "1. fail: " in kept.out
     assert list(files(uploads.folder)) == before
@@ -100,9 +100,10 @@ def test_a_kept_run_answers_as_the_gate_that_made_it_did(uploads: Program) -> No
     accepted = uploads("gate", "--from", "reports/latest", "--consumer", "sdk.toml", "--target", "sandbox")
     assert (accepted.code, "1 accepted deviation" in accepted.last) == (0, True), accepted.out
     for words, says in (
-        (("--max-age", "0.01m"), "it began "),
+        ((*ON_SANDBOX, "--max-age", "0.01m"), "it began "),
         (("--target", "dev"), "it judged the target sandbox, not dev"),
-        ((), "it was limited to sdk.toml"),
+        (ON_SANDBOX, "it was limited to sdk.toml"),
+        ((), "it judged the embedded sandbox"),
     ):
         cannot = uploads("gate", "--from", "reports", *words)
         assert (cannot.code, f"cannot tell: {says}" in cannot.out) == (6, True), cannot.out
@@ -123,6 +124,7 @@ def test_a_kept_run_that_cannot_be_used_is_one_line_and_exit_code_4(program: Pro
         (("kept", "-k", "draft"), "-k says nothing with --from"),
         (("kept", "--workers", "2"), "--workers says nothing with --from"),
         (("kept", "--realm", "abs-dev"), "--realm says nothing with --from"),
+        (("kept", "--target", ""), "--target is empty"),
     ]
     for words, says in table:
         assert_refused(program("gate", "--from", *words), says)
