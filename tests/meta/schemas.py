@@ -26,7 +26,7 @@ SCHEMAS = {
     "saved/*.json": "saved",
 }
 #: Files in formats of other tools.
-FOREIGN = ("traffic.har", "junit.xml", "code-quality.json", "allure/*")
+FOREIGN = ("traffic.har", "junit.xml", "allure/*")
 
 
 @cache

@@ -1,7 +1,6 @@
-"""Findings for build servers: GitHub's annotations, SARIF, GitLab's code quality, JUnit as Jenkins takes it."""
+"""Findings for build servers: GitHub's annotations, JUnit as Jenkins takes it."""
 
 import io
-import json
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -62,32 +61,6 @@ def test_annotations_are_for_the_runner_of_github_alone(
     lines = written.getvalue().decode("utf-8").splitlines()
     assert [line for line in lines if line.startswith("::")] == list(annotation_lines(verdict))
     assert lines[0] == "\\u003a:error::of a service"
-
-
-@pytest.mark.usefixtures("verdict")
-def test_sarif_has_a_result_for_each_finding_on_the_line_of_its_clause(
-    folder: Path, verdict: RunVerdict
-) -> None:
-    content = json.loads((folder / "findings.sarif").read_text("utf-8"))
-    (run,) = content["runs"]
-    assert content["version"] == "2.1.0"
-    for finding, result in zip(verdict.findings, run["results"], strict=True):
-        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == finding.clause
-        place = result["locations"][0]["physicalLocation"]
-        assert place["artifactLocation"] == {"uri": "openapi/clauses/draft.yaml"}
-        assert result["partialFingerprints"] == {"finding/v1": finding.id}
-    assert [result["level"] for result in run["results"]] == ["error", "warning"]
-    assert run["invocations"][0]["exitCode"] == 1
-
-
-@pytest.mark.usefixtures("verdict")
-def test_code_quality_has_what_gitlab_asks_for(folder: Path, verdict: RunVerdict) -> None:
-    entries = json.loads((folder / "code-quality.json").read_text("utf-8"))
-    assert [entry["severity"] for entry in entries] == ["critical", "minor"]
-    assert len({entry["fingerprint"] for entry in entries}) == len(verdict.findings)
-    for entry in entries:
-        assert entry.keys() == {"description", "check_name", "fingerprint", "severity", "location"}
-        assert entry["location"]["lines"]["begin"] >= 1
 
 
 def test_clauses_stand_where_annotations_say() -> None:
