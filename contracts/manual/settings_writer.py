@@ -26,7 +26,7 @@ from contracts.safe_text import plain_line
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     DEVELOPMENT_REALMS,
-    DOCUMENT_REALMS,
+    OF_ONE_REALM,
     PRODUCTION_REALMS,
     RealmSettings,
     ServiceNames,
@@ -299,6 +299,7 @@ def _nearest(name: str, holder: str) -> str:
 
 
 SAMPLES: Final = "samples"
+_SETTINGS: Final = RealmSettings.__dataclass_fields__
 _NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
 _HEAD: Final = (
     "Written by `registry-contracts init`. docs/live.md explains every key; `registry-contracts doctor --target NAME`",
@@ -386,13 +387,15 @@ def write_settings(settings: TargetSettings, path: Path, *, replace: bool) -> li
 
 
 def _sample_name(settings: TargetSettings, realm: str, setting: str) -> str:
-    return f"{settings.name.removesuffix('.toml')}-{realm}-{setting.removesuffix('_document')}.json"
+    parts = settings.name.removesuffix(".toml"), realm, setting.removesuffix("_document")
+    return f"{'-'.join(filter(None, parts))}.json"
 
 
 def _samples(settings: TargetSettings) -> Iterator[tuple[str, str]]:
-    for realm, given in settings.realm.items():
+    common = _common(settings)
+    for realm, given in {**settings.realm, "": common}.items():
         for setting, shown in given.items():
-            if isinstance(shown.value, dict):
+            if isinstance(shown.value, dict) and (setting not in common or not realm):
                 content = json.dumps(shown.value, indent=2, ensure_ascii=False) + "\n"
                 yield _sample_name(settings, realm, setting), content
 
@@ -407,10 +410,7 @@ def _document(settings: TargetSettings) -> tomlkit.TOMLDocument:
     document.add("realms", tomlkit.item(list(settings.realms)))
     document.add(tomlkit.nl())
     document.add("accounts", _accounts(settings))
-    realms = tomlkit.table(is_super_table=True)
-    for realm in settings.realms:
-        realms.add(realm, _realm(settings, realm))
-    document.add("realm", realms)
+    document.add("realm", _realms(settings))
     if settings.names:
         given = {field.name: getattr(settings.names, field.name) for field in fields(settings.names)}
         document.add("names", {name: value for name, value in given.items() if value})
@@ -436,9 +436,34 @@ def _accounts(settings: TargetSettings) -> Table:
     return accounts
 
 
-def _realm(settings: TargetSettings, realm: str) -> Table:
-    """One realm's table: what is known, and the other settings as comments to be filled in."""
-    table, given = tomlkit.table(), settings.realm.get(realm, {})
+def _realms(settings: TargetSettings) -> Table:
+    """What is known, once where it is the same in every realm; the other settings as comments to be filled in."""
+    table, common = tomlkit.table(), _common(settings)
+    table.comment("for all realms; a realm's own table goes first")
+    _add_values(table, settings, "", common)
+    _add_examples(table, settings, [name for name in _SETTINGS if name not in OF_ONE_REALM])
+    table.add(tomlkit.comment("Of one realm, below its own table:"))
+    _add_examples(table, settings, OF_ONE_REALM)
+    table.add(tomlkit.nl())
+    for realm in settings.realms:
+        own, given = tomlkit.table(), settings.realm.get(realm, {})
+        _add_values(own, settings, realm, {name: given[name] for name in given if name not in common})
+        own.add(tomlkit.nl())
+        table.add(realm, own)
+    return table
+
+
+def _common(settings: TargetSettings) -> Mapping[str, Value]:
+    """The settings that several realms have, all with the same value."""
+    first, *others = (settings.realm.get(realm, {}) for realm in settings.realms)
+    return {
+        name: shown
+        for name, shown in first.items()
+        if others and all(name in other and other[name].value == shown.value for other in others)
+    }
+
+
+def _add_values(table: Table, settings: TargetSettings, realm: str, given: Mapping[str, Value]) -> None:
     for setting, shown in given.items():
         value = shown.value
         if isinstance(value, dict):
@@ -447,11 +472,12 @@ def _realm(settings: TargetSettings, realm: str) -> Table:
         if shown.request:
             item.comment(f"request {shown.request} of the recording")
         table.add(setting, item)
-    for name, described in RealmSettings.__dataclass_fields__.items():
-        drafts_only = realm not in DOCUMENT_REALMS and name.startswith(
-            ("contact", "country", "spare", "temporary", "draft", "attachment")
-        )
-        if name not in given and not drafts_only:
-            table.add(tomlkit.comment(f"{name} = …  {described.metadata['meaning']}"))
-    table.add(tomlkit.nl())
-    return table
+
+
+def _add_examples(table: Table, settings: TargetSettings, names: Iterable[str]) -> None:
+    """Add a comment for each setting that no realm has, with a value that it may have and its meaning."""
+    for name in names:
+        if not any(name in given for given in settings.realm.values()):
+            described = _SETTINGS[name].metadata
+            example = tomlkit.item(described["example"]).as_string()
+            table.add(tomlkit.comment(f"{name} = {example}  # {described['meaning']}"))

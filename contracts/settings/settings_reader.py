@@ -20,6 +20,8 @@ from contracts.settings.target import (
     ACCOUNT_ROLES,
     AUTHOR,
     DEVELOPMENT_REALMS,
+    OF_ONE_REALM,
+    PRODUCTION_REALMS,
     SANDBOX,
     Account,
     AttachmentSettings,
@@ -445,10 +447,24 @@ def refuse_unknown_realm(
 
 
 def _realm_settings(source: TomlFile) -> dict[str, RealmSettings]:
-    tables = _table(source, ("realm",))
-    for name in tables:
+    """The settings of each realm: what stands in `[realm]` holds for all of them, a realm's own table goes first."""
+    written = _table(source, ("realm",))
+    known = {*DEVELOPMENT_REALMS, *PRODUCTION_REALMS}
+    named = [name for name, value in written.items() if isinstance(value, dict) or name in known]
+    for name in named:
         refuse_unknown_realm(source, ("realm", name), name)
-    settings = {name: _group(source, ("realm", name), RealmSettings) for name in tables}
+    common = {name: value for name, value in written.items() if name not in named}
+    for name in common.keys() & OF_ONE_REALM:
+        _refuse(
+            source, ("realm", name), f"belongs to one realm; write it below [realm.{DEVELOPMENT_REALMS[0]}]"
+        )
+    shared = _values(source, ("realm",), common, RealmSettings)
+    settings = {
+        name: RealmSettings(
+            **shared | _values(source, ("realm", name), _table(source, ("realm", name)), RealmSettings)
+        )
+        for name in (DEVELOPMENT_REALMS if shared else named)
+    }
     sent = {name: given.sent_as for name, given in settings.items() if given.sent_as}
     for name, spelling in sent.items():
         keys = ("realm", name, "sent_as")
@@ -531,14 +547,17 @@ def _refuse_secrets(source: TomlFile, role: str) -> None:
 
 def _group(source: TomlFile, keys: Names, group: type[Group]) -> Group:
     """Read one table into the dataclass that declares its settings."""
-    table = _table(source, keys)
+    return group(**_values(source, keys, _table(source, keys), group))
+
+
+def _values(source: TomlFile, keys: Names, table: Mapping[str, Any], group: type[Group]) -> dict[str, Any]:
+    """Read the settings that a table gives, as their dataclass declares them."""
     declared: dict[str, Field[Any]] = {item.name: item for item in fields(group)}
     _refuse_unknown(source, keys, table, declared)
-    values = {
+    return {
         key: checked(source, (*keys, key), declared[key].metadata["kind"], value)
         for key, value in table.items()
     }
-    return group(**values)
 
 
 def _table(source: TomlFile, keys: Names) -> dict[str, Any]:

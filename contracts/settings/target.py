@@ -85,9 +85,9 @@ class Kind(Enum):
     NAMES = "a table of texts"
 
 
-def about(kind: Kind, meaning: str) -> dict[str, Any]:
-    """Return the metadata of one setting: its kind, and what it means to a reader of the documentation."""
-    return {"kind": kind, "meaning": meaning}
+def about(kind: Kind, meaning: str, example: Any = None) -> dict[str, Any]:
+    """Return the metadata of one setting: its kind, what it means to a reader, and a value that it may have."""
+    return {"kind": kind, "meaning": meaning, "example": example}
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,10 @@ class Account:
     password: Secret
 
 
+#: Settings that cannot hold for all realms: a spelling, and what each use takes away.
+OF_ONE_REALM = ("sent_as", "attachment_identifiers", "temporary_files")
+
+
 @dataclass(frozen=True)
 class RealmSettings:
     """What the interface document cannot tell about one realm; everything is optional.
@@ -142,17 +146,24 @@ class RealmSettings:
     sent_as: str | None = field(
         default=None,
         metadata=about(
-            Kind.TEXT, "how the target writes this realm, where it does not know the documented spelling"
+            Kind.TEXT,
+            "how the target writes this realm, where it does not know the documented spelling",
+            example="ABS-DEV",
         ),
     )
     contact_schema: str | None = field(
-        default=None, metadata=about(Kind.TEXT, "schema name of contact records")
+        default=None, metadata=about(Kind.TEXT, "schema name of contact records", example="contact")
     )
     contact_organization: str | None = field(
-        default=None, metadata=about(Kind.TEXT, "identifier of an organization, for contactOrganization")
+        default=None,
+        metadata=about(
+            Kind.TEXT,
+            "identifier of an organization, for contactOrganization",
+            example="identifier-of-an-organization",
+        ),
     )
     country_terms: tuple[str, ...] = field(
-        default=(), metadata=about(Kind.TEXTS, "valid identifiers for country")
+        default=(), metadata=about(Kind.TEXTS, "valid identifiers for country", example=("ca", "fr"))
     )
     contact_document: dict[str, Any] | None = field(
         default=None,
@@ -161,10 +172,14 @@ class RealmSettings:
             Kind.JSON_FILE,
             "contact that the service takes, beside the settings; tells the allowed values of type, gender, "
             "addressType and organizationType, which the interface document does not show",
+            example="samples/contact.json",
         ),
     )
     workflow_schema: str | None = field(
-        default=None, metadata=about(Kind.TEXT, "schema configured for the workflow in this realm")
+        default=None,
+        metadata=about(
+            Kind.TEXT, "schema configured for the workflow in this realm", example="name-of-a-schema"
+        ),
     )
     workflow_document: dict[str, Any] | None = field(
         default=None,
@@ -172,11 +187,16 @@ class RealmSettings:
         metadata=about(
             Kind.JSON_FILE,
             "valid document for workflow_schema, beside the settings; header.identifier is filled in",
+            example="samples/workflow.json",
         ),
     )
     draft_schema: str | None = field(
         default=None,
-        metadata=about(Kind.TEXT, "schema of records that are saved as drafts, where contacts are not"),
+        metadata=about(
+            Kind.TEXT,
+            "schema of records that are saved as drafts, where contacts are not",
+            example="name-of-a-schema",
+        ),
     )
     draft_document: dict[str, Any] | None = field(
         default=None,
@@ -185,24 +205,33 @@ class RealmSettings:
             Kind.JSON_FILE,
             "valid draft of draft_schema, beside the settings, where contacts are not taken as drafts; "
             "header.identifier is filled in",
+            example="samples/draft.json",
         ),
     )
     locked_identifier: str | None = field(
-        default=None, metadata=about(Kind.IDENTIFIER, "record that is locked for workflow")
+        default=None,
+        metadata=about(
+            Kind.IDENTIFIER, "record that is locked for workflow", example="a-record-locked-for-workflow"
+        ),
     )
     existing_identifier: tuple[str, ...] = field(
         default=(),
         metadata=about(
-            Kind.IDENTIFIER_OR_IDENTIFIERS, "record or records of the author that exist and are not locked"
+            Kind.IDENTIFIER_OR_IDENTIFIERS,
+            "record or records of the author that exist and are not locked",
+            example=("a-record-of-the-author",),
         ),
     )
     others_identifier: str | None = field(
-        default=None, metadata=about(Kind.IDENTIFIER, "record of another account")
+        default=None,
+        metadata=about(Kind.IDENTIFIER, "record of another account", example="a-record-of-somebody-else"),
     )
     published_identifier: tuple[str, ...] = field(
         default=(),
         metadata=about(
-            Kind.IDENTIFIER_OR_IDENTIFIERS, "record or records with a published version beside their draft"
+            Kind.IDENTIFIER_OR_IDENTIFIERS,
+            "record or records with a published version beside their draft",
+            example=("a-published-record-with-draft",),
         ),
     )
     attachment_identifiers: tuple[str, ...] = field(
@@ -210,17 +239,23 @@ class RealmSettings:
         metadata=about(
             Kind.IDENTIFIERS,
             "records of the author that take attachments and have none yet, where drafts take none; each is used up",
+            example=("a-record-for-files-1", "a-record-for-files-2"),
         ),
     )
     temporary_files: tuple[str, ...] = field(
         default=(),
-        metadata=about(Kind.TEXTS, "unused ids of temporary files that are not empty; each is used up"),
+        metadata=about(
+            Kind.TEXTS,
+            "unused ids of temporary files that are not empty; each is used up",
+            example=("unused-temporary-file-1", "unused-temporary-file-2"),
+        ),
     )
     spare_identifiers: tuple[str, ...] = field(
         default=(),
         metadata=about(
             Kind.IDENTIFIERS,
             "identifiers outside the suite's prefix that it may write: hyphens, underscores or digits only",
+            example=("------------", "____________", "123456789012"),
         ),
     )
 

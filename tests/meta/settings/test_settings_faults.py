@@ -154,6 +154,12 @@ BAD = {
     ),
     "accounts as a text": (HEAD + 'accounts = "author"\n', 3, ["must be a table", "[accounts]"]),
     "realm settings as a list": (HEAD + "[realm]\nabs-dev = []\n", 4, ["must be a table", "[realm.abs-dev]"]),
+    "files of one realm for all": (
+        HEAD + '[realm]\ntemporary_files = ["a"]\n',
+        4,
+        ["realm.temporary_files belongs to one realm", "[realm.abs-dev]"],
+    ),
+    "unknown setting of all realms": (HEAD + '[realm]\ncontact_scheme = "a"\n', 4, ["contact_schema"]),
     "rate below zero": (HEAD + "[pace]\nrequests_per_second = -1\n", 4, ["above 0"]),
     "rate that is no number": (HEAD + "[pace]\nrequests_per_second = nan\n", 4, ["above 0"]),
     "rate as true": (HEAD + "[pace]\nrequests_per_second = true\n", 4, ["not true or false"]),

@@ -104,6 +104,14 @@ def test_a_base_url_is_kept_in_one_normal_form(written: str, kept: str) -> None:
     assert checked_base_url(written) == kept
 
 
+def test_what_stands_in_realm_holds_for_every_realm_that_does_not_say_otherwise(tmp_path: Path) -> None:
+    shared = '[realm]\ncontact_schema = "contact"\ncountry_terms = ["ca"]\n[realm.bch-dev]\ncountry_terms = ["fr"]\n'
+    target = load(tmp_path, HEAD + shared)
+    terms = {realm: target.realm_settings(realm).country_terms for realm in DEVELOPMENT_REALMS}
+    assert terms == dict.fromkeys(DEVELOPMENT_REALMS, ("ca",)) | {"bch-dev": ("fr",)}
+    assert {target.realm_settings(realm).contact_schema for realm in DEVELOPMENT_REALMS} == {"contact"}
+
+
 def test_whatever_is_loaded_passes_the_guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Target] = []
     monkeypatch.setattr(settings_reader, "refuse_production", seen.append)
