@@ -19,10 +19,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
-from contracts.interface.operations import DOCUMENT_REALMS, Operation
+from contracts.interface.operations import DOCUMENT_REALMS, WORKFLOW_REALMS, Operation
+from contracts.sandbox.habits import ONE_GIGABYTE
 
 #: Bodies above this size pass unchanged.
 _LARGEST_BODY: Final = 16 * 1024 * 1024
+_LARGE: Final = 64 * 1024
 #: So long does a fault wait that shows only when two requests overlap.
 _OVERLAP_SECONDS: Final = 0.03
 #: Where a sandbox with a fault says how often the fault made a difference; outside the interface.
@@ -154,8 +156,12 @@ class Memory:
         listed: Items that lists held, by the text of the item.
         deleted: Identifiers of deleted drafts.
         tokens: Tokens that the fault got for itself, by role.
+        size_limit: The largest file that the service takes, in bytes.
+        arrived: The latest request of each operation, answered or not.
+        kept: Whatever else an effect remembers.
     """
 
+    size_limit: int = 0
     saved: dict[tuple[str, str], Request] = field(default_factory=dict)
     before: dict[tuple[str, str], Request] = field(default_factory=dict)
     answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
@@ -163,6 +169,8 @@ class Memory:
     items: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     deleted: dict[str, None] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
+    arrived: dict[str, Request] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict)
 
     def note(self, request: Request, answer: Answer) -> None:
         """Remember one request that the service answered."""
@@ -186,6 +194,7 @@ class Memory:
 Below = Callable[[Request], Awaitable[Answer]]
 Inject = Callable[[Request, Below, Memory], Awaitable[Answer | None]]
 Condition = Callable[[Request, "Met"], bool]
+Where = Callable[[Request, Memory], bool]
 
 
 @dataclass
@@ -203,34 +212,13 @@ class Met:
 
 
 class Injector:
-    """ASGI middleware that injects one fault.
+    """ASGI middleware that injects one fault."""
 
-    Args:
-        operations: Ids of the operations where the fault acts.
-        inject: Answers in place of the service, which it may ask; None leaves the request to the service.
-        condition: Whether the fault acts on this request.
-        waits: Whether requests wait a moment, so that two of them can overlap.
-        of_successes: Whether the condition counts requests that the service takes, and no others.
-    """
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        operations: Iterable[str],
-        inject: Inject,
-        condition: Condition,
-        waits: bool,
-        of_successes: bool = False,
-    ) -> None:
+    def __init__(self, app: ASGIApp, fault: Fault, size_limit: int) -> None:
         self._app = app
-        self._operations = frozenset(operations)
-        self._inject = inject
-        self._condition = condition
-        self._waits = waits
-        self._of_successes = of_successes
+        self._fault = fault
         self._description = load_description()
-        self._memory = Memory()
+        self._memory = Memory(size_limit)
         self._met = Met()
         self._under_way: Counter[str] = Counter()
         self._tokens: dict[str, str] = {}
@@ -256,6 +244,7 @@ class Injector:
         query = tuple(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
         request = Request(match[0], match[1], query, headers, body)
         request = replace(request, role=self._role_of(request))
+        self._memory.arrived[request.operation.id] = request
         original = (scope, request)
 
         async def below(changed: Request) -> Answer:
@@ -266,8 +255,12 @@ class Injector:
 
     async def _answer(self, request: Request, below: Below) -> Answer:
         answer: Answer | None = None
-        taken = await below(request) if self._of_successes else None
-        if request.operation.id in self._operations and (taken is None or taken.success):
+        fault = self._fault
+        taken = await below(request) if fault.of_successes else None
+        meant = request.operation.id in fault.operations and (
+            fault.where is None or fault.where(request, self._memory)
+        )
+        if meant and (taken is None or taken.success):
             answer = (
                 await self._altered(request, _answered_already(request, taken, below))
                 if await self._acts(request)
@@ -293,16 +286,18 @@ class Injector:
             answer = await below(changed)
             if changed == request:
                 faithful.append(answer)
-            else:
-                differs = True
+            else:  # a look at what is stored is no difference, unless it is the answer
+                differs = differs or changed.operation.method not in ("GET", "HEAD")
             return answer
 
-        answer = await self._inject(request, watched, self._memory)
-        self._met.altered += answer is not None and (differs or answer not in faithful)
+        self._met.altered += 1  # also when no answer ever comes
+        answer = await self._fault.inject(request, watched, self._memory)
+        same = answer is None or (not differs and answer in faithful)
+        self._met.altered -= same and self._fault.part is None
         return answer
 
     async def _acts(self, request: Request) -> bool:
-        if self._waits:
+        if self._fault.condition == "overlapping":
             key = request.operation.id
             self._under_way[key] += 1
             seen = self._under_way[key]
@@ -311,7 +306,7 @@ class Injector:
             self._under_way[key] -= 1
         self._met.total += 1
         self._met.by_uid[request.uid] += 1
-        return self._condition(request, self._met)
+        return CONDITIONS[self._fault.condition](request, self._met)
 
     def _role_of(self, request: Request) -> str:
         return self._tokens.get(request.header("authorization").rpartition(" ")[2], "")
@@ -445,7 +440,6 @@ class Fault:
     """One fault.
 
     Attributes:
-        name: `family/operation/operator/condition`; `load` finds the fault by it.
         family: What kind of thing is wrong.
         operations: Where it acts.
         operator: What goes wrong there.
@@ -454,6 +448,11 @@ class Fault:
         label: Stands for the operations in the name; by default the first of them.
         stated: Whether a sentence of the document says outright that it is wrong, or only a reading of one.
         of_successes: The condition counts requests that the service takes, and no others.
+        where: Which requests are meant and counted; None for all of the operations.
+        named: A name of its own.
+        also: Another name by which it is found.
+        says: What the altered service does; by default the first sentence of what injects the fault.
+        part: Alters a part of the service when it is made, for what cannot be done between service and client.
     """
 
     family: str
@@ -465,11 +464,24 @@ class Fault:
     label: str = ""
     stated: bool = True
     of_successes: bool = False
+    where: Where | None = field(default=None, repr=False, compare=False)
+    named: str = ""
+    also: str = ""
+    says: str = ""
+    part: Part | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
-        """The name that the command line takes."""
-        return f"{self.family}/{self.label or self.operations[0]}/{self.operator}/{self.condition}"
+        """The name that the command line takes: its own, or `family/operation/operator/condition`."""
+        return (
+            self.named or f"{self.family}/{self.label or self.operations[0]}/{self.operator}/{self.condition}"
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What the altered service does, and when."""
+        said = self.says or str(getattr(self.inject, "func", self.inject).__doc__).partition("\n")[0]
+        return said if self.condition == "always" else f"{said[:-1]} ({self.condition.replace('-', ' ')})."
 
     @property
     def level(self) -> Level:
@@ -483,18 +495,16 @@ class Fault:
     def realms(self) -> tuple[str, ...]:
         """The realms in which it shows; empty for all."""
         realm = self.condition.removeprefix("in-")
-        return (realm,) if realm in DOCUMENT_REALMS else ()
+        return (realm,) if realm in WORKFLOW_REALMS else ()
 
-    def over(self, app: ASGIApp) -> Injector:
-        """Put the fault over a sandbox."""
-        return Injector(
-            app,
-            operations=self.operations,
-            inject=self.inject,
-            condition=CONDITIONS[self.condition],
-            waits=self.condition == "overlapping",
-            of_successes=self.of_successes,
-        )
+    @property
+    def rare(self) -> bool:
+        """Whether it shows so seldom that a run has to repeat itself to meet it."""
+        return self.condition == "every-twentieth"
+
+    def over(self, app: ASGIApp, size_limit: int = ONE_GIGABYTE) -> Injector:
+        """Put the fault over a sandbox that takes files up to a size."""
+        return Injector(app, self, size_limit)
 
 
 def _in_realm(realm: str) -> Condition:
@@ -512,11 +522,16 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
         "second-time": lambda request, met: met.by_uid[request.uid] == 2,
         "from-second-time": lambda request, met: met.by_uid[request.uid] >= 2,
         "every-third": lambda _, met: met.total % 3 == 0,
+        "every-second": lambda _, met: met.total % 2 == 0,
         "every-fifth": lambda _, met: met.total % 5 == 0,
+        "every-twentieth": lambda _, met: met.total % 20 == 0,
         "after-five": lambda _, met: met.total > 5,
         "after-thirty": lambda _, met: met.total > 30,
         "overlapping": lambda _, met: met.overlapped,
-        **{f"in-{realm}": _in_realm(realm) for realm in DOCUMENT_REALMS},
+        "above-64-kib": lambda request, _: len(request.body) > _LARGE,
+        "beyond-ascii": lambda request, _: not json.dumps(request.json, ensure_ascii=False).isascii(),
+        "of-the-second-author": lambda request, _: request.role == "other",
+        **{f"in-{realm}": _in_realm(realm) for realm in WORKFLOW_REALMS},
     }
 )
 
@@ -583,14 +598,47 @@ class Family:
         inject: Inject,
         conditions: Iterable[str] = ("always",),
         *,
-        label: str = "",
-        stated: bool = True,
-        of_successes: bool = False,
+        also: str = "",
+        **attributes: Any,
     ) -> Iterator[Fault]:
         """Make the same fault under each of some conditions; the arguments are the attributes of the fault."""
         of, broken = (operations,) if isinstance(operations, str) else operations, tuple(clauses)
         for condition in conditions:
-            yield Fault(self.name, of, operator, condition, broken, inject, label, stated, of_successes)
+            other = also and short_name(also, condition)
+            yield Fault(self.name, of, operator, condition, broken, inject, also=other, **attributes)
+
+
+#: Alters one part of a service, before its first request.
+Part = Callable[[Any], None]
+
+
+async def _untouched(_request: Request, _below: Below, _: Memory) -> Answer | None:
+    """A part of the service does it."""
+    return None
+
+
+def row(
+    name: str,
+    clauses: str | tuple[str, ...],
+    operations: str | tuple[str, ...],
+    effect: Inject = _untouched,
+    says: str = "",
+    condition: str = "always",
+    *,
+    where: Where | None = None,
+    part: Part | None = None,
+) -> Fault:
+    """Write one fault with a name of its own; one clause means that the fault breaks it alone."""
+    broken = (clauses,) if isinstance(clauses, str) else clauses
+    of = (operations,) if isinstance(operations, str) else operations
+    family = load_catalogue().clause(broken[0]).family
+    named = short_name(name, condition)
+    return Fault(family, of, name, condition, broken, effect, named=named, says=says, where=where, part=part)
+
+
+def short_name(name: str, condition: str) -> str:
+    """The name of a row under a condition; the ending of a realm goes without saying."""
+    return name if condition == "always" else f"{name}-{condition.removesuffix('-dev')}"
 
 
 def kebab(name: str) -> str:

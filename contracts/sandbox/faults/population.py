@@ -46,13 +46,18 @@ def population() -> Mapping[str, Fault]:
     return MappingProxyType({fault.name: fault for make in _MAKERS for fault in make()})
 
 
+@cache
+def _by_other_name() -> Mapping[str, Fault]:
+    return {fault.also: fault for fault in population().values() if fault.also}
+
+
 def load(name: str) -> Fault:
-    """Find a fault by its name.
+    """Find a fault by its name, or by its other one.
 
     Raises:
         UsageError: there is none of this name.
     """
-    fault = population().get(name)
+    fault = population().get(name) or _by_other_name().get(name)
     if fault is None:
         raise UsageError(f"unknown fault '{name}'; `registry-contracts sandbox --fault list` shows them all")
     return fault
@@ -102,6 +107,8 @@ def chances() -> Mapping[Fault, float]:
 
 
 def help_text() -> str:
-    """Every fault with what it breaks, as `--fault list` prints them."""
-    lines = [f"{fault.name}  {', '.join(fault.clauses)}" for fault in population().values()]
+    """Every fault with what it breaks and does, as `--fault list` prints them."""
+    lines = [
+        f"{fault.name}  {fault.sentence} ({', '.join(fault.clauses)})" for fault in population().values()
+    ]
     return "\n".join(lines) + "\n"
