@@ -243,12 +243,12 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
     """Give the verdict on `clause` in `realm`: the worst of what the evidence says.
 
     Design section 3: a pass needs an assertion that was reached and held; findings that were not confirmed do
-    not fail; a clause that holds in one case and is inconclusive in another is inconclusive; a clause that
-    nothing is said of is untested.
+    not fail; a clause that holds in one case and is inconclusive in another is inconclusive, and untested where
+    that case lacks a setting that the clause needs; a clause that nothing is said of is untested.
     """
     counts = [counts_for(clause.id, case) for case in evidence.cases]
     held, contradicted = sum(count.held for count in counts), sum(count.contradicted for count in counts)
-    statements = [*_from_findings(evidence.findings, held), *_from_cases(clause, evidence.cases)]
+    statements = [*_from_findings(evidence.findings, held), *_from_cases(clause, evidence.cases, held)]
     statements += _from_assertions(clause, evidence, held, contradicted)
     statements += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
     unreached = not (statements or evidence.dealt) and bool(evidence.cases) and clause.untested is None
@@ -303,7 +303,7 @@ def _from_findings(findings: Iterable[Finding], held: int) -> Iterator[Statement
             yield (Verdict.PASS if held else Verdict.INCONCLUSIVE), reason
 
 
-def _from_cases(clause: Clause, cases: Iterable[Case]) -> Iterator[Statement]:
+def _from_cases(clause: Clause, cases: Iterable[Case], held: int) -> Iterator[Statement]:
     # Only a case that lists the clause counts here: a universal check is judged apart from the case that ran it.
     for case in cases:
         if clause.id not in case.clauses:
@@ -311,8 +311,15 @@ def _from_cases(clause: Clause, cases: Iterable[Case]) -> Iterator[Statement]:
         if case.outcome in {Verdict.ERROR, Verdict.INCONCLUSIVE}:
             cause = case.blocked_by.cause if case.blocked_by else None
             yield case.outcome, case.reason or cause or f"{case.name}: no reason was given"
-        elif case.outcome is Verdict.UNTESTED:
+        elif case.outcome is Verdict.UNTESTED and not (held and _lacks_for_others(clause, case.reason)):
             yield Verdict.UNTESTED, case.reason or f"{case.name}: no assertion was reached"
+
+
+def _lacks_for_others(clause: Clause, reason: str | None) -> bool:
+    """Whether the setting that a case lacks is one that other clauses of it need, and this one does not."""
+    lacking = missing_settings(reason)
+    needed = {need.rpartition(".")[2] for need in clause.needs}
+    return lacking is not None and needed.isdisjoint(re.split(r"[., ]+", lacking))
 
 
 def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted: int) -> Iterator[Statement]:

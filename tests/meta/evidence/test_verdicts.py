@@ -42,11 +42,14 @@ from tests.meta.evidence.sample_records import (
 )
 
 REALM = "abs-dev"
+NEED = "realm.locked_identifier"
 SETTING = "setting realm.abs-dev.locked_identifier is missing"
 
 
 def clause(name: str = "c", level: str = "must") -> Clause:
-    return Clause(name, Level(level), ("getDraft",), "Draft versions", f"{name} holds.", realms=(REALM,))
+    return Clause(
+        name, Level(level), ("getDraft",), "Draft versions", f"{name} holds.", needs=(NEED,), realms=(REALM,)
+    )
 
 
 def case(name: str, outcome: str, held: int = 0, contradicted: int = 0, **changes: object) -> Case:
@@ -77,6 +80,11 @@ BROKEN = case("breaks", "error", reason="KeyError")
 STUCK = case("is stuck", "inconclusive", reason="503 from the gateway")
 STUCK_HALFWAY = case("is stuck halfway", "inconclusive", held=1, reason="503 from the gateway")
 LACKING = case("lacks a setting", "untested", reason=SETTING)
+LACKING_ELSEWHERE = case(
+    "lacks another",
+    "untested",
+    reason="setting attachments.size_limit_bytes is missing, and 1 GB is too much",
+)
 SILENT_CASE = case("reaches nothing", "pass")
 SEEN = Observation("c", REALM, "getDraft", "t", {"status": 200})
 
@@ -97,6 +105,8 @@ SEEN = Observation("c", REALM, "getDraft", "t", {"status": 200})
         ("must", record(STUCK, BROKEN), "error"),
         ("must", record(LACKING), "untested"),
         ("must", record(PASSED, LACKING), "untested"),
+        ("must", record(PASSED, LACKING_ELSEWHERE), "pass"),
+        ("must", record(LACKING_ELSEWHERE), "untested"),
         ("must", record(SILENT_CASE), "untested"),
         ("must", record(), "untested"),
         ("must", record(PASSED, untested=(Untested("c", REALM, "out of the profile"),)), "untested"),
