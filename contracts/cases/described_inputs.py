@@ -32,7 +32,6 @@ from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, UID_LONGEST, is_valid_uid
 from contracts.session.actor import Actor, ActorClient
 from contracts.session.namespace import Namespace
-from contracts.settings.target import DEVELOPMENT_REALMS
 
 #: Where a request goes is the actor's business: this address is only written into what Schemathesis makes.
 _ANYWHERE: Final = "http://127.0.0.1"
@@ -69,12 +68,6 @@ def described(realm: str) -> Any:
         }
     )
     return schemathesis.openapi.from_dict(load_description().for_realm(realm), config=config)
-
-
-def load_generators() -> None:
-    """Read the description of every realm now, with all that Schemathesis imports for it; forks need not."""
-    for realm in DEVELOPMENT_REALMS:
-        _ = described(realm).transport
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ so that nothing but the fault can be the reason of a refusal.
 
 from __future__ import annotations
 
-import pickle
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -81,58 +80,18 @@ class Fault:
         """The fault in the catalogue's notation, such as `body.firstName:missing`."""
         return f"{self.place}.{self.name}:{self.kind}" if self.name else f"{self.place}:{self.kind}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Leave out what is absent: `ABSENT` is another object in each process."""
-        given = () if self.value is ABSENT else (self.value,)
-        return _unpacked_fault, (self.place, self.name, self.kind, *given)
-
-
-def _unpacked_fault(place: str, name: str, kind: str, value: Any = ABSENT) -> Fault:
-    return Fault(place, name, kind, value)
-
-
-#: The faults of an operation in a realm.
-_AllFaults = Mapping[tuple[str, str], tuple[Fault, ...]]
-
 
 @cache
 def faults(operation: str, realm: str) -> tuple[Fault, ...]:
     """Every fault that the coverage phase makes of an operation in a realm; the same each time."""
-    made = _made_elsewhere().get((operation, realm)) if _source else None
-    return tuple(_generated(operation, realm)) if made is None else made
+    return tuple(fault for case in _negative_cases(operation, realm) if (fault := _fault(case)))
 
 
-def _generated(operation: str, realm: str) -> Iterator[Fault]:
-    return (fault for case in _negative_cases(operation, realm) if (fault := _fault(case)))
-
-
-def make_all() -> _AllFaults:
+def make_all() -> None:
     """Make the faults of every operation in every realm now, so that forks of this process need not."""
-    return {
-        (name, realm): faults(name, realm)
-        for name, operation in load_description().operations.items()
-        for realm in operation.realms
-    }
-
-
-#: What gives the faults that another process makes, packed by pickle; none in a process that makes its own.
-_source: list[Callable[[], bytes]] = []
-
-
-def take_from(source: Callable[[], bytes]) -> None:
-    """Take the faults from another process of ours from now on, which has called `make_all`.
-
-    Args:
-        source: Waits until that is done, and returns its result packed by pickle; empty where it failed.
-    """
-    _source[:] = [source]
-
-
-@cache
-def _made_elsewhere() -> _AllFaults:
-    packed = _source[0]()
-    made: _AllFaults = pickle.loads(packed) if packed else {}  # noqa: S301 - written by a fork of this process
-    return made
+    for name, operation in load_description().operations.items():
+        for realm in operation.realms:
+            faults(name, realm)
 
 
 def one_of_each(

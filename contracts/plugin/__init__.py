@@ -13,6 +13,5 @@ pytest_plugins = (
     "contracts.plugin.fixtures",
     "contracts.plugin.terminal",
     "contracts.plugin.session_finish",
-    "contracts.plugin.worker_start",
     "contracts.plugin.refused_run",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from contracts.plugin.interruption import (
     WorkerCrashes,
     leave_to_controller,
     signals_held,
-    signals_let_through,
 )
 from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, is_contract_run, make_plan
 from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
@@ -54,24 +53,6 @@ from contracts.settings.embedded_sandbox import EmbeddedSandbox
 #: Whether it was said what will be sent, or would be.
 _PLANNED = pytest.StashKey[bool]()
 _LEFT_OPEN = pytest.PytestUnraisableExceptionWarning
-
-
-@dataclass(frozen=True)
-class _Look:
-    """What the look at the target showed.
-
-    Attributes:
-        obstacle: Why no case can be judged.
-        names: What the service calls otherwise than documented, as a line for people.
-        trouble: What broke in the suite itself.
-    """
-
-    obstacle: str | None = None
-    names: str | None = None
-    trouble: str | None = None
-
-
-_LOOK = pytest.StashKey[_Look]()
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -198,14 +179,6 @@ def pytest_configure_node(node: Any) -> None:
     write_facts(node.config, node.config.stash[PLAN], finished=False)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """Look at the target before xdist starts workers, while the server that forks them imports and collects."""
-    if PLAN in config.stash:
-        with signals_let_through():
-            config.stash[STOPPING].interruptible(partial(_look_early, config))
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
     """Look at the target before any case sends something; one clear line when it cannot be judged."""
@@ -213,35 +186,18 @@ def pytest_collection(session: pytest.Session) -> None:
     if PLAN not in config.stash:
         return
     config.stash[STOPPING].begin()
-    if _LOOK not in config.stash:
-        _look(config)
-    seen = config.stash[_LOOK]
-    if seen.trouble:
-        note_trouble(config.stash[WORKER], "looking at the target", seen.trouble)
-        pytest.exit("the suite broke", returncode=ExitCode.ERROR)
-    if seen.obstacle:
-        config.stash[OBSTACLE] = seen.obstacle
-        pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
-    notes = filter(None, (clock_in_words(config.stash[WORKER]), seen.names))
-    _write_lines(config, [f"contract: {line}" for line in notes])
-    _sweep(config)
-
-
-def _look_early(config: pytest.Config) -> None:
-    """Look at the target in the session's start, where a run that broke would leave no reports."""
-    with suppress(OSError):  # such as a disk that is full: the collection looks again, and says so
-        _look(config)
-
-
-def _look(config: pytest.Config) -> None:
-    """Look at the target. What follows from it waits for the collection: an exit before that leaves no reports."""
     try:
         obstacle = preflight(config.stash[WORKER], float(config.getoption("--wait")))
         names = None if obstacle else look_at_names(config.stash[WORKER])
     except SuiteError as error:
-        config.stash[_LOOK] = _Look(trouble=str(error))
-    else:
-        config.stash[_LOOK] = _Look(obstacle, names)
+        note_trouble(config.stash[WORKER], "looking at the target", str(error))
+        pytest.exit("the suite broke", returncode=ExitCode.ERROR)
+    if obstacle:
+        config.stash[OBSTACLE] = obstacle
+        pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
+    notes = filter(None, (clock_in_words(config.stash[WORKER]), names))
+    _write_lines(config, [f"contract: {line}" for line in notes])
+    _sweep(config)
 
 
 @pytest.hookimpl(tryfirst=True)

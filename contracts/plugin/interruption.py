@@ -13,8 +13,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, Final
@@ -39,27 +39,17 @@ def note_pid(private: Path, name: str) -> None:
     (private / f"pid-{name}").write_text(str(os.getpid()), encoding="ascii")
 
 
-def signals_held() -> AbstractContextManager[None]:
+@contextmanager
+def signals_held() -> Iterator[None]:
     """Hold signals back from this process and from those that it starts meanwhile, until each says that it is ready.
 
     A terminal tells all processes of a run. A worker that is only starting would die of that, and take pytest's
     start along.
     """
-    return _masked(held=True)
-
-
-def signals_let_through() -> AbstractContextManager[None]:
-    """Let signals reach this process meanwhile, where they are held back around this."""
-    return _masked(held=False)
-
-
-@contextmanager
-def _masked(*, held: bool) -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    how = signal.SIG_BLOCK if held else signal.SIG_UNBLOCK
-    before = signal.pthread_sigmask(how, INTERRUPTING_SIGNALS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
     try:
         yield
     finally:
@@ -119,16 +109,6 @@ class Stopping:
         self._begun = True
         if self.asked:
             raise KeyboardInterrupt
-
-    def interruptible(self, action: Callable[[], None]) -> None:
-        """Do something long in the session's start; an interruption ends it alone, and `begin` ends the rest."""
-        try:
-            self._begun = True
-            if not self.asked:
-                action()
-            self._begun = False
-        except KeyboardInterrupt:
-            self._begun = False
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self) -> None:

@@ -1,12 +1,10 @@
 """Generated faults are judged one by one, each looked for again before it counts."""
 
-import pickle
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from contracts.cases import generated_faults
 from contracts.cases.fault_probe import Probe, firm, judged
 from contracts.cases.generated_faults import ABSENT, Fault, one_of_each
 from contracts.checks.outcomes import Attempt, Contradiction, confirm
@@ -154,20 +152,3 @@ def test_what_would_stay_for_good_is_not_sent_to_be_observed() -> None:
     unknown = Fault("header", "Realm", "no-such-kind", "x")
     assert not judged(load_catalogue(), "createContact", unknown)
     assert judged(load_catalogue(), "getDraft", unknown)
-
-
-def test_what_is_absent_is_the_same_object_in_the_process_that_takes_faults(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    packed = pickle.dumps({("createToken", "any"): (MISSING, Fault("body", "x", "wrong-kind", [1]))})
-    monkeypatch.setattr(generated_faults, "_source", [lambda: packed])
-    monkeypatch.setattr(generated_faults, "_made_elsewhere", generated_faults._made_elsewhere.__wrapped__)
-    absent, wrong = generated_faults.faults.__wrapped__("createToken", "any")
-    assert absent.value is ABSENT
-    assert (absent, wrong, wrong.value) == (MISSING, Fault("body", "x", "wrong-kind", [1]), [1])
-
-
-def test_faults_that_another_process_failed_to_make_are_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generated_faults, "_source", [lambda: b""])
-    monkeypatch.setattr(generated_faults, "_made_elsewhere", generated_faults._made_elsewhere.__wrapped__)
-    assert generated_faults.faults.__wrapped__("createToken", "any")
