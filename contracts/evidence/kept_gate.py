@@ -11,7 +11,7 @@ from typing import Final
 from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode, RunFacts, RunRecord
 from contracts.evidence.run_comparison import drift_of
-from contracts.evidence.run_folder import LATEST
+from contracts.evidence.run_folder import LATEST, read_run_facts
 from contracts.evidence.terms import Consumer, Terms
 from contracts.evidence.verdicts import RunVerdict, judge, listed
 from contracts.interface.catalogue import Clause, Level
@@ -47,7 +47,7 @@ class Question:
 
 
 def newest_run(folder: Path) -> Path:
-    """Return a run folder, or the newest one in a folder of them, such as an unpacked artifact.
+    """Return a run folder, or the newest run that was not refused in a folder of them, such as an unpacked artifact.
 
     Raises:
         UsageError: there is none.
@@ -56,7 +56,8 @@ def newest_run(folder: Path) -> Path:
     runs = [folder] if (folder / RUN_FILE).is_file() else [path for path in inside if path.name != LATEST]
     if not runs:
         raise UsageError(f"no kept run in '{folder}': --from names the folder of a run, or one that holds it")
-    return max(runs, key=lambda path: path.name)
+    newest_first = sorted(runs, key=lambda path: path.name, reverse=True)
+    return next((path for path in newest_first if not read_run_facts(path).refused), newest_first[0])
 
 
 def answer(

@@ -108,6 +108,9 @@ def test_a_kept_run_answers_as_the_gate_that_made_it_did(uploads: Program) -> No
         cannot = uploads("gate", "--from", "reports", *words)
         assert (cannot.code, f"cannot tell: {says}" in cannot.out) == (6, True), cannot.out
         assert cannot.last.startswith("gate: inconclusive: the kept run cannot tell: ")
+    assert uploads("run", "--target", "nowhere").code == 4, "noted as a run that was refused, and passed over"
+    again = uploads("gate", "--from", "reports", *ON_SANDBOX, "--consumer", "sdk.toml")
+    assert (again.code, again.last) == (0, accepted.last)
 
 
 def files(folder: Path) -> Iterator[Path]:
