@@ -131,7 +131,9 @@ def _report(results: Sequence[DrawnResult], seed: int, command: str) -> Iterator
     yield from _survivors(faults)
     yield from _advisory(faults)
     yield from _alarms(services)
-    yield from _table("family", faults, lambda result: result.name.split("/")[0])
+    yield from _table(
+        "family", faults, lambda result: result.name.split("/")[0] if "/" in result.name else "rows"
+    )
     yield from _table("operator", faults, lambda result: _operator(result.name))
     if blind:
         yield ""
@@ -145,7 +147,7 @@ def _name(result: DrawnResult) -> str:
 
 
 def _operator(name: str) -> str:
-    return name.split("/")[2]
+    return name.split("/")[-2:][0]
 
 
 def _figures(faults: Sequence[DrawnResult], services: Sequence[DrawnResult]) -> Iterator[str]:

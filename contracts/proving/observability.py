@@ -21,7 +21,8 @@ from starlette.types import ASGIApp
 
 from contracts.interface.description import load_description
 from contracts.sandbox.faults.fault import Answer, Fault, ask
-from contracts.sandbox.faults.validation import CONTACT_FIELDS_SAMPLES, INVALID_CLASSES, VALID_CLASSES
+from contracts.sandbox.faults.samples import CONTACT_FIELDS_SAMPLES
+from contracts.sandbox.faults.validation import INVALID_CLASSES, VALID_CLASSES
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.service import create_app
 

@@ -48,6 +48,7 @@ class Request:
         query: Decoded pairs.
         headers: Raw pairs, names in lower case.
         role: Role of the account that the token belongs to; empty without a token of the service.
+        look: A fault asks only to learn something: the service takes nothing of it.
     """
 
     operation: Operation
@@ -56,6 +57,7 @@ class Request:
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
     role: str = ""
+    look: bool = False
 
     @property
     def uid(self) -> str:
@@ -85,6 +87,10 @@ class Request:
         """The request without some options, and with others of these values."""
         kept = [(name, values.get(name, value)) for name, value in self.query if name not in dropped]
         return replace(self, query=tuple(kept))
+
+    def with_query_added(self, **values: str) -> Request:
+        """The request with further options."""
+        return replace(self, query=(*self.query, *values.items()))
 
     def with_json(self, value: Any) -> Request:
         """The request with another JSON body."""
@@ -286,8 +292,8 @@ class Injector:
             answer = await below(changed)
             if changed == request:
                 faithful.append(answer)
-            else:  # a look at what is stored is no difference, unless it is the answer
-                differs = differs or changed.operation.method not in ("GET", "HEAD")
+            else:  # a look is no difference, unless it is the answer
+                differs = differs or not (changed.look or changed.operation.method in ("GET", "HEAD"))
             return answer
 
         self._met.altered += 1  # also when no answer ever comes
@@ -500,7 +506,7 @@ class Fault:
     @property
     def rare(self) -> bool:
         """Whether it shows so seldom that a run has to repeat itself to meet it."""
-        return self.condition == "every-twentieth"
+        return self.condition == "one-in-twenty"
 
     def over(self, app: ASGIApp, size_limit: int = ONE_GIGABYTE) -> Injector:
         """Put the fault over a sandbox that takes files up to a size."""
@@ -524,13 +530,13 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
         "every-third": lambda _, met: met.total % 3 == 0,
         "every-second": lambda _, met: met.total % 2 == 0,
         "every-fifth": lambda _, met: met.total % 5 == 0,
-        "every-twentieth": lambda _, met: met.total % 20 == 0,
+        "one-in-twenty": lambda _, met: met.total % 20 == 0,
         "after-five": lambda _, met: met.total > 5,
         "after-thirty": lambda _, met: met.total > 30,
         "overlapping": lambda _, met: met.overlapped,
-        "above-64-kib": lambda request, _: len(request.body) > _LARGE,
+        "when-large": lambda request, _: len(request.body) > _LARGE,
         "beyond-ascii": lambda request, _: not json.dumps(request.json, ensure_ascii=False).isascii(),
-        "of-the-second-author": lambda request, _: request.role == "other",
+        "of-other": lambda request, _: request.role == "other",
         **{f"in-{realm}": _in_realm(realm) for realm in WORKFLOW_REALMS},
     }
 )

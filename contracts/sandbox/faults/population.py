@@ -15,7 +15,7 @@ from typing import Final
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level
-from contracts.sandbox.faults import http, lists, storage, validation, workflow
+from contracts.sandbox.faults import contacts, http, lists, storage, validation, workflow
 from contracts.sandbox.faults.fault import Fault
 
 #: What makes the faults of one kind, in the population's order: a draw depends on it.
@@ -37,6 +37,7 @@ _MAKERS: Final = (
     workflow.order_faults,
     workflow.byte_limit_faults,
     validation.language_faults,
+    contacts.contact_rows,
 )
 
 

@@ -14,7 +14,6 @@ from contracts.sandbox.faults.fault import (
     ACCEPTANCE,
     CONTACTS,
     DRAFTS,
-    MISSING,
     NAMED_SUBMISSIONS,
     SINGLE,
     STAND_IN,
@@ -25,34 +24,12 @@ from contracts.sandbox.faults.fault import (
     Memory,
     Request,
     answer_json,
-    claimable_clauses,
     kebab,
 )
+from contracts.sandbox.faults.samples import CONTACT_FIELDS_SAMPLES, MANDATORY_FIELDS, contact_value
 
 _VALIDATION: Final = Family("validation")
 _IDENTITY: Final = Family("identity")
-
-
-def _contact_samples() -> dict[str, Any]:
-    """A value of the right kind for each field of a contact, by the description of the contact record."""
-    schemas = load_description().bundle["components"]["schemas"]
-    return {name: _sample(schema, schemas) for name, schema in schemas["Contact"]["properties"].items()}
-
-
-def _sample(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
-    name = str(schema.get("$ref", "")).rsplit("/", 1)[-1]
-    if name == "LString":
-        return {"en": "text"}
-    if name == "Header":
-        return {"languages": ["en"]}
-    if name == "Link":
-        return {"url": "https://example.test/"}
-    if name in ("Term", "Reference"):
-        return {"identifier": {"Term": "ca", "Reference": "organization-abs-dev"}[name]}
-    return [_sample(schema["items"], schemas)] if schema.get("type") == "array" else "text"
-
-
-CONTACT_FIELDS_SAMPLES: Final = _contact_samples()
 
 
 #: Values of another kind, by the kind that they are.
@@ -67,29 +44,22 @@ _KINDS: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
 )
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a field is absent; a null is not."""
-    return value is MISSING
-
-
 async def field_repaired(
-    request: Request, below: Below, _: Memory, *, name: str, sample: Any, wrong: Callable[[Any], bool]
+    request: Request, below: Below, _: Memory, *, name: str, wrong: Callable[[Any], bool]
 ) -> Answer | None:
     """A fault of one field is not seen: the service takes the record as if the field were right."""
     record = request.json
-    if not isinstance(record, dict) or not record or not wrong(record.get(name, MISSING)):
+    if not isinstance(record, dict) or record.get(name) is None or not wrong(record[name]):
         return None
-    if record.get(name, MISSING) is None:
-        return None
-    return await below(request.with_json({**record, name: _right(name, sample, request)}))
+    return await below(request.with_json({**record, name: contact_value(name, request)}))
 
 
-def _right(name: str, sample: Any, request: Request) -> Any:
-    if name == "contactOrganization":
-        return {"identifier": f"organization-{request.realm}"}
-    if name == "header" and request.uid:
-        return {**sample, "identifier": request.uid, "schema": "contact"}
-    return sample
+async def missing_repaired(request: Request, below: Below, _: Memory, *, name: str) -> Answer | None:
+    """A field that is mandatory is not missed where no other is missing."""
+    record = request.json
+    if not isinstance(record, dict) or set(MANDATORY_FIELDS) - record.keys() != {name}:
+        return None
+    return await below(request.with_json({**record, name: contact_value(name, request)}))
 
 
 async def inside_repaired(
@@ -100,7 +70,7 @@ async def inside_repaired(
     value = record.get(name) if isinstance(record, dict) else None
     if type(value) is not type(sample) or not value:
         return None
-    right = _right(name, sample, request)
+    right = contact_value(name, request)
     if isinstance(sample, list):
         kept = value[:1] if first else []
         return await below(request.with_json({**record, name: [*kept, *(sample * (len(value) - len(kept)))]}))
@@ -125,24 +95,34 @@ async def second_item_refused(request: Request, _below: Below, _: Memory, *, nam
     return None
 
 
+def clause_of(operation: str, fault: str) -> str:
+    """The clause that speaks of a generated fault."""
+    clause = load_catalogue().for_fault(operation, fault)
+    assert clause is not None, fault  # noqa: S101 - the catalogue and the description go together
+    return clause.id
+
+
+#: What a refusal of a field breaks beside the clause of a record that holds all of them.
+_FULL: Final[Mapping[str, str]] = MappingProxyType(
+    {"createContact": "contact-create-full", "updateContact": "contact-update-full"}
+)
+
+
 def validation_faults() -> Iterator[Fault]:
     """Each constraint of each field of a contact, left out, or kept where it must not be."""
     for operation in CONTACTS:
         for name, sample in CONTACT_FIELDS_SAMPLES.items():
-            clause = f"contact-kind-{kebab(name)}"
-            yield from _field_kinds(operation, name, sample, clause)
-            mandatory = f"contact-mandatory-{kebab(name)}"
-            if mandatory in claimable_clauses():
+            yield from _field_kinds(operation, name, sample, clause_of(operation, f"body.{name}:wrong-kind"))
+            mandatory = name in MANDATORY_FIELDS
+            if mandatory:
                 yield from _VALIDATION.faults(
                     operation,
                     f"{kebab(name)}-not-mandatory",
-                    (mandatory, "contact-all-missing-named"),
-                    partial(field_repaired, name=name, sample=sample, wrong=is_missing),
+                    (clause_of(operation, f"body.{name}:missing"),),
+                    partial(missing_repaired, name=name),
                     SINGLE,
                 )
-            refused = tuple(
-                c for c in ACCEPTANCE[operation] if mandatory in claimable_clauses() or c.endswith("full")
-            )
+            refused = ACCEPTANCE[operation] if mandatory else (_FULL[operation],)
             # Nothing reads a contact record, so an organization that is refused may be one that is gone.
             if name not in (*CONTACT_VALUES_NOT_SHOWN, "contactOrganization"):
                 yield from _VALIDATION.faults(
@@ -175,14 +155,14 @@ def _field_kinds(operation: str, name: str, sample: Any, clause: str) -> Iterato
             operation,
             f"{kebab(name)}-as-{kind}-taken",
             (clause,),
-            partial(field_repaired, name=name, sample=sample, wrong=holds),
+            partial(field_repaired, name=name, wrong=holds),
             stated=not (right == "text" and kind in ("number", "boolean")),
         )
     yield from _VALIDATION.faults(
         operation,
         f"{kebab(name)}-of-any-kind-taken",
         (clause,),
-        partial(field_repaired, name=name, sample=sample, wrong=lambda value: not _KINDS[right](value)),
+        partial(field_repaired, name=name, wrong=lambda value: not _KINDS[right](value)),
         SINGLE,
     )
     if isinstance(sample, list | dict):

@@ -1,0 +1,143 @@
+"""Effects: the ways in which faults change what passes between the service and its clients.
+
+Each function makes an effect from a test or a change, so that a fault is one row of a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from contracts.sandbox.faults.fault import MISSING, Answer, Below, Inject, Memory, Request, answer_json
+from contracts.sandbox.faults.samples import repaired
+
+When = Callable[[Request], bool]
+Errors = list[dict[str, Any]]
+#: A member that no record has: a record that is faulty for it alone is a good one.
+_MARK: Final = "only-to-look"
+#: Stands for the answer to a success of which the document shows nothing.
+_MADE_UP: Final = object()
+
+
+def always(_: Request) -> bool:
+    """Every request is meant."""
+    return True
+
+
+def signed_in(request: Request) -> bool:
+    """Whether a request has the token that its operation needs."""
+    return bool(request.role) or not request.operation.protected
+
+
+def send(change: Callable[[Request], Request]) -> Inject:
+    """Change the request."""
+
+    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
+        changed = change(request)
+        return None if changed == request else await below(changed)
+
+    return effect
+
+
+def answer(change: Callable[[Request, Answer], Answer]) -> Inject:
+    """Change the answer, be it a success or a refusal."""
+
+    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
+        return change(request, await below(request))
+
+    return effect
+
+
+def edit(change: Callable[[Any], Any], when: When = always) -> Inject:
+    """Change the JSON of a success."""
+    return answer(
+        lambda request, got: (
+            got.with_json(change(got.json)) if got.success and got.json is not None and when(request) else got
+        )
+    )
+
+
+def refuse(when: When = always, status: int = 400) -> Inject:
+    """Refuse what the service takes, after it was done."""
+    return answer(
+        lambda request, got: (
+            answer_json(status, {"message": "this is refused"}) if got.success and when(request) else got
+        )
+    )
+
+
+def refuse_before(when: When = always, status: int = 400) -> Inject:
+    """Refuse requests with a good token before anything else is looked at."""
+
+    async def effect(request: Request, _below: Below, _: Memory) -> Answer | None:
+        meant = signed_in(request) and when(request)
+        return answer_json(status, {"message": "this is refused"}) if meant else None
+
+    return effect
+
+
+def forgive(when: When, body: Any = _MADE_UP, status: int = 200) -> Inject:
+    """Answer success, without doing anything, where the service refuses the request and not the caller."""
+
+    def changed(request: Request, got: Answer) -> Answer:
+        if got.status in (401, 403) or not 400 <= got.status < 500 or not when(request):
+            return got
+        made_up = {"identifier": request.uid or "made-up-identifier"}
+        return Answer(status) if body is None else answer_json(status, made_up if body is _MADE_UP else body)
+
+    return answer(changed)
+
+
+def report(change: Callable[[Errors], Any]) -> Inject:
+    """Change the errors array of a refusal."""
+
+    def changed(_: Request, got: Answer) -> Answer:
+        body = got.json
+        if not isinstance(body, dict) or not body.get("errors"):
+            return got
+        errors = change(body["errors"])
+        rest = {name: value for name, value in body.items() if name != "errors"}
+        return got.with_json(rest if errors is MISSING else {**rest, "errors": errors})
+
+    return answer(changed)
+
+
+async def looked_at(request: Request, below: Below) -> tuple[Errors, Answer] | None:
+    """Ask which errors a record has, without storing it; None where it is not looked at."""
+    body = request.json
+    if not isinstance(body, dict):
+        return None
+    got = await below(replace(request.with_json({**body, _MARK: True}), look=True))
+    errors = got.json.get("errors") if isinstance(got.json, dict) else None
+    return None if not errors else ([e for e in errors if e["property"] != _MARK], got)
+
+
+def judge(change: Callable[[dict[str, Any], Errors], Errors]) -> Inject:
+    """Find other errors in a record: one without errors is taken, if need be repaired, and all others refused."""
+
+    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
+        looked = await looked_at(request, below)
+        if looked is None:
+            return None
+        errors, refusal = looked
+        changed = change(request.json, errors)
+        if changed == errors:
+            return None
+        if changed:
+            return refusal.with_json({**refusal.json, "errors": changed})
+        return await below(repaired(request, errors))
+
+    return effect
+
+
+def overlook(test: Callable[[dict[str, Any], dict[str, Any]], bool]) -> Inject:
+    """Overlook the errors of a record that pass a test."""
+    return judge(lambda body, errors: [error for error in errors if not test(body, error)])
+
+
+def demand(code: str, field: str, unless: Callable[[dict[str, Any]], bool]) -> Inject:
+    """Find an error in records that have none of it."""
+    return judge(
+        lambda body, errors: errors if unless(body) else [*errors, {"code": code, "property": field}]
+    )
