@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import Parameter, signature
 from typing import Any, Final
 
 from contracts.checks import errors_array
@@ -105,7 +104,6 @@ class Check:
         line: How a case claims it of `sent`, behind `claim(...).`; a template, or a function, of the arguments.
         any_status: A server error does not stand in its way.
         of_form: It is about the form of an answer, whatever is answered.
-        kept: Its arguments may be stored with a finding.
         universal: Every exchange of every case is held to it, a page that may be a gateway's as well.
     """
 
@@ -119,20 +117,12 @@ class Check:
     line: str | Callable[..., str] = ""
     any_status: bool = False
     of_form: bool = False
-    kept: bool = True
     universal: bool = False
 
     @property
     def plain(self) -> bool:
         """Whether a case claims it without arguments of its own."""
         return isinstance(self.line, str) and "{" not in self.line
-
-    def takes(self, arguments: Arguments) -> bool:
-        """Whether these are the arguments that the check compares with, by their names."""
-        given = signature(self.contradiction).parameters.values()
-        return {parameter.name for parameter in given if parameter.kind is Parameter.KEYWORD_ONLY} == set(
-            arguments
-        )
 
     def wording(self, arguments: Arguments) -> str:
         """What keeps the check, in words."""
@@ -183,7 +173,6 @@ class Check:
             (exchange.id,),
             exchange.role,
             self.id,
-            arguments if self.kept else NONE,
         )
 
 

@@ -98,7 +98,7 @@ def _the_same_document(response: Response, *, document: dict[str, Any]) -> str |
     return response.quote() if there else None
 
 
-DOCUMENT: Final = Check("document", "the document as it was saved", _another_document, kept=False)
+DOCUMENT: Final = Check("document", "the document as it was saved", _another_document)
 GONE: Final = Check(
     "gone",
     "nothing there any more",
@@ -108,7 +108,6 @@ CONTENT_GONE: Final = Check(
     "content-gone",
     "not the content that was deleted",
     _the_same_document,
-    kept=False,
 )
 METADATA: Final = Check(
     "metadata",

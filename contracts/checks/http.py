@@ -177,7 +177,6 @@ UNIVERSAL: Final = (
         universal=True,
         applies=_secret_of_the_request,
         any_status=True,
-        kept=False,
     ),
     Check(
         "json-labelled",

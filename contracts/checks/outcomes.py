@@ -6,7 +6,7 @@ A contradiction counts when it is seen again on fresh data (design 4.6).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -38,7 +38,6 @@ class Result:
         exchanges: Ids of the exchanges that show it, in their order.
         role: The account role of the last of them.
         check: Id of the check in the table; empty for a comparison that a case makes by itself.
-        arguments: Values that the check compared with, so that it can be run again.
     """
 
     clause: str
@@ -49,7 +48,6 @@ class Result:
     exchanges: tuple[str, ...] = ()
     role: str = ""
     check: str = ""
-    arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The table of checks: every comparison that cases, `check`, `proxy`, `call`, `replay` and the page make.
+"""The table of checks: every comparison that cases, `check`, `proxy`, `call` and the page make.
 
 `Judge` runs it on one exchange: nothing is sent, and nothing is known but the exchange itself.
 """

@@ -16,7 +16,7 @@ from contracts.exchanges.request_facts import body_schema
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description
-from contracts.manual.call import CallResults, SilentPoints, call, save, silent_points
+from contracts.manual.call import CallResults, SilentPoints, call, silent_points
 from contracts.manual.manual_session import (
     Leftovers,
     ManualSession,
@@ -50,7 +50,6 @@ _LIST = "list"
     "--repeat", metavar="N", default=1, type=click.IntRange(1, 100), help="Send N times, on fresh data."
 )
 @click.option("--seed", metavar="TEXT", help="The same seed, the same identifiers after the prefix.")
-@click.option("--save", "saved", metavar="NAME", help="Keep it for `replay NAME`.")
 @click.option("--baseline", metavar="FILE", type=click.Path(path_type=Path), help="Accepted observations.")
 @click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
 @as_json
@@ -60,7 +59,6 @@ def command(
     operation: str,
     role: str,
     realm: str | None,
-    saved: str | None,
     dry_run: bool,
     as_json: bool,
     **further: Any,
@@ -98,12 +96,7 @@ def command(
             session.sign_in(role)
         calls = call(session, called, role, place, options, repeat, live=not dry_run)
         points = _silent_points(session, calls, baseline)
-        where_saved = (
-            save(saved, calls.results, calls.before, session, session_options.reports) if saved else None
-        )
     _print(calls, points, left, as_json=as_json)
-    if where_saved:
-        click.echo(f"saved: {where_saved}; again: registry-contracts replay {where_saved}", err=True)
     return _code(calls)
 
 

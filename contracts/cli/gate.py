@@ -41,6 +41,7 @@ _REFUSED: Final = {
     "--profile": "a gate runs the profile gate; for another: registry-contracts run --profile",
     "--clause": "name it under clauses in the consumer file, or use registry-contracts run --clause",
     "--operation": "name it under operations in the consumer file, or use registry-contracts run --operation",
+    "--finding": "use registry-contracts run --finding",
     "--seed": "a gate has a fixed seed; for another: registry-contracts run --seed",
     **{
         option: f"{_LEAVES_OUT}use registry-contracts run {option}"

@@ -28,7 +28,6 @@ COMMANDS: Final = {
     "explain": "describe a clause or an operation, and its status",
     "list": "list clauses, operations, cases, findings, runs, what is red, and the like",
     "call": "send one request by hand, and judge it",
-    "replay": "send what a finding or a HAR recorded once more",
     "check": "judge recorded traffic from any tool",
     "proxy": "stand between a client and a target, and judge both",
     "openapi": "write the description of the interface as one file, for other tools",

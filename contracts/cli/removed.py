@@ -14,6 +14,8 @@ REMOVED: Final[Mapping[str, str]] = {
     "prove": "use `python -m contracts.proving` (in a checkout also `tox -e proof`)",
     "history": "use `registry-contracts list runs`, `list red`, `list flaky`, or `explain CLAUSE`",
     "completion": 'put into ~/.bashrc: eval "$(_REGISTRY_CONTRACTS_COMPLETE=bash_source registry-contracts)"',
+    "replay": "use `registry-contracts run --finding ID`, or the script of the finding, `findings/ID.sh` of the run",
+    "call --save": "copy the curl line that `registry-contracts call` prints",
     "merge": "one machine is enough at a polite pace: use `registry-contracts run --workers N`",
     "run --notify": _NOTIFY,
     "run --report-url": _NOTIFY,

@@ -4,10 +4,9 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
-from typing import Any
 
 from contracts.evidence.record import AssertionCount, Case, Observation, SeenFinding, Untested, Verdict
 from contracts.evidence.terms import Deviation, Terms
@@ -30,8 +29,8 @@ class Finding:
 
     `reproduced` of `attempts` replays showed it again. `cases` are the node ids of the cases that saw it. `accepted`
     is the deviation that speaks of it, not expired; `counted` is false outside what the consumer uses, whose
-    `methods` call the operation. `check` is the check of the table that saw it, and `arguments` what that compared
-    with, where there is one.
+    `methods` call the operation. `check` is the check of the table that saw it, where
+    there is one.
     """
 
     id: str
@@ -53,7 +52,6 @@ class Finding:
     counted: bool = True
     methods: tuple[str, ...] = ()
     check: str = ""
-    arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def fails(self) -> bool:
@@ -153,7 +151,6 @@ def _merge(key: str, group: list[SeenFinding], level: str) -> Finding:
         curl=best.curl,
         command=best.command,
         check=best.check,
-        arguments=best.arguments,
     )
 
 

@@ -205,7 +205,7 @@ class RunProcess(OpenFormat, frozen=True):
 class RunFile(RunFacts):
     """`run.json` as a whole; reports are made from it and the journals, and later versions may add members.
 
-    The ledger of a `call` or `replay` that left something has one with fewer members. `token` begins the identifiers
+    The ledger of a `call` that left something has one with fewer members. `token` begins the identifiers
     of the run's records; it is not secret. `left` counts drafts that could not be removed.
     """
 
@@ -270,7 +270,7 @@ class Case:
 class SeenFinding:
     """A contradiction as one case saw it; verdicts put equal ones together.
 
-    `check` is the check of the table that saw it, and `arguments` what that compared with, where there is one.
+    `check` is the check of the table that saw it, where there is one.
     """
 
     clause: str
@@ -287,7 +287,6 @@ class SeenFinding:
     curl: tuple[str, ...]
     command: str
     check: str = ""
-    arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,8 +425,7 @@ class CaseEvent(OpenFormat, frozen=True, rename={"id": "case"}):
 class FindingEvent(OpenFormat, frozen=True):
     """A contradiction as a case saw it; `rate`: how many of how many replays showed it again.
 
-    `check` names the check of the table that saw it, `arguments` what that compared with; empty for a comparison that
-    a case made by itself.
+    `check` names the check of the table that saw it; empty for a comparison that a case made by itself.
     """
 
     clause: Name
@@ -443,7 +441,6 @@ class FindingEvent(OpenFormat, frozen=True):
     curl: tuple[str, ...]
     command: str
     check: str = ""
-    arguments: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from contracts.checks.outcomes import Result
 from contracts.checks.table import Judge, Judgement
@@ -17,9 +15,8 @@ from contracts.errors import UsageError
 from contracts.evidence.observations import answers_of
 from contracts.evidence.record import Case, Environment, RunFacts, RunRecord, Verdict
 from contracts.evidence.run_comparison import realms_of_operations
-from contracts.exchanges.exchange import Exchange, exchange_entry
+from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import curl
-from contracts.file_formats import plain
 from contracts.history import baseline as baselines
 from contracts.history.drift import compare, shown
 from contracts.history.observed_facts import Change, Facts, Kind, read_facts
@@ -27,9 +24,6 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer
-from contracts.manual.recorded_sequence import SAVED, SavedFile
-from contracts.reports.verdict_json import TargetEntry
-from contracts.safe_text import json_text
 from contracts.session.actor import Actor
 from contracts.session.session import UNSENT
 from contracts.settings.target import Target
@@ -165,9 +159,6 @@ def _record(exchanges: dict[str, Exchange], target: Target) -> RunRecord:
     return RunRecord(run, (case,), (), (), exchanges, (), (), (), (), ())
 
 
-_NAME: Final = re.compile(r"[\w.-]+")
-
-
 @dataclass(frozen=True)
 class CallResult:
     """One call: what was recorded, what it shows, and a line to send it without the suite."""
@@ -278,46 +269,3 @@ def refuse_foreign(session: ManualSession, operation: Operation, path: dict[str,
             "identifier, {prefix}-… for one of your own making, or name the record under spare_identifiers "
             "in the settings"
         )
-
-
-def save(
-    name: str,
-    calls: Iterable[CallResult],
-    before: list[Exchange],
-    session: ManualSession,
-    reports: Path,
-) -> Path:
-    """Keep calls for `replay`.
-
-    Args:
-        name: A path that ends in .json, or a name in the folder of saved calls.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    called = [done.recorded for done in calls]
-    path = Path(name) if name.endswith(".json") else reports / SAVED / f"{name}.json"
-    if not name.endswith(".json") and not _NAME.fullmatch(name):
-        raise UsageError(
-            f"--save '{name}' is no name: use letters, digits, - _ . or a path that ends in .json"
-        )
-    realm = called[0].realm
-    content = SavedFile(
-        saved=datetime.now(UTC).isoformat(),
-        target=TargetEntry(session.target.name, session.target.kind, session.target.base_url),
-        realm=realm,
-        settings=_settings(session, realm),
-        arranged=tuple(map(exchange_entry, before)),
-        sequence=tuple(map(exchange_entry, called)),
-    )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json_text(plain(content), indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot save to '{path}': {error.strerror}") from None
-    return path
-
-
-def _settings(session: ManualSession, realm: str) -> dict[str, Any]:
-    settings = asdict(session.target.realm_settings(realm))
-    return {name: value for name, value in settings.items() if value}

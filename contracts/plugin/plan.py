@@ -27,6 +27,7 @@ from contracts.evidence.terms import Terms, load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.location import cases_directory
+from contracts.plugin.finding_again import choose_finding
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.run_options import KEEP, RUN_OPTIONS, WAIT
 from contracts.safe_text import complaint
@@ -106,6 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _check_places(config)
         _check_counts(config)
         _check_expressions(config)
+        choose_finding(config)
         selection = read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
         _check_realms(selection.realms, target)
@@ -200,7 +202,7 @@ def read_selection(config: pytest.Config) -> Selection:
     """
     option = config.getoption
     catalogue, description = load_catalogue(), load_description()
-    profile = Profile(_checked("profile", [option("--profile")], list(Profile))[0])
+    profile = Profile(_checked("profile", [option("--profile") or Profile.GATE], list(Profile))[0])
     return Selection(
         target=option("--target"),
         profile=profile,

@@ -119,7 +119,6 @@ def write_findings(
             rate=[finding.reproduced, finding.attempts],
             exchanges=list(evidence.exchanges),
             check=evidence.check,
-            arguments=worker.redactor.value(dict(evidence.arguments)),
             curl=transcript.curls(exchanges, evidence.exchanges, worker.redactor),
             command=transcript.command(
                 target=worker.selection.target or worker.target.name,

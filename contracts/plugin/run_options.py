@@ -54,9 +54,12 @@ CONSUMER: Final = RunOption(
 DEVIATIONS: Final = RunOption(
     "deviations", "FILE", "Accepted contradictions; by default deviations/<target>.toml."
 )
-PROFILE: Final = RunOption("profile", "NAME", "smoke, gate (default), nightly or full.", default="gate")
+PROFILE: Final = RunOption("profile", "NAME", "smoke, gate (default), nightly or full.")
 CLAUSE: Final = RunOption("clause", "ID", "Judge only this clause; may be repeated.", repeatable=True)
 OPERATION: Final = RunOption("operation", "ID", "Only this operation; may be repeated.", repeatable=True)
+FINDING: Final = RunOption(
+    "finding", "ID", "Only the case that saw this finding of an earlier run, with its target, realm and seed."
+)
 SEED: Final = RunOption(
     "seed", "N", "Seed of generated data; fixed by default in smoke and gate.", integer=True
 )
@@ -112,7 +115,7 @@ FIRST: Final = RunOption(
 
 #: By topic, in the order of the help.
 JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)
-SELECTION: Final = (PROFILE, CLAUSE, OPERATION, SEED, FIRST)
+SELECTION: Final = (PROFILE, CLAUSE, OPERATION, FINDING, SEED, FIRST)
 COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
 RUN_OPTIONS: Final = (
     *JUDGING,

@@ -10,7 +10,6 @@ import gc
 import json
 import os
 import platform
-import shlex
 import shutil
 import time
 from collections import Counter
@@ -34,6 +33,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.collection import NARROWED, UNREACHED
+from contracts.plugin.finding_again import command_of
 from contracts.plugin.interruption import CRASHED_WORKERS, PYTEST_BROKE, Stopping
 from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, request_budget
 from contracts.plugin.protocol import VERDICT_PROPERTY
@@ -135,7 +135,7 @@ def _facts(config: pytest.Config, plan: Plan) -> dict[str, Any]:
         "clauses": selection.judged(load_catalogue()),
         "started": plan.started,
         "workers": max(1, len(config.stash[NAMES]) - 1),
-        "command": shlex.join(["pytest", *map(str, config.invocation_params.args)]),
+        "command": command_of(config),
         "versions": versions(),
         "environment": _environment(config, plan),
         "interrupted": config.stash.get(STOPPED_BY_HAND, False),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 import threading
 import time
@@ -27,6 +26,7 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.history.runs import read_past
 from contracts.interface.operations import in_realms
 from contracts.plugin.controller import is_worker
+from contracts.plugin.finding_again import command_of
 from contracts.plugin.interruption import LastingOutput
 from contracts.plugin.plan import SELECTION, TARGET
 from contracts.plugin.protocol import VERDICT_PROPERTY
@@ -108,7 +108,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     _count(terminalreporter, config)
     terminalreporter.section("contract")
     folder = Path(config.stash[PLAN].folder)
-    for styled in lines_of(verdict, shlex.join(map(str, config.invocation_params.args)), folder):
+    for styled in lines_of(verdict, command_of(config), folder):
         markup = {styled.colour: True} if styled.colour else {}
         terminalreporter.write_line(one_line(styled.text), bold=styled.bold, **markup)
     for line in _asked_for(verdict, config.stash[SELECTION].clauses):

@@ -6,7 +6,6 @@ holds the findings of one cause.
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +36,7 @@ _FOLLOWING_AT_MOST: Final = 3
 _LONGEST: Final = 400
 #: A longer line cannot be pasted from a terminal.
 _LONGEST_CURL: Final = 600
-_IN_TERMINAL: Final = ("explain", "replay", "serve", "token", "curl")
+_IN_TERMINAL: Final = ("explain", "again", "serve", "token", "curl")
 _COLOURS: Final[Mapping[Standing, str]] = {
     Standing.FAIL: "red",
     Standing.ADVISORY: "yellow",
@@ -172,25 +171,6 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchan
     return tuple(reversed(writes))
 
 
-def settings_in(
-    settings: Mapping[str, Mapping[str, Any]], realm: str, shown: Sequence[Exchange]
-) -> dict[str, Any]:
-    """Return the settings of the realm that exchanges use, so that another target's can take their place.
-
-    Args:
-        settings: realm to setting to value, as `run.json` holds them.
-    """
-    text = json.dumps([exchange.to_record()["request"] for exchange in shown], ensure_ascii=False)
-    of_realm = settings.get(realm, {})
-    used = {
-        name for name, value in of_realm.items() if any(value_text in text for value_text in _texts(value))
-    }
-    used |= (
-        {"workflow_document"} if "workflow_schema" in used and of_realm.get("workflow_document") else set()
-    )
-    return {name: value for name, value in of_realm.items() if name in used}
-
-
 def _before(record: RunRecord, shown: Sequence[Exchange]) -> list[Exchange]:
     """The exchanges of the realm that were sent before the last one shown."""
     ids = {exchange.id for exchange in shown}
@@ -280,12 +260,6 @@ def _scalars(value: Any) -> Iterator[str | int]:
         yield value
 
 
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list | tuple) else []
-
-
 FOLDER_NAME = "findings"
 #: Ending of the file that sends the requests of a finding.
 SCRIPT = ".sh"
@@ -301,12 +275,11 @@ STANDING_SENTENCES = {
 
 
 class FindingFile(FindingEntry, frozen=True, kw_only=True):
-    """A finding, with what `replay` needs.
+    """A finding with its clause, its target and its exchanges.
 
-    `level`, `wording` and `source` are null where the catalogue does not have the clause. `settings` are those of the
-    realm that the exchanges use, so that the finding can be sent again elsewhere. `arranged` was sent before
-    `sequence`, the minimal sequence that shows the finding. `check` is the check of the table that saw it, and
-    `arguments` what that compared with; empty for a comparison that a case made by itself.
+    `level`, `wording` and `source` are null where the catalogue does not have the clause. `arranged` was sent before
+    `sequence`, the minimal sequence that shows the finding. `check` is the check of the table that saw it; empty for a
+    comparison that a case made by itself.
     """
 
     level: Level | None
@@ -317,11 +290,9 @@ class FindingFile(FindingEntry, frozen=True, kw_only=True):
     started: Moment
     versions: Mapping[str, str]
     case_names: tuple[Name, ...]
-    settings: Mapping[str, Any]
     arranged: tuple[ExchangeEntry, ...]
     sequence: tuple[ExchangeEntry, ...]
     check: str = ""
-    arguments: Mapping[str, Any] = {}
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
@@ -374,11 +345,9 @@ def build(record: RunRecord, finding: Finding, clause: Clause | None) -> Finding
         started=run.started,
         versions=run.versions,
         case_names=tuple(_case_names(record, finding)),
-        settings=settings_in(run.settings, finding.realm, (*before, *shown)),
         arranged=tuple(map(exchange_entry, before)),
         sequence=tuple(map(exchange_entry, shown)),
         check=finding.check,
-        arguments=finding.arguments,
     )
 
 

@@ -13,9 +13,9 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import REDACTED, SWAPPED, Redactor
 from contracts.exchanges.transcript import BODY_IN_FILE, BODY_MADE_UP, curl, json_of, other_letter_case
 from contracts.interface.description import operations_with
-from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS, SANDBOX
+from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS
 
-#: Options of a run that say where it was sent, which a replay of its findings takes, too.
+#: Options of a run that say where it was sent and what it left.
 _WHERE: Final = ("--target", "--sandbox-arguments", "--reports")
 _BASE: Final = re.compile(r"https?://[^/\s':]+(?::(?P<port>\d+))?[^\s']*?(?=/api/v20)")
 #: Signs in and keeps the token in the shell.
@@ -83,8 +83,8 @@ def next_commands(
     """
     finding = cause.lead
     embedded = target == EMBEDDED_IN_WORDS
-    where = ({"--target": SANDBOX} if embedded else {}) | _given(run_command)
-    given = (f"{name}={value}" for name, value in where.items())
+    where = where_of(run_command)
+    reports = [f"--reports={where['--reports']}"] if "--reports" in where else []
     commands = [
         NextCommand(
             "explain",
@@ -92,11 +92,11 @@ def next_commands(
             shlex.join(["registry-contracts", "explain", finding.clause]),
         ),
         NextCommand(
-            "replay",
-            "Send it again on fresh data",
-            shlex.join(["registry-contracts", "replay", finding.id, *given]),
+            "again",
+            "Run its case again, with its target, realm and seed",
+            shlex.join(["registry-contracts", "run", "--finding", finding.id, *reports]),
         ),
-        NextCommand("cases", "Run its cases again", finding.command),
+        NextCommand("cases", "Run all cases of its clause, from any machine", finding.command),
     ]
     if cause.curl:
         steps = _steps(cause, before, shown)
@@ -287,8 +287,8 @@ def _with_password(line: str, role: str, usual: str, *, embedded: bool) -> str:
     return f"{head}{data}{_PASSWORD.sub(password, body)}"
 
 
-def _given(command: str) -> dict[str, str]:
-    """The options of a run that a replay takes, by name."""
+def where_of(command: str) -> dict[str, str]:
+    """The options of a run's command that say where it was sent and what it left, by name."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -16,7 +16,6 @@ from contracts.history.baseline import DriftSettings
 from contracts.history.observed_facts import ChangeEntry
 from contracts.history.runs import Entry, Folded, Past
 from contracts.manual.check import CheckFile
-from contracts.manual.recorded_sequence import SavedFile
 from contracts.proving.matrix import ProofFile
 from contracts.proving.trials import TrialResult, TrialsHead
 from contracts.reports.finding_files import FindingFile
@@ -47,7 +46,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
         "check.json: what traffic showed about the interface, from an archive or through the proxy", CheckFile
     ),
     "drift": lambda: schema_of("drift.json: what a run's observations were compared with", DriftSettings),
-    "finding": lambda: schema_of("A finding, with what `replay` needs", FindingFile),
+    "finding": lambda: schema_of("A finding with its exchanges", FindingFile),
     "history": lambda: schema_of(
         "One line of a history: a run, or older runs of one target folded", Entry, Folded
     ),
@@ -63,7 +62,6 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
         "proof.json: the kill matrix, and everything else that `prove` showed", ProofFile
     ),
     "run": lambda: schema_of("run.json: the run as a whole, as its controller knows it", RunFile),
-    "saved": lambda: schema_of("What `call --save` keeps; `replay` takes it", SavedFile),
     "swept": lambda: schema_of("What a sweep did about one killed run", SweptFile),
     "trial": lambda: schema_of(
         "One line of trials.jsonl: the proof it belongs to (first), one trial, or the end (last)",

@@ -14,8 +14,6 @@ from contracts.checks.table import TABLE, Judge, Judgement
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.manual.recorded_sequence import ReplayedFinding
-from contracts.manual.replay import holds
 from tests.meta import messages, samples
 
 UID = "rc-test-0001"
@@ -121,22 +119,6 @@ def test_a_check_tells_its_twins_apart(check: Check) -> None:
     assert (kept.outcome, broken.outcome) == (CheckOutcome.HELD, CheckOutcome.CONTRADICTED)
     assert (kept.check, broken.check) == (check.id, check.id)
     assert all((broken.expected, broken.seen)), "a reader understands both sides"
-    assert check.takes(twins.arguments), "it can be run again from a finding"
-
-
-@pytest.mark.parametrize("check", TABLE.values(), ids=list(TABLE))
-def test_a_check_is_run_again_from_a_finding(check: Check) -> None:
-    twins = TWINS[check.id]
-    found = ReplayedFinding("f", "c", "o", "e", "s", (1, 1), check=check.id, arguments=twins.arguments)
-    kept, broken = (messages.exchange(each) for each in (twins.keeps, twins.breaks))
-    assert (holds(found, kept, str), holds(found, broken, str)) == (True, False)
-
-
-def test_a_finding_without_a_check_or_with_another_ones_arguments_is_not_run_again() -> None:
-    exchange = messages.exchange(answer(200))
-    for check, arguments in (("", {}), ("no-such-check", {}), ("items-at-most", {"most": 1})):
-        found = ReplayedFinding("f", "c", "o", "e", "s", (1, 1), check=check, arguments=arguments)
-        assert holds(found, exchange, str) is None
 
 
 BASE = "http://127.0.0.1:1"

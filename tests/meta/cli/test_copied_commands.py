@@ -1,10 +1,13 @@
 """Every command that a run prints to be copied works as it is pasted: in the terminal, and beside the report."""
 
+import json
 import re
 import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 from junitparser import JUnitXml
@@ -14,7 +17,7 @@ from tests.meta.sandbox_client import running
 
 DEFECT = "--sandbox-arguments=--defect draft-delete-takes-others"
 #: How a command that is pasted ends: a finding came back, or something was shown.
-CODES = {"explain": 0, "replay": 1, "run": 1}
+CODES = {"explain": 0, "run": 1}
 
 
 @dataclass
@@ -46,7 +49,7 @@ def printed(program: Program) -> Printed:
     program.folder.mkdir()
     ended = program("run", "--clause", "draft-delete-spares-others", "--realm", "abs-dev", DEFECT)
     assert ended.code == 1, ended
-    terminal = dict(re.findall(r"^   (explain|replay|serve|by hand) +(.*)$", ended.out, re.MULTILINE))
+    terminal = dict(re.findall(r"^   (explain|again|serve|by hand) +(.*)$", ended.out, re.MULTILINE))
     (page,) = (program.folder / "reports" / "latest" / "findings").glob("*.md")
     return Printed(
         terminal, re.findall(r"^```sh\n(.*?)\n```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
@@ -54,7 +57,7 @@ def printed(program: Program) -> Printed:
 
 
 def test_what_is_pasted_runs(program: Program, printed: Printed) -> None:
-    assert printed.terminal.keys() == {"explain", "replay", "serve", "by hand"}
+    assert printed.terminal.keys() == {"explain", "again", "serve", "by hand"}
     for word, code in CODES.items():
         commands = printed.commands(word)
         assert commands, word
@@ -63,6 +66,66 @@ def test_what_is_pasted_runs(program: Program, printed: Printed) -> None:
             assert ended.code == code, (command, ended)
     suite = JUnitXml.fromfile(str(program.folder / "reports" / "latest" / "junit.xml"))
     assert suite.name == "registry-contracts: the embedded sandbox"
+
+
+@dataclass
+class Kept:
+    """A run that is kept, with the verdict file of its folder."""
+
+    folder: Path
+    finding: dict[str, Any]
+
+    def altered(self, **members: Any) -> None:
+        """Change members of the verdict file."""
+        path = self.folder / "verdict.json"
+        path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | members), "utf-8")
+
+
+@pytest.fixture
+def kept(program: Program, printed: Printed, tmp_path: Path) -> Kept:  # noqa: ARG001 - it makes the run
+    folder = tmp_path / "20300101-000000-kept"
+    first = sorted((program.folder / "reports").glob("*/findings"))[0].parent
+    shutil.copytree(first, folder)
+    (finding,) = json.loads((folder / "verdict.json").read_text("utf-8"))["findings"]
+    return Kept(folder, finding)
+
+
+def test_a_finding_is_run_again_by_its_own_cases_with_what_its_run_had(program: Program, kept: Kept) -> None:
+    kept.altered(seed=7, profile="nightly")
+    assert program("run", "--finding", kept.finding["id"][:6], "--reports", str(kept.folder.parent)).code == 1
+    again = json.loads((kept.folder.parent / "latest" / "verdict.json").read_text("utf-8"))
+    facts = [again[name] for name in ("cases", "seed", "profile", "realms")]
+    assert facts == [len(kept.finding["cases"]), 7, "nightly", ["abs-dev"]]
+    assert again["findings"][0]["cases"] == kept.finding["cases"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--finding", "zz"), "no finding 'zz': the runs in"),
+        (("--finding", "zz", "--reports", "absent"), "no finding 'zz': the runs in 'absent' have none"),
+        (("--finding", "ID", "--realm", "bch-dev"), "finding ID is of abs-dev; take --realm away"),
+    ],
+)
+def test_a_finding_that_cannot_be_run_again_is_one_line(
+    program: Program, kept: Kept, words: tuple[str, ...], why: str
+) -> None:
+    name = kept.finding["id"]
+    ended = program(
+        "run", "--reports", str(kept.folder.parent), *(word.replace("ID", name) for word in words), "-q"
+    )
+    assert (ended.code, ended.out) == (4, "")
+    (line,) = ended.err.splitlines()
+    assert why.replace("ID", name) in line
+    assert name in line or "none" in line
+
+
+def test_a_finding_of_a_service_is_not_looked_for_on_another(program: Program, kept: Kept) -> None:
+    service = {"name": "environment", "kind": "development", "base_url": "http://127.0.0.1:9"}
+    kept.altered(target=service, command="pytest cases")
+    ended = program("run", "--finding", kept.finding["id"], "--reports", str(kept.folder.parent))
+    assert (ended.code, ended.out) == (4, "")
+    assert "an address needs an account: set REGISTRY_EMAIL and REGISTRY_PASSWORD" in ended.err
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="this machine has no curl")

@@ -63,7 +63,7 @@ def options(command: click.Command) -> dict[str, click.Option]:
 
 
 def test_a_gate_takes_what_a_run_takes_but_for_what_would_make_it_partial() -> None:
-    partial = {"profile", "clause", "operation", "seed", "first"}
+    partial = {"profile", "clause", "operation", "finding", "seed", "first"}
     assert options(run).keys() - options(gate).keys() == partial
     assert options(gate).keys() - options(run).keys() == {"kept", "max_age"}
 
@@ -93,7 +93,6 @@ FIRST = {
     "explain": ("uid-too-short",),
     "list": ("clauses",),
     "call": ("listDrafts",),
-    "replay": ("abcdef0123",),
     "check": ("traffic.har",),
 }
 #: Options that name what has to be there: all with these words in the help, and these files.
@@ -103,7 +102,6 @@ FILES = {"--consumer", "--deviations", "--baseline", "--from-har", "--family"}
 #: or a recording before its name is looked at.
 ELSEWHERE = {
     *(("drift " + each, "--baseline") for each in ("show", "accept")),
-    *(("replay", each) for each in ("--finding", "--target", "--realm")),
 }
 
 
@@ -134,7 +132,6 @@ def mistyped() -> Iterator[tuple[str, ...]]:
 ARGUMENTS = [
     ("explain", "zz"),
     ("call", "zz"),
-    ("replay", "zz"),
     ("list", "runs", "--history", "zz"),
     ("list", "red", "--target", "zz"),
     ("list", "flaky", "--series", "zz"),
@@ -147,7 +144,6 @@ ARGUMENTS = [
     ("sandbox", "--like", "zz"),
     ("list", "clauses", "--reports", "zz"),
     ("explain", "uid-too-short", "--reports", "zz"),
-    ("replay", "abcdef0123", "--finding", "zz"),
 ]
 
 

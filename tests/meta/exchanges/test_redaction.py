@@ -12,13 +12,14 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from contracts.evidence.record import Journal, read_journal
-from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange
+from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Headers
 from contracts.exchanges.redaction import (
     KEPT_BODY,
     NOT_UNDERSTOOD,
     WITHHELD,
     Redactor,
     TrafficRedactor,
+    authorization_template,
     redacted,
 )
 from contracts.exchanges.transcript import curl
@@ -193,3 +194,20 @@ def test_a_secret_longer_than_any_header_is_blanked_in_parts() -> None:
     )
     assert secret[:5000] not in redactor.text(f"a {secret[:5000]} b")
     assert redactor.begins(secret[:20])
+
+
+@pytest.mark.parametrize(
+    ("header", "template"),
+    [
+        ("Bearer aBcdefghijklmnopqrstuvwxyz", "Bearer $TOKEN"),
+        ("Bearer aBcdefghij", "Bearer $TOKEN[:10]"),
+        ("Bearer AbCDEFGHIJKLMNOPQRSTUVWXYZ", "Bearer $TOKEN[swapcase]"),
+        ("Bearer aBcdefghijklmnopqrstuvwxyzTail", "Bearer $TOKENTail"),
+        ("Bearer never-issued", "Bearer never-issued"),
+        ("Basic xyz", "Basic xyz"),
+    ],
+)
+def test_a_recording_tells_a_made_up_token_from_a_right_one(header: str, template: str) -> None:
+    redactor = Redactor(["aBcdefghijklmnopqrstuvwxyz"])
+    assert authorization_template(Headers({"authorization": header}), redactor) == template
+    assert authorization_template(Headers(), redactor) is None

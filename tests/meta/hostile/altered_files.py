@@ -12,7 +12,6 @@ import socket
 import sys
 import time
 import tomllib
-import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -132,11 +131,6 @@ def _end(*_: Any, **__: Any) -> None:
     raise SystemExit(0)
 
 
-def _pack(path: Path, archive: str, member: str) -> None:
-    with zipfile.ZipFile(path.with_name(archive), "w") as file:
-        file.write(path, member)
-
-
 def _listing(folder: Path) -> set[Path]:
     return {path for path in folder.iterdir() if path.name not in OURS}
 
@@ -159,8 +153,7 @@ def _complaint(ended: Ended, order: dict[str, Any], around: set[Path], folder: P
 def main(order: dict[str, Any]) -> dict[str, Any]:
     """Carry out an order: file, line, words, codes, how many values to replace, the seed of these, lines of trouble.
 
-    It may name an archive and a member that the file is packed into, and what a command would begin once it has read
-    its files, where it is to end instead.
+    It may name what a command would begin once it has read its files, where it is to end instead.
     """
     socket.socket.connect = _refuse  # type: ignore[method-assign]
     EmbeddedSandbox.__enter__ = _unstarted  # type: ignore[method-assign, assignment]
@@ -172,8 +165,6 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
         setattr(import_module(beginning[0]), beginning[1], _end)
     path, folder = Path(order["file"]), Path.cwd()
     usual, around = path.read_bytes(), _listing(folder.parent)
-    if order.get("packed"):
-        _pack(path, *order["packed"])
     before = tried(order["words"])
     if order.get("line") is None and before.code not in set(order["codes"]) - {4}:
         raise SystemExit(f"as it is, it ends with {before.code}: {before.all.strip()[-300:]}")
@@ -184,8 +175,6 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     altered = list(islice(drawn(every, order["seed"]), order["most"]))
     for _, text in altered:
         path.write_text(text(), "utf-8", "surrogatepass")
-        if packed := order.get("packed"):
-            _pack(path, *packed)
         ended = tried(order["words"])
         codes[ended.code] += 1
         if complaint := _complaint(ended, order, around, folder):

@@ -242,7 +242,7 @@ def _history_lock(folder: Path) -> None:
 #: Words that a command cannot use, with a nasty text where it would quote it.
 MISUSED: tuple[tuple[str, ...], ...] = (
     ("run", "--realm"), ("run", "--clause"), ("run", "--target"), ("run", "--profile"), ("gate", "--consumer"),
-    ("call",), ("explain",), ("list",), ("check",), ("replay",), ("drift", "show", "--baseline"),
+    ("call",), ("explain",), ("list",), ("check",), ("drift", "show", "--baseline"),
     ("doctor", "--target"),
     ("list", "runs"), ("sweep", "--target"), ("init",), (),
 )  # fmt: skip

@@ -27,7 +27,7 @@ from tests.meta.hostile.probe import (
     probe,
     run_folders,
 )
-from tests.meta.hostile.service import accounts, altered, empty_lists, scripted
+from tests.meta.hostile.service import accounts, empty_lists, scripted
 from tests.meta.program import CHECKOUT
 
 GROUP = "files"
@@ -99,10 +99,6 @@ def _run(place: Path) -> Path:
     return run_folders(place / "reports")[0]
 
 
-def _finding(place: Path) -> Path:
-    return sorted((_run(place) / "findings").glob("*.json"))[0]
-
-
 def _har(place: Path) -> Path:
     """The archive of a run, its first entries only."""
     path = _run(place) / "traffic.har"
@@ -163,11 +159,6 @@ def _swept(place: Path) -> Path:
     swept = {"at": "2026-01-01T00:00:00Z", "removed": [], "left": [draft], "residue": []}
     path.write_text(json.dumps(swept))
     return path
-
-
-def _saved_call(place: Path) -> Path:
-    honest(command(place, "call", "listDrafts", "--save", "kept"), 0, 1, 6)
-    return next((place / "reports").glob("saved/**/kept.json"))
 
 
 def _written(name: str, content: str) -> Callable[[Path], Path]:
@@ -266,12 +257,6 @@ def _history(place: Path) -> Path:
 
 _KEPT = "gate --from reports"
 EVERYTHING = {
-    "replay: a finding": Altered(_finding, "replay {file} --times 1", (4, 6)),
-    "replay: a HAR": Altered(_har, "replay {file} --times 1", (4, 6)),
-    "replay: a saved call": Altered(_saved_call, "replay {file} --times 1", (4, 6)),
-    "replay: a finding in a zip": Altered(
-        _finding, "replay {folder}/x.zip --times 1", (4, 6), order={"packed": ["x.zip", "findings/x.json"]}
-    ),
     "check: a HAR": Altered(_har, "check {file}", (0, 1, 4, 5, 6)),
     "init: a HAR": Altered(_har, "init x --from-har {file} --no-look --dry-run", (0, 4)),
     "list findings: verdict.json": Altered(_in_run("verdict.json"), "list findings --run {run}", (0, 4)),
@@ -354,8 +339,6 @@ for name in ("run.json", "journal-main.jsonl"):
 #: Commands that read a file which people name, the file last.
 NAMED = (
     ("check", "x.har"),
-    ("replay", "x.json"),
-    ("replay", "x.har"),
     ("consumer", "from-har", "x.har"),
     ("init", "x", "--no-look", "--dry-run", "--from-har", "x.har"),
     ("drift", "show", "--baseline", "x.yaml"),
@@ -422,44 +405,6 @@ def _gigabyte(folder: Path) -> str:
     return f"exit {ended.code}, {time.monotonic() - began:.0f} s, {max(peaks, default=0):.0f} MB"
 
 
-_DANGEROUS = {
-    "X-HTTP-Method-Override": "DELETE",
-    "X-Original-Url": "/api/v2013/other",
-    "X-Forwarded-Host": "evil.test",
-    "Host": "evil.test",
-    "Cookie": "a=b",
-    "Transfer-Encoding": "chunked",
-}
-
-
-@probe(GROUP, "replay: dangerous headers of a finding are not sent")
-def _dangerous_headers(folder: Path) -> str:
-    place = copied(folder, "finding")
-    path = _finding(place)
-    content = json.loads(path.read_text("utf-8"))
-    for exchange in (*content["sequence"], *content["arranged"]):
-        exchange["request"]["headers"] += [[name, value] for name, value in _DANGEROUS.items()]
-    path.write_text(json.dumps(content), "utf-8")
-    with altered(lambda _, given: given) as service:
-        settings = service.settings(place)
-        ended = honest(
-            command(
-                place, "replay", str(path), "--times", "1", "--target", str(settings), environment=accounts()
-            ),
-            0,
-            1,
-            6,
-        )
-    sent = {
-        name.lower()
-        for asked in service.asked
-        for name, value in asked.headers
-        if value in _DANGEROUS.values()
-    }
-    expect(not sent - {"host"}, f"sends {sorted(sent)}")
-    return f"exit {ended.code}, {len(service.asked)} requests"
-
-
 @probe(GROUP, "sweep: a crafted run folder names the prefix of others")
 def _crafted_sweep(folder: Path) -> str:
     with scripted(empty_lists) as service:
@@ -506,10 +451,8 @@ DEEP = "[" * 100_000 + "]" * 100_000
 for file, text, started in (
     ("x.har", DEEP, ("check", "x.har")),
     ("x.har", '{"log":{"entries":' + DEEP + "}}", ("check", "x.har")),
-    ("x.json", DEEP, ("replay", "x.json")),
     ("x.har", "9" * 100_000, ("check", "x.har")),
     ("x.har", "", ("check", "x.har")),
-    ("x.json", '{"clause":1' * 50_000, ("replay", "x.json")),
     ("x.toml", "a = " + DEEP, ("doctor", "--target", "x.toml")),
     ("x.toml", "x" * 3_000_000, ("doctor", "--target", "x.toml")),
 ):

@@ -17,7 +17,6 @@ from contracts.file_formats import read_file
 from contracts.history import baseline, runs
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.manual import recorded_sequence
 from contracts.reports.verdict_json import VerdictFile
 from contracts.session import draft_cleanup, ledger
 from contracts.settings.settings_reader import load_target
@@ -46,9 +45,6 @@ def _drift_settings(path: Path) -> Any:
 
 #: The reader of each file that a command reads.
 READERS: dict[str, Reader] = {
-    "replay: a finding": lambda path: recorded_sequence.find(str(path), path.parent, None, None),
-    "replay: a HAR": lambda path: recorded_sequence.find(str(path), path.parent, None, None),
-    "replay: a saved call": lambda path: recorded_sequence.find(str(path), path.parent, None, None),
     "check: a HAR": lambda path: har.read_har(path, path.name),
     "list findings: verdict.json": lambda path: read_file(path, VerdictFile),
     "drift show: observations.json": observations.read_observations,

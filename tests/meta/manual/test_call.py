@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from contracts.cli.manual_commands import compact
 from contracts.interface.description import load_description
+from contracts.manual.prepared_requests import find_part, read_setting
 from tests.meta.program import RunCommand
 
 OPERATIONS = tuple(load_description().operations)
@@ -182,3 +184,18 @@ def test_the_answer_is_compared_with_the_baseline(
     points = {(each["clause"], each["point"]): each["accepted"] for each in content["observed"]}
     assert points[("draft-success-status", "status")] == "200"
     assert any(each["clause"] == "draft-success-status" for each in content["drift"])
+
+
+def test_a_part_is_found_by_its_bare_name() -> None:
+    content = {"document": {"title": {"en": "x"}}, "batchId": "1"}
+    assert find_part("title.en", content, ["schema"]).steps == ("document", "title", "en")
+    assert find_part("schema", content, ["schema"]).place == "query"
+    assert find_part("realm", content, []).place == "header"
+    assert read_setting("body.a=b=c").value == "b=c"
+
+
+def test_short_members_stand_on_one_line() -> None:
+    text = json.dumps({"a": {"b": 1}, "c": ["x" * 150]})
+    assert compact(text).splitlines()[1] == '  "a": {"b": 1},'
+    assert json.loads(compact(text)) == json.loads(text)
+    assert compact("no JSON") == "no JSON"

@@ -84,7 +84,7 @@ def finding(journal: Journal, clause_: Clause, realm: str, case_: str, exchanges
         rate=[2, 3],
         exchanges=exchanges,
         curl=[f"curl -d '{HOSTILE}'"],
-        command="registry-contracts replay 0123456789",
+        command="registry-contracts run --finding 0123456789",
     )
 
 

@@ -14,7 +14,6 @@ from contracts.evidence.run_comparison import realms_of_operations
 from contracts.evidence.run_folder import collect
 from contracts.history import baseline, runs
 from contracts.history.observed_facts import read_facts
-from contracts.manual.recorded_sequence import from_data
 from contracts.reports import verdict_json
 from contracts.session.ledger import read_entries
 from tests.meta.replaced_values import replaced
@@ -80,19 +79,12 @@ def whole(rendered: Path, tmp_path: Path) -> Path:
     for path in rendered.iterdir():
         if path.is_file():
             (folder / path.name).write_bytes(path.read_bytes())
-    findings = sorted((rendered / "findings").glob("*.json"))
-    (folder / "finding.json").write_bytes(findings[0].read_bytes())
     return folder
 
 
 def test_verdict(whole: Path) -> None:
     path = shortened(whole / "verdict.json")
     check(path, lambda: verdict_json.read(path))
-
-
-def test_finding(whole: Path) -> None:
-    path = shortened(whole / "finding.json")
-    check(path, lambda: from_data(json.loads(path.read_text("utf-8")), str(path)))
 
 
 def test_observations(whole: Path) -> None:

@@ -44,7 +44,7 @@ def test_verdict_json_says_all_that_the_design_asks_for(folder: Path) -> None:
         "workflow-locked-record": {"abs-dev": "untested"},
         "token-issued": {"any": "pass"},
     }
-    assert content["findings"][0]["reproduce"]["command"] == "registry-contracts replay 0123456789"
+    assert content["findings"][0]["reproduce"]["command"] == "registry-contracts run --finding 0123456789"
     assert [len(content[each]) for each in ("residue", "leftovers", "observations")] == [1, 1, 1]
 
 

@@ -1,0 +1,87 @@
+"""`--finding`: the case that saw a finding, chosen again with the target, realm, profile and seed of its run."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from contracts.errors import UsageError
+from contracts.evidence.run_folder import LATEST
+from contracts.interface.location import cases_directory
+from contracts.interface.operations import ANY_REALM
+from contracts.plugin.run_options import FINDING, REALM, REPORTS, SANDBOX_ARGUMENTS, TARGET
+from contracts.reports.finding_files import FOLDER_NAME
+from contracts.reports.shell_commands import where_of
+from contracts.reports.verdict_json import FILE_NAME, FindingEntry, VerdictFile, read
+from contracts.safe_text import many
+from contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX, target_in_words
+
+_NAMED_AT_MOST: Final = 20
+_TAKEN_OVER = pytest.StashKey[list[str]]()
+
+
+def choose_finding(config: pytest.Config) -> None:
+    """Turn `--finding` into what a run of its case needs; a target, profile or seed that was given stays as it is.
+
+    Raises:
+        UsageError: no run in the reports has it, or it is of another realm than the one given.
+    """
+    given = config.getoption(FINDING.flag)
+    if given is None:
+        return
+    verdict, finding = _seen_before(Path(config.getoption(REPORTS.flag)), given)
+    options = config.option
+    if options.realm and options.realm != [finding.realm]:
+        raise UsageError(f"finding {finding.id} is of {finding.realm}; take {REALM.flag} away")
+    if finding.realm != ANY_REALM:
+        options.realm = [finding.realm]
+    if options.target is None:
+        options.target, options.sandbox_arguments = _where(verdict, options.sandbox_arguments)
+        config.stash[_TAKEN_OVER] = [f"{TARGET.flag}={options.target}"]
+        if options.sandbox_arguments:
+            config.stash[_TAKEN_OVER] += [f"{SANDBOX_ARGUMENTS.flag}={options.sandbox_arguments}"]
+    options.profile = options.profile or verdict.profile
+    options.seed = verdict.seed if options.seed is None else options.seed
+    cases = [case for case in finding.cases if not case.startswith("[")]
+    if cases:
+        config.args = [f"{cases_directory()}/{case}" for case in cases]
+    else:  # the look before a run saw it, which every run takes
+        options.clause = [finding.clause]
+
+
+def command_of(config: pytest.Config) -> str:
+    """The command of a run, with where it goes if a finding says that."""
+    words = map(str, config.invocation_params.args)
+    return shlex.join(["pytest", *words, *config.stash.get(_TAKEN_OVER, [])])
+
+
+def _seen_before(reports: Path, given: str) -> tuple[VerdictFile, FindingEntry]:
+    """The finding of an id, or of the beginning of one, in the latest run that has it."""
+    files = [path for path in reports.glob(f"*/{FOLDER_NAME}/*.json") if path.parents[1].name != LATEST]
+    files.sort(key=lambda path: path.parents[1].name, reverse=True)
+    ids = list(dict.fromkeys(path.stem for path in files))
+    matching = [name for name in ids if name.startswith(given)]
+    if len(matching) != 1 or not given:
+        named = (matching or ids)[:_NAMED_AT_MOST]
+        more = len(matching or ids) - len(named)
+        there = ", ".join(named) + (f" and {more} more" if more else "")
+        what = f"'{given}' begins {many(len(matching), 'finding')}" if matching else f"no finding '{given}'"
+        raise UsageError(f"{what}: the runs in '{reports}' have {there or 'none'}")
+    folder = next(path.parents[1] for path in files if path.stem == matching[0])
+    verdict = read(folder / FILE_NAME)
+    for finding in verdict.findings:
+        if finding.id == matching[0]:
+            return verdict, finding
+    raise UsageError(f"{folder / FILE_NAME} does not name the finding {matching[0]}")
+
+
+def _where(verdict: VerdictFile, arguments: str) -> tuple[str, str]:
+    """The target of a run as a person names it, and the arguments of its sandbox where it had one of its own."""
+    words = where_of(verdict.command)
+    if target_in_words(verdict.target.name, verdict.target.base_url) == EMBEDDED_IN_WORDS:
+        return SANDBOX, arguments or words.get(SANDBOX_ARGUMENTS.flag, "")
+    # Of variables the address: where they name another service now, that one has nothing to do with the finding.
+    return words.get(TARGET.flag, verdict.target.base_url), arguments
