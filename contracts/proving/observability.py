@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 from contracts.interface.description import load_description
 from contracts.sandbox.faults.fault import Answer, Fault, ask
 from contracts.sandbox.faults.samples import CONTACT_FIELDS_SAMPLES
-from contracts.sandbox.faults.validation import INVALID_CLASSES, VALID_CLASSES
+from contracts.sandbox.faults.uid import INVALID_CLASSES, VALID_CLASSES
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.service import create_app
 
@@ -514,7 +514,7 @@ def _valid_uids() -> list[str]:
         "o" * 127 + "1",
         "o" * 127 + "2",
     ]
-    assert all(any(map(holds, candidates)) for holds in VALID_CLASSES.values())  # noqa: S101 - two lists that must agree
+    assert all(any(map(holds, candidates)) for _, holds in VALID_CLASSES.values())  # noqa: S101 - two lists that must agree
     return candidates
 
 
@@ -530,7 +530,7 @@ def _invalid_uids() -> list[str]:
         f"{near}٣",
         f"{near}\n",
     ]
-    assert all(any(map(holds, uids)) for holds in INVALID_CLASSES.values())  # noqa: S101 - as above
+    assert all(any(map(holds, uids)) for _, holds in INVALID_CLASSES.values())  # noqa: S101 - as above
     return uids
 
 

@@ -18,8 +18,9 @@ from contracts.sandbox.defects import (  # noqa: F401
     uid,
     workflow_table,
 )
-from contracts.sandbox.defects.declaration import UNBREAKABLE, Defect, declared
+from contracts.sandbox.defects.declaration import Defect, declared
 from contracts.sandbox.defects.declaration import named as load
+from contracts.sandbox.faults.population import UNBREAKABLE
 
 __all__ = ["ALL", "UNBREAKABLE", "Defect", "help_text", "load"]
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Concatenate, Final, ParamSpec
 
 from starlette.requests import Request
@@ -325,15 +324,3 @@ JSON_BODIES = (*TOKEN, *CONTACTS, "saveDraft", *WORKFLOW)
 def kebab(name: str) -> str:
     """Return a camel-case name in kebab-case, for the name of a defect or a clause."""
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)
-
-
-UNBREAKABLE: Mapping[str, str] = MappingProxyType(
-    {
-        "head-without-body": "HTTP itself keeps content away from HEAD: the server drops it, clients do not read it",
-        "realm-production": "the sandbox is a development environment and has no production realm",
-        "token-separate-environments": "it takes two environments, and the sandbox is one",
-        "workflow-initiated": "no operation shows a workflow or its state",
-        "workflow-order-save-before-initiate": "neither step can be made to fail, and no answer shows them apart",
-    }
-)
-"""The reason for each, by the id of the clause."""

@@ -138,6 +138,5 @@ def overlook(test: Callable[[dict[str, Any], dict[str, Any]], bool]) -> Inject:
 
 def demand(code: str, field: str, unless: Callable[[dict[str, Any]], bool]) -> Inject:
     """Find an error in records that have none of it."""
-    return judge(
-        lambda body, errors: errors if unless(body) else [*errors, {"code": code, "property": field}]
-    )
+    error = {"code": code, "property": field}
+    return judge(lambda body, errors: errors if error in errors or unless(body) else [*errors, error])

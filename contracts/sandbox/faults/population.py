@@ -15,7 +15,16 @@ from typing import Final
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level
-from contracts.sandbox.faults import contacts, http, lists, storage, validation, workflow
+from contracts.sandbox.faults import (
+    contacts,
+    drafts,
+    http,
+    lists,
+    storage,
+    submissions,
+    uid,
+    workflow,
+)
 from contracts.sandbox.faults.fault import Fault
 
 #: What makes the faults of one kind, in the population's order: a draw depends on it.
@@ -24,20 +33,35 @@ _MAKERS: Final = (
     storage.file_faults,
     lists.list_faults,
     lists.option_faults,
-    validation.identifier_faults,
+    uid.identifier_faults,
     http.token_faults,
     storage.state_faults,
-    validation.validation_faults,
-    workflow.workflow_faults,
+    contacts.field_faults,
+    workflow.row_faults,
+    workflow.limit_faults,
     http.answer_faults,
     http.errors_array_faults,
     storage.member_faults,
     http.frame_faults,
     http.body_form_faults,
     workflow.order_faults,
-    workflow.byte_limit_faults,
-    validation.language_faults,
+    contacts.language_faults,
     contacts.contact_rows,
+    drafts.draft_rows,
+    uid.uid_rows,
+    submissions.submission_rows,
+)
+
+
+#: Why no fault breaks a clause, by the clause.
+UNBREAKABLE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "head-without-body": "HTTP itself keeps content away from HEAD: the server drops it, clients do not read it",
+        "realm-production": "the sandbox is a development environment and has no production realm",
+        "token-separate-environments": "it takes two environments, and the sandbox is one",
+        "workflow-initiated": "no operation shows a workflow or its state",
+        "workflow-order-save-before-initiate": "neither step can be made to fail, and no answer shows them apart",
+    }
 )
 
 

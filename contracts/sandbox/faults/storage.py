@@ -66,7 +66,7 @@ async def stored_elsewhere(request: Request, below: Below, _: Memory) -> Answer 
 
 async def merged_with_before(request: Request, below: Below, memory: Memory) -> Answer | None:
     """A later save keeps the members of the earlier one, and their values."""
-    return await _joined(request, below, memory, lambda old, new: {**new, **old})
+    return await joined(request, below, memory, lambda old, new: {**new, **old})
 
 
 async def arrays_appended(request: Request, below: Below, memory: Memory) -> Answer | None:
@@ -78,15 +78,16 @@ async def arrays_appended(request: Request, below: Below, memory: Memory) -> Ans
             for k, v in new.items()
         }
 
-    return await _joined(request, below, memory, both)
+    return await joined(request, below, memory, both)
 
 
-async def _joined(
+async def joined(
     request: Request,
     below: Below,
     memory: Memory,
     join: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]],
 ) -> Answer | None:
+    """Save the members of the earlier save and of this one, joined."""
     before = memory.saved.get((request.realm, request.uid))
     old, new = (before.json if before else None), request.json
     if not isinstance(old, dict) or not isinstance(new, dict):
@@ -292,6 +293,16 @@ _WRONG_EFFECTS: Final[tuple[tuple[str, str, tuple[str, ...], Inject], ...]] = (
     ),
     ("persistTemporaryFile", "unknown-taken", ("attachment-persist-unknown",), refusal_turned),
 )
+#: Other names of these, by operation and operator.
+_OTHER_NAMES: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
+    {
+        ("saveDraft", "overwrites-another"): "draft-save-overwrites-latest",
+        ("deleteDraft", "deletes-another"): "draft-delete-takes-latest",
+        ("getDraft", "deleted-still-read"): "draft-deleted-still-read",
+        ("draftExists", "deleted-still-there"): "draft-deleted-still-exists",
+        ("getDraftInfo", "empty"): "draft-info-empty",
+    }
+)
 #: Writes that are refused for their token and done all the same.
 _REFUSED_BUT_DONE: Final = (
     ("saveDraft", ("draft-save-needs-token", "token-invalid-refused")),
@@ -321,6 +332,7 @@ def state_faults() -> Iterator[Fault]:
             possible_conditions(
                 operation, STATE if load_description().operations[operation].takes_realm else REPEATED
             ),
+            also=_OTHER_NAMES.get((operation, operator), ""),
         )
     for operation, clauses in _REFUSED_BUT_DONE:
         yield from _STATE.faults(operation, "refused-but-done", clauses, refused_but_done)
