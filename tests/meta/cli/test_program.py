@@ -141,7 +141,6 @@ ARGUMENTS = [
     ("drift", "--reports", "zz"),
     ("call", "listDrafts", "--body", "@zz"),
     ("sandbox", "--variant", "zz"),
-    ("sandbox", "--like", "zz"),
     ("list", "clauses", "--reports", "zz"),
     ("explain", "uid-too-short", "--reports", "zz"),
 ]

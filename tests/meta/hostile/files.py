@@ -265,12 +265,6 @@ EVERYTHING = {
     "drift show: observations.json": Altered(_in_run("observations.json"), "drift show", (0, 1, 4)),
     "drift accept: observations.json": Altered(_in_run("observations.json"), "drift accept", (0, 4)),
     "drift show: a baseline": Altered(_baseline, "drift show", (0, 1, 4), "whole"),
-    "sandbox --like: observations.json": Altered(
-        _in_run("observations.json"),
-        "sandbox --like {file}",
-        (0, 4),
-        order={"beginning": ["contracts.sandbox.serve", "main"]},
-    ),
     "list red: history.jsonl": Altered(_history, "list red", (0, 4), "whole", 0),
     **{
         f"gate --from: {event} in a journal": Altered(

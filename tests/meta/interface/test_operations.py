@@ -30,7 +30,6 @@ TABLES = {
     "cases/described_inputs.py": "what a link of the description leads to",
     "cases/requests.py": "a maker of requests for each operation",
     "checks/sequences.py": "the two ways to ask for a file itself",
-    "manual/sandbox_setup.py": "an observation of an upload and of the list after it",
     "manual/readiness.py": "the steps of a draft's life, in their order",
 }
 

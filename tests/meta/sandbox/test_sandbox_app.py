@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from contracts.sandbox.habits import Habits, Settings
+from contracts.errors import UsageError
+from contracts.sandbox.habits import Habits, Settings, read_habits
 from contracts.sandbox.http_requests import IdentifierRule
 from contracts.sandbox.service import create_app
 from contracts.sandbox.storage import Storage
@@ -109,3 +110,32 @@ def test_protected_operations_need_a_valid_token(
 def test_an_expired_token_is_refused(start_sandbox: Callable[..., Any], caller: Any) -> None:
     url = start_sandbox("--token-lifetime", "0.000001").url
     assert caller("author", url=url).get(DRAFTS).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("token_status=201", 201),
+        ("list_member=none", None),
+        ("list_member=items", "items"),
+        ("head_length=false", False),
+    ],
+)
+def test_a_habit_is_read_in_its_own_kind(word: str, value: object) -> None:
+    assert read_habits([word]) == ((word.partition("=")[0], value),)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "token_status",
+        "tokn_status=200",
+        "token_status=ok",
+        "token_status=700",
+        "head_length=1",
+        "list_member=7",
+    ],
+)
+def test_a_habit_of_another_kind_is_a_usage_error(word: str) -> None:
+    with pytest.raises(UsageError, match="--habit"):
+        read_habits([word])
