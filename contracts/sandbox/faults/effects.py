@@ -5,6 +5,7 @@ Each function makes an effect from a test or a change, so that a fault is one ro
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
@@ -140,3 +141,59 @@ def demand(code: str, field: str, unless: Callable[[dict[str, Any]], bool]) -> I
     """Find an error in records that have none of it."""
     error = {"code": code, "property": field}
     return judge(lambda body, errors: errors if error in errors or unless(body) else [*errors, error])
+
+
+def instead(of: Answer) -> Inject:
+    """Answer in place of the service, which does nothing, requests that have the token they need."""
+
+    async def effect(request: Request, _below: Below, _: Memory) -> Answer | None:
+        return of if signed_in(request) else None
+
+    return effect
+
+
+#: What a service answers that broke.
+BROKEN: Final = answer_json(500, {"message": "internal error"})
+#: Longer than any client waits.
+_FOREVER_SECONDS: Final = 3600.0
+
+
+async def stall(_request: Request, _below: Below, _: Memory) -> Answer | None:
+    """No answer ever comes."""
+    await asyncio.sleep(_FOREVER_SECONDS)
+    return None
+
+
+def answer_refusal(change: Callable[[Request, Answer], Answer]) -> Inject:
+    """Change the answer of a refusal."""
+    return answer(lambda request, got: change(request, got) if 400 <= got.status < 500 else got)
+
+
+def mend(repair: Callable[[Request], Request | None]) -> Inject:
+    """Take what the service refuses as it would stand repaired; None leaves it refused."""
+
+    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
+        got = await below(request)
+        changed = None if got.success or not signed_in(request) else repair(request)
+        return got if changed is None else await below(changed)
+
+    return effect
+
+
+def member(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Change one member of an object, where there is one of this name; `MISSING` takes it out."""
+
+    def changed(value: Any) -> Any:
+        if not isinstance(value, dict) or name not in value:
+            return value
+        rest = {key: other for key, other in value.items() if key != name}
+        new = change(value[name])
+        return rest if new is MISSING else {**rest, name: new}
+
+    return changed
+
+
+def labelled(got: Answer, media_type: str) -> Answer:
+    """The answer with another Content-Type."""
+    rest = tuple(pair for pair in got.headers if pair[0].lower() != b"content-type")
+    return replace(got, headers=(*rest, (b"content-type", media_type.encode())))

@@ -161,7 +161,9 @@ class Memory:
         answers: The last successful answer of each operation and path.
         listed: Items that lists held, by the text of the item.
         deleted: Identifiers of deleted drafts.
+        issued: Role of the account for which each token of the service was issued.
         tokens: Tokens that the fault got for itself, by role.
+        uploads: The request that made each attachment, by the number of the attachment.
         size_limit: The largest file that the service takes, in bytes.
         arrived: The latest request of each operation, answered or not.
         kept: Whatever else an effect remembers.
@@ -174,6 +176,8 @@ class Memory:
     successes: dict[str, Answer] = field(default_factory=dict)
     items: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     deleted: dict[str, None] = field(default_factory=dict)
+    uploads: dict[str, Request] = field(default_factory=dict)
+    issued: dict[str, str] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
     arrived: dict[str, Request] = field(default_factory=dict)
     kept: dict[Any, Any] = field(default_factory=dict)
@@ -192,6 +196,8 @@ class Memory:
         elif name == "deleteDraft":
             self.saved.pop(key, None)
             self.deleted[request.uid] = None
+        elif name in ("createAttachment", "persistTemporaryFile") and isinstance(answer.json, dict):
+            self.uploads[str(answer.json.get("id"))] = request
         elif name in ("listDrafts", "listAttachments"):
             for item in items_of(answer.json) or ():
                 self.items[name][json.dumps(item, sort_keys=True)] = item
@@ -227,7 +233,6 @@ class Injector:
         self._memory = Memory(size_limit)
         self._met = Met()
         self._under_way: Counter[str] = Counter()
-        self._tokens: dict[str, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
@@ -279,7 +284,7 @@ class Injector:
             sent, received = request.json, answer.json
             if isinstance(sent, dict) and isinstance(received, dict):
                 account = ACCOUNTS.get(str(sent.get("email")))
-                self._tokens[str(received.get("authenticationToken"))] = account[0] if account else ""
+                self._memory.issued[str(received.get("authenticationToken"))] = account[0] if account else ""
         return answer
 
     async def _altered(self, request: Request, below: Below) -> Answer | None:
@@ -315,7 +320,7 @@ class Injector:
         return CONDITIONS[self._fault.condition](request, self._met)
 
     def _role_of(self, request: Request) -> str:
-        return self._tokens.get(request.header("authorization").rpartition(" ")[2], "")
+        return self._memory.issued.get(request.header("authorization").rpartition(" ")[2], "")
 
     async def _ask(self, request: Request, scope: Scope, original: Request) -> Answer:
         """Let the service answer; a request that was not changed goes as it came, byte for byte."""

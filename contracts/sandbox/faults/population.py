@@ -16,12 +16,15 @@ from typing import Final
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level
 from contracts.sandbox.faults import (
+    attachments,
     contacts,
     drafts,
     http,
     lists,
+    protocol,
     storage,
     submissions,
+    tokens,
     uid,
     workflow,
 )
@@ -34,12 +37,13 @@ _MAKERS: Final = (
     lists.list_faults,
     lists.option_faults,
     uid.identifier_faults,
-    http.token_faults,
+    tokens.token_faults,
     storage.state_faults,
     contacts.field_faults,
     workflow.row_faults,
     workflow.limit_faults,
     http.answer_faults,
+    tokens.issued_token_faults,
     http.errors_array_faults,
     storage.member_faults,
     http.frame_faults,
@@ -50,6 +54,10 @@ _MAKERS: Final = (
     drafts.draft_rows,
     uid.uid_rows,
     submissions.submission_rows,
+    tokens.token_rows,
+    protocol.protocol_rows,
+    lists.list_rows,
+    attachments.attachment_rows,
 )
 
 
@@ -63,6 +71,24 @@ UNBREAKABLE: Final[Mapping[str, str]] = MappingProxyType(
         "workflow-order-save-before-initiate": "neither step can be made to fail, and no answer shows them apart",
     }
 )
+#: Names of defects that a fault of another name has taken over.
+_FORMER: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "attachment-bytes-of-overlapping-upload": "attachment-bytes-of-overlapping-upload-overlapping",
+        "attachment-never-exists": "answers/attachmentExists/success-told-as-404/always",
+        "malformed-draft-ignored": "protocol/saveDraft/malformed-taken/always",
+        "password-in-refusal": "protocol/createToken/password-echoed/always",
+        "persisted-unknown-without-effect": "state/persistTemporaryFile/unknown-taken/always",
+        "realm-query-ignored-on-update": "protocol/updateWorkflowRecord/realm-in-query-ignored/always",
+        "thumbnail-not-found": "answers/getAttachmentThumbnail/success-told-as-404/always",
+        "token-expiration-fraction-at-times": "answers/createToken/expiration-without-fraction/every-second",
+        "token-in-info": "protocol/getDraftInfo/token-echoed/always",
+        "token-needs-realm": "protocol/createToken/realm-needed/always",
+        "workflow-without-token-done-and-refused": (
+            "state/createWorkflowRecordWithIdentifier/refused-but-done/always"
+        ),
+    }
+)
 
 
 @cache
@@ -73,7 +99,8 @@ def population() -> Mapping[str, Fault]:
 
 @cache
 def _by_other_name() -> Mapping[str, Fault]:
-    return {fault.also: fault for fault in population().values() if fault.also}
+    others = {fault.also: fault for fault in population().values() if fault.also}
+    return others | {old: population()[new] for old, new in _FORMER.items()}
 
 
 def load(name: str) -> Fault:
