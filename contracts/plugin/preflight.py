@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
-from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, STAND_IN_SCHEMA, Samples
+from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from contracts.cases.submissions import UNKNOWN_SCHEMA
 from contracts.checks.outcomes import Attempt, confirm, contradicted, taken
 from contracts.checks.workflow import Row, carries_message
@@ -49,7 +49,6 @@ _FORBIDDEN: Final = 403
 _SAVING: Final = "saveDraft"
 _CREATING: Final = "createContact"
 _SUBMITTING: Final = "createWorkflowRecord"
-_SUBMITTING_NAMED: Final = "createWorkflowRecordWithIdentifier"
 #: The documented collections, and the clauses that say they are known.
 _COLLECTIONS: Final = {"my": "list-my-answers", "mydrafts": "list-mydrafts-has-mine"}
 
@@ -147,58 +146,27 @@ def _samples(worker: Worker, realm: str) -> Samples:
 
 
 def _without_rights(worker: Worker, realms: Iterable[str]) -> str | None:
-    """Why no case can get anywhere, where the author may save no draft in any realm and may submit none either.
-
-    A refusal to save alone may be a fault of the service; the workflow has a message of its own for missing rights.
-    """
-    refused = _refused_everywhere(realms, partial(_refused_draft, worker))
-    if refused is None or not _may_not_submit(worker, realms):
-        return None
-    return (
-        f"{worker.target.base_url} lets the author save no draft in any realm: {refused[1].quote()}; "
-        "the account of the author must be one that may create and update"
-    )
-
-
-def _refused_draft(worker: Worker, realm: str) -> Response | None:
-    """How a draft is refused for want of rights; of a stand-in that may be another reason, which the workflow tells."""
-    samples = Samples(worker.target.realm_settings(realm), realm, lambda _: None)
-    uid = worker.namespace.uid()
-    query = {"schema": samples.draft_schema}
-    author = _author(worker, realm, "rights")
-    saved = author.send(_SAVING, path={"uid": uid}, query=query, json=samples.draft(uid))
-    if not saved.fault and saved.answer.refusal and not samples.tells("draft_document"):
-        _try_workflow_draft(worker, author, samples)
-    return saved.answer if not saved.fault and saved.status == _FORBIDDEN else None
+    """Why no case can get anywhere, where the author's account lacks the rights of its role in every realm."""
+    refused = {}
+    for realm in realms:
+        first = worker.rights.first_write(AUTHOR, realm)
+        if not first.lacks_rights:
+            if first.refused:
+                _try_workflow_draft(worker, realm)
+            return None
+        refused[realm] = first.lacks_rights
+    return f"the author's account may not write in {', '.join(refused)}: {next(iter(refused.values()))}"
 
 
-def _try_workflow_draft(worker: Worker, author: Actor, samples: Samples) -> None:
+def _try_workflow_draft(worker: Worker, realm: str) -> None:
     """See whether a document of the workflow is taken as a draft where a contact is not; drafts are that, then."""
-    if samples.tells_workflow:
+    samples = _samples(worker, realm)
+    if samples.tells_workflow and not samples.tells("draft_document"):
         uid = worker.namespace.uid()
         query, document = {"schema": samples.workflow_schema}, samples.document(uid)
-        saved = author.send(_SAVING, path={"uid": uid}, query=query, json=document)
+        saved = _author(worker, realm, "rights").send(_SAVING, path={"uid": uid}, query=query, json=document)
         if not saved.fault and taken(saved):
             worker.shared.mark(DRAFTS_OF_WORKFLOW)
-
-
-def _may_not_submit(worker: Worker, realms: Iterable[str]) -> bool:
-    """Whether a faulty submission of the author's, of which nothing comes, is refused for want of rights."""
-    for realm in realms:
-        samples = _samples(worker, realm)
-        if samples.tells_workflow:
-            uid = worker.namespace.uid()
-            path = {"schema": samples.workflow_schema, "identifier": uid}
-            sent = _author(worker, realm, "rights").send(
-                _SUBMITTING_NAMED, path=path, json=samples.faulty_submission(uid)
-            )
-            return not sent.fault and carries_message(sent.answer, Row.MAY_NOT_CREATE, realm)
-    # Of a submission without a document nothing comes, whatever its schema.
-    for realm in realms:
-        sent = _author(worker, realm, "rights").send(_SUBMITTING, path={"schema": STAND_IN_SCHEMA}, json={})
-        if sent.fault or not carries_message(sent.answer, Row.MAY_NOT_CREATE, realm):
-            return False
-    return True
 
 
 def _unknown_schema(worker: Worker, realms: Iterable[str]) -> str | None:

@@ -458,11 +458,11 @@ def _refused_saves(exchanges: Sequence[Exchange]) -> dict[Place, str]:
 
 
 #: Endings of a case that say nothing against the service.
-INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous)
-CONTRADICTED = (Contradiction, Flaky)
+INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous, Flaky)
+_TRIES_DIFFER: Final = "the same requests came to something else from one try to the next"
 #: Endings that a case raises on purpose.
 EXPECTED = (
-    *CONTRADICTED,
+    Contradiction,
     *INCONCLUSIVE,
     Untested,
 )
@@ -561,16 +561,16 @@ def _cheap_ending(raised: pytest.ExceptionInfo[BaseException]) -> pytest.Excepti
 
 
 def _apply_ending(item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
-    if isinstance(error, CONTRADICTED):
+    if isinstance(error, Contradiction):
         _end(item, Ending(Verdict.FAIL, str(error).partition("\n")[0]))
         report.outcome, report.longrepr = "failed", str(error)
         # A subtest's report goes out at once: what it shows is weighed here.
-        seen = [error.evidence] if isinstance(error, Contradiction) else []
-        weight = bearing(item.config.stash[WORKER], realm_of(item), seen)
+        weight = bearing(item.config.stash[WORKER], realm_of(item), [error.evidence])
         if weight is not ConsumerScope.COUNTS:
             soften(item, report, f"{weight}: {error}")
     elif isinstance(error, INCONCLUSIVE):
-        _skip(item, report, Ending(Verdict.INCONCLUSIVE, str(error), _obstacle(error)))
+        why = _TRIES_DIFFER if isinstance(error, Flaky) else str(error)
+        _skip(item, report, Ending(Verdict.INCONCLUSIVE, why, _obstacle(error)))
     elif isinstance(error, Untested):
         _skip(item, report, Ending(Verdict.UNTESTED, str(error)))
     elif isinstance(error, pytest.skip.Exception):

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from contracts.cases.rights import Rights
 from contracts.checks.outcomes import Attempt
 from contracts.errors import breakdown
 from contracts.evidence.record import Journal, journal_path
@@ -107,6 +108,7 @@ class Worker(Session):
         self.plan = plan
         self.selection = selection
         self.catalogue: Catalogue = load_catalogue()
+        self.rights = Rights(self)
         self.cleanup = draft_cleanup(self, beside=accompanied)
         #: Seconds by phase, of this process.
         self.spent: dict[str, float] = {}
@@ -157,6 +159,7 @@ class Worker(Session):
             attempt=attempt.number,
             advisory=attempt.advisory,
             exchanges=attempt.exchanges,
+            judge=self.rights.judge,
         )
 
     def clean(self) -> None:

@@ -70,6 +70,7 @@ class Actor:
         realm: Development realm; `any` for operations that carry none.
         case, attempt, advisory: On whose behalf requests are sent, as in `RequestContext`.
         exchanges: Where the case's exchanges are gathered.
+        judge: Called with each exchange of the role's own token and realm; may raise what keeps a case from going on.
     """
 
     def __init__(
@@ -82,7 +83,9 @@ class Actor:
         attempt: int = 1,
         advisory: bool = False,
         exchanges: list[Exchange] | None = None,
+        judge: Callable[[Exchange], None] | None = None,
     ) -> None:
+        self._judge = judge
         self.role = role
         self.realm = realm
         self._context = RequestContext(case, attempt, realm, role, advisory)
@@ -181,6 +184,8 @@ class Actor:
             self._note_renewal(exchange, early=not outlived, last=not left)
             if self.token_ended_early and _refused_unknown(exchange):
                 exchange.notes[TOKEN_ENDED] = True
+        if self._judge is not None and not request.altered:
+            self._judge(exchange)
         return exchange
 
     def _altered(

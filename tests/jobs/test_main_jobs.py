@@ -132,9 +132,13 @@ def test_a_gate_at_a_drawn_service(does: Does, serve: Serve, tmp_path: Path, num
     does(gate, 0, "gate: pass", **ACCOUNTS)
 
 
-def test_an_author_without_rights_is_a_matter_of_the_settings(does: Does, serve: Serve) -> None:
+def test_an_author_without_rights_is_a_matter_of_the_settings(
+    does: Does, serve: Serve, tmp_path: Path
+) -> None:
     url = serve(replaced=NO_RIGHTS)
     does("gate --target dev.toml", 6, "gate: inconclusive: .*author", **ACCOUNTS)
+    uses(tmp_path, ALL)
+    does("gate --target dev.toml --consumer sdk.toml", 6, "gate: inconclusive: .*author", **ACCOUNTS)
     variables = {name: ACCOUNTS[f"SANDBOX_RESTRICTED_{name}"] for name in ("EMAIL", "PASSWORD")}
     given = {"REGISTRY_BASE_URL": url, **{f"REGISTRY_{name}": value for name, value in variables.items()}}
     does("run --profile smoke", 6, "verdict: inconclusive: .*author", **given)

@@ -1,0 +1,156 @@
+"""Whether an account has the rights of its role; where it lacks them, that is told of the settings, not of the service.
+
+An account lacks them in a realm where its first write is refused and the service says "Insufficient rights to create a
+draft record." of it, or another author may write there; where that other is refused as well, and the workflow does
+not say so, the service refuses, which its cases find.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
+from contracts.checks.outcomes import Untested
+from contracts.checks.workflow import Row, carries_message
+from contracts.errors import EnvironmentFault
+from contracts.exchanges.exchange import Exchange
+from contracts.interface.description import operations_with
+from contracts.session.actor import Actor
+from contracts.session.session import Session
+from contracts.settings.target import AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS
+
+#: Roles that are nothing without rights: an author, and who writes beside the author.
+_SECOND: Final = "other"
+_WRITERS: Final = (AUTHOR, _SECOND, "nau")
+#: What an account is told that may not do something.
+_FORBIDDEN: Final = 403
+_SAVING: Final = "saveDraft"
+_FIRST_WRITES: Final = (_SAVING, *operations_with(stores="submission"))
+_SUBMITTING: Final = "createWorkflowRecord"
+_SUBMITTING_NAMED: Final = "createWorkflowRecordWithIdentifier"
+
+
+class WithoutRightsError(EnvironmentFault):
+    """The author's account lacks the rights of its role, so that nothing can be told of what it is refused."""
+
+
+@dataclass(frozen=True)
+class FirstWrite:
+    """What became of the first write of an account in a realm.
+
+    Attributes:
+        lacks_rights: How it was refused to an account that lacks the rights of its role, in words; else empty.
+    """
+
+    refused: bool = False
+    lacks_rights: str = ""
+
+
+class Rights:
+    """What the accounts of a session may do.
+
+    Args:
+        session: Sends what shows it, on behalf of no case.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._writing: set[tuple[str, str]] = set()
+
+    def judge(self, exchange: Exchange) -> None:
+        """Pass on what was answered to an account with the rights of its role.
+
+        Args:
+            exchange: Sent with the role's own token in the actor's own realm.
+
+        Raises:
+            WithoutRightsError: it was refused to an author who lacks them.
+            Untested: it was refused to another role that lacks them.
+        """
+        role, realm, answer = exchange.role, exchange.realm, exchange.response
+        if answer is None or role not in _WRITERS or realm not in DEVELOPMENT_REALMS:
+            return
+        # What a draft is refused with is not shown.
+        of_rights = answer.status == _FORBIDDEN or (exchange.operation == _SAVING and answer.refusal)
+        if answer.success and exchange.operation in _FIRST_WRITES:
+            self._writing.add((role, realm))
+        if not of_rights or (role, realm) in self._writing:
+            return
+        if refused := self.first_write(role, realm).lacks_rights:
+            if role == AUTHOR:
+                raise WithoutRightsError(f"the author's account may not write in {realm}: {refused}")
+            raise Untested(f"setting accounts.{role} is missing rights in {realm}: {refused}")
+
+    def first_write(self, role: str, realm: str) -> FirstWrite:
+        """What became of the first write of a role's account in a realm; it is sent once in a run."""
+        return self._session.shared.once(
+            f"first write of {role} in {realm}", lambda: _Look(self._session, realm).first_write(role)
+        )
+
+
+class _Look:
+    """The first writes of accounts in one realm; nothing stays of them."""
+
+    def __init__(self, session: Session, realm: str) -> None:
+        self._session = session
+        self._realm = realm
+        self._samples = Samples(session.target.realm_settings(realm), realm, lambda _: None)
+
+    def first_write(self, role: str) -> FirstWrite:
+        documents = self._realm in DOCUMENT_REALMS
+        first = self._saved(role) if documents else self._submitted(role)
+        if not _may_be_about_rights(first):
+            return FirstWrite(refused=not first.fault and first.answer.refusal)
+        lacks = self._may_not_save(role, first) if documents else self._may_not_submit(role, first)
+        advice = f"the account of {role} must be one that may create and update"
+        words = f"{first.operation} was answered {first.answer.quote()}; {advice}"
+        return FirstWrite(refused=True, lacks_rights=words if lacks else "")
+
+    def _may_not_save(self, role: str, saved: Exchange) -> bool:
+        """Whether it is for the account that a draft was refused."""
+        if self._for_want_of_rights(self._submitted(role)):
+            return True
+        if second := self._second(role):
+            other = self._saved(second)
+            return not other.fault and other.answer.success
+        # Where the settings do not tell a valid draft, its refusal is no finding.
+        told = self._samples.tells("draft_document") or not self._samples.lacking
+        return self._for_want_of_rights(saved) or (saved.status == _FORBIDDEN and not told)
+
+    def _may_not_submit(self, role: str, submitted: Exchange) -> bool:
+        """Whether it is for the account that a submission was refused, where there is nothing but submissions."""
+        spoken, second = self._for_want_of_rights(submitted), self._second(role)
+        return spoken and (not second or not self._for_want_of_rights(self._submitted(second)))
+
+    def _second(self, role: str) -> str:
+        """Another role that may write, to compare with; empty where no account of it signs in."""
+        second = _SECOND if role == AUTHOR else AUTHOR
+        known = second in self._session.target.accounts and self._session.tokens.token(second).value
+        return second if known else ""
+
+    def _for_want_of_rights(self, sent: Exchange) -> bool:
+        return not sent.fault and carries_message(sent.answer, Row.MAY_NOT_CREATE, self._realm)
+
+    def _saved(self, role: str) -> Exchange:
+        uid = self._session.namespace.uid()
+        query, draft = {"schema": self._samples.draft_schema}, self._samples.draft(uid)
+        return self._actor(role).send(_SAVING, path={"uid": uid}, query=query, json=draft)
+
+    def _submitted(self, role: str) -> Exchange:
+        """A faulty submission, of which nothing comes; without a document where the settings tell none."""
+        if not self._samples.tells_workflow:
+            return self._actor(role).send(_SUBMITTING, path={"schema": STAND_IN_SCHEMA}, json={})
+        uid = self._session.namespace.uid()
+        path = {"schema": self._samples.workflow_schema, "identifier": uid}
+        return self._actor(role).send(_SUBMITTING_NAMED, path=path, json=self._samples.faulty_submission(uid))
+
+    def _actor(self, role: str) -> Actor:
+        return Actor(self._session, role, self._realm, f"[rights of {role} in {self._realm}]")
+
+
+def _may_be_about_rights(sent: Exchange) -> bool:
+    """Whether a refusal is the service's own, and not for a token that it does not know."""
+    if sent.fault or not sent.answer.refusal or sent.answer.hollow_page:
+        return False
+    return not carries_message(sent.answer, Row.ANONYMOUS)
