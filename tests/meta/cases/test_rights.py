@@ -12,9 +12,12 @@ from tests.meta.cases.conftest import Scripted, Session
 from tests.meta.messages import answer, exchange
 
 WORDS = "Insufficient rights to create a draft record."
-TAKEN, PLAIN, SPOKEN = (200, {}), (403, {"message": "not you"}), (403, {"message": WORDS})
-FAULTY = (400, {"errors": [{"code": "Error.InvalidType", "property": "x"}]})
-ANONYMOUS = (403, {"message": "Authorization required, user is anonymous."})
+Answer = tuple[int, dict[str, Any]]
+TAKEN: Answer = (200, {})
+PLAIN: Answer = (403, {"message": "not you"})
+SPOKEN: Answer = (403, {"message": WORDS})
+FAULTY: Answer = (400, {"errors": [{"code": "Error.InvalidType", "property": "x"}]})
+ANONYMOUS: Answer = (403, {"message": "Authorization required, user is anonymous."})
 TOLD = RealmSettings(
     contact_schema="contact",
     country_terms=("ca",),
@@ -65,7 +68,7 @@ def test_rights_that_lack_are_told_from_a_service_that_refuses(
         namespace=run.namespace,
         tokens=SimpleNamespace(token=lambda _: SimpleNamespace(value="t")),
     )
-    refused = exchange(answer(*reversed(PLAIN)), role=role, operation="createContact", realm="abs-dev")
+    refused = exchange(answer(PLAIN[1], PLAIN[0]), role=role, operation="createContact", realm="abs-dev")
     if lacks:
         with pytest.raises(raised, match="abs-dev: saveDraft was answered"):
             Rights(session).judge(refused)
