@@ -1,1 +1,1 @@
-"""The page of the proxy."""
+"""The workbench page in a browser: live traffic of the proxy, and single requests by hand."""

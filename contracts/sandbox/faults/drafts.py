@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from contracts.sandbox.faults.effects import answer, edit, forgive, refuse, refuse_before
+from contracts.sandbox.faults.effects import always, answer, edit, forgive, refuse, refuse_before
 from contracts.sandbox.faults.fault import (
+    STATE,
     Answer,
     Below,
+    Family,
     Fault,
     Inject,
     Memory,
     Request,
+    Where,
     answer_json,
     items_of,
+    possible_conditions,
     row,
     with_items,
 )
-from contracts.sandbox.faults.storage import VALUE_OPERATORS, changed, joined, out_of_date
+from contracts.sandbox.faults.storage import not_done
 
+_STATE: Final = Family("state")
 Key = tuple[str, str]
 _LARGE: Final = 64 * 1024
 
@@ -37,6 +41,14 @@ def _is_new(request: Request, memory: Memory) -> bool:
 
 def _is_there(request: Request, memory: Memory) -> bool:
     return _key(request) in memory.saved
+
+
+def _by_another(request: Request, memory: Memory) -> bool:
+    return _is_there(request, memory) and memory.saved[_key(request)].role != request.role
+
+
+def _was_deleted(request: Request, memory: Memory) -> bool:
+    return request.uid in memory.deleted
 
 
 def _never_saved(request: Request, memory: Memory) -> bool:
@@ -69,17 +81,49 @@ async def _delete_undone(request: Request, below: Below, memory: Memory) -> Answ
     return got
 
 
-async def _others_values_kept(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """Another account's save of a draft is accepted, and members that were there keep their values."""
-    before = memory.saved[_key(request)]
-    if before.role == request.role:
-        return None
-    return await joined(request, below, memory, lambda old, new: {**new, **old})
+Document = dict[str, Any]
 
 
-async def _members_stay(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """A member left out of a later save stays in the draft."""
-    return await joined(request, below, memory, lambda old, new: {**old, **new})
+def _joining(join: Callable[[Document, Document], Document]) -> Inject:
+    """Save the members of the earlier save and of this one, joined; the header is this one's."""
+
+    async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
+        before, new = memory.saved.get(_key(request)), request.json
+        old = before.json if before is not None else None
+        if not isinstance(old, dict) or not isinstance(new, dict):
+            return None
+        header = {"header": new["header"]} if "header" in new else {}
+        return await below(request.with_json({**join(old, new), **header}))
+
+    return effect
+
+
+def _arrays_appended(old: Document, new: Document) -> Document:
+    both = {k: old[k] + v for k, v in new.items() if isinstance(v, list) and isinstance(old.get(k), list)}
+    return {**new, **both}
+
+
+async def _stored_elsewhere(request: Request, below: Below, _: Memory) -> Answer | None:
+    """A draft is stored under another identifier."""
+    other = (request.uid[:-1] + ("x" if not request.uid.endswith("x") else "y"))[:128]
+    return (await below(request.with_uid(other))).renamed(other, request.uid)
+
+
+async def _out_of_date(request: Request, below: Below, memory: Memory) -> Answer | None:
+    """A draft is read as it was before the latest save."""
+    before, current = memory.before.get(_key(request)), memory.saved.get(_key(request))
+    got = await below(request)
+    stale = got.success and before is not None and current is not None and got.json == current.json
+    return replace(got, body=before.body) if stale and before is not None else got
+
+
+async def _deleted_still_read(request: Request, below: Below, memory: Memory) -> Answer | None:
+    """A draft that was deleted is still read."""
+    got = await below(request)
+    if got.success or not request.role:
+        return got
+    before = memory.answers.get(("getDraft", request.uid + str(sorted(request.params.items()))))
+    return before or answer_json(200, {"header": {"identifier": request.uid}})
 
 
 async def _deleted_members_back(request: Request, below: Below, memory: Memory) -> Answer | None:
@@ -119,26 +163,41 @@ def _neighbours(request: Request, memory: Memory, test: Callable[[Request], bool
 Near = Callable[[Request, Request], bool]
 
 
-def _takes_along(near: Near) -> Inject:
-    """Make the effect that deletes other drafts too; `near` is given the request and the other draft."""
+def _own(request: Request, other: Request) -> bool:
+    """Whether another draft is of the same account."""
+    return other.role == request.role
+
+
+def _takes_along(near: Near, most: int = 10**6) -> Inject:
+    """Delete other drafts too; `near` is given the request and the other draft."""
 
     async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
         others = _neighbours(request, memory, partial(near, request))
         got = await below(request)
-        for other in others if got.success else ():
+        for other in others[:most] if got.success else ():
             await below(other.for_operation("deleteDraft", other.uid))
         return got
 
     return effect
 
 
-async def _overwrites_alike(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """Saving a draft also writes its content over a draft whose uid shares its first 20 characters."""
-    others = _neighbours(request, memory, lambda other: other.uid[:20] == request.uid[:20])
-    got = await below(request)
-    for other in others[:1] if got.success else ():
-        await below(other.with_json(request.json))
-    return got
+def _also_over(near: Near) -> Inject:
+    """Write the content of a save over another draft, too."""
+
+    async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
+        others = _neighbours(request, memory, partial(near, request))
+        got = await below(request)
+        for other in others[:1] if got.success else ():
+            await below(other.with_json(request.json))
+        return got
+
+    return effect
+
+
+async def _of_another(request: Request, below: Below, memory: Memory) -> Answer | None:
+    """Another draft of the account is meant in place of the one that is named."""
+    others = _neighbours(request, memory, partial(_own, request))
+    return await below(request.with_uid(others[0].uid)) if others else None
 
 
 async def _found_by_beginning(request: Request, below: Below, memory: Memory) -> Answer | None:
@@ -176,111 +235,38 @@ async def _attachments_dropped(request: Request, below: Below, memory: Memory) -
     return with_items(got, lambda items: [item for item in items if item not in dropped])
 
 
-def _of_members(keep: Callable[[Any], bool]) -> Callable[[Any], Any]:
-    return lambda value: {k: v for k, v in value.items() if keep(v)} if isinstance(value, dict) else value
-
-
-def _letters(keep: Callable[[str], bool]) -> Callable[[Any], Any]:
-    return lambda value: "".join(filter(keep, value)) if isinstance(value, str) else value
-
-
-def _texts(change: Callable[[str], str]) -> Callable[[Any], Any]:
-    return lambda value: change(value) if isinstance(value, str) else value
-
-
-def _integers_as_text(value: Any) -> Any:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _fractions_cut(value: Any) -> Any:
-    return int(value) if isinstance(value, float) else value
-
-
-def _last_item_lost(value: Any) -> Any:
-    return value[:-1] if isinstance(value, list) and len(value) > 1 else value
-
-
-def _sorted_texts(value: Any) -> Any:
-    texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return sorted(value) if texts else value
-
-
-def _inner_objects_emptied(document: Any) -> Any:
-    return {
-        name: {k: {} if isinstance(v, dict) else v for k, v in value.items()}
-        if isinstance(value, dict)
-        else value
-        for name, value in document.items()
-    }
-
-
-def _first_member_when_large(document: Any) -> Any:
-    large = len(json.dumps(document, ensure_ascii=False)) > _LARGE
-    return dict([*document.items()][:1]) if large else document
-
-
-def _header_without_languages(document: Any) -> Any:
-    header = document.get("header")
-    if not isinstance(header, dict):
-        return document
-    return {**document, "header": {k: v for k, v in header.items() if k != "languages"}}
-
-
 # fmt: off
-#: What reading a draft makes of each value in it: clause, name, change, and a sentence.
-_VALUES: Final[tuple[tuple[str, str, Callable[[Any], Any], str], ...]] = (
-    ("draft-get-content", "content-without-last-item", _last_item_lost,
-        "Arrays of more than one item lose the last one."),
-    ("draft-get-content", "content-lists-of-100", lambda v: v[:100] if isinstance(v, list) else v,
-        "Arrays end after a hundred items."),
-    ("draft-get-content", "content-arrays-sorted", _sorted_texts, "Arrays of texts come back sorted."),
-    ("draft-get-content", "content-integers-as-text", _integers_as_text, "Numbers come back as texts."),
-    ("draft-get-content", "content-fractions-cut", _fractions_cut, "Numbers lose their fractions."),
-    ("draft-get-content", "content-false-dropped", _of_members(lambda v: v is not False),
-        "Members whose value is false are left out."),
-    ("draft-get-content", "content-zero-dropped", _of_members(lambda v: isinstance(v, bool | str) or v != 0),
-        "Members whose value is zero are left out."),
-    ("draft-get-content", "content-texts-cut", VALUE_OPERATORS["text-cut-255"],
-        "Texts of more than 255 characters are cut."),
-    ("draft-text-kept", "text-mangled", _texts(lambda t: t.encode().decode("latin-1")),
-        "Text is read as Latin-1 when it is UTF-8."),
-    ("draft-text-kept", "text-question-marks", _texts(lambda t: t.encode("ascii", "replace").decode()),
-        "Text has a question mark for each character beyond ASCII."),
-    ("draft-text-kept", "text-beyond-basic-plane-lost", _letters(lambda c: ord(c) < 0x10000),
-        "Text loses the characters beyond the basic plane."),
-    ("draft-text-kept", "text-latin-only", _letters(lambda c: ord(c) < 0x100),
-        "Text loses the characters that are not in Latin-1."),
-    ("draft-text-kept", "text-escaped", VALUE_OPERATORS["text-escaped"],
-        "Text has its angle brackets escaped as in HTML."),
-    ("draft-text-exact", "text-composed", _texts(partial(unicodedata.normalize, "NFC")),
-        "Text has accents in the composed form."),
-    ("draft-text-exact", "text-trimmed", VALUE_OPERATORS["text-trimmed"], "Text loses white space at its ends."),
-    ("draft-text-exact", "text-line-ends", VALUE_OPERATORS["text-line-ends-unix"],
-        "Text has a line feed for each carriage return and line feed."),
-    ("draft-text-exact", "text-without-control-characters", _letters(lambda c: c >= " " or c in "\r\n\t"),
-        "Text loses control characters other than line breaks and tabs."),
-    ("draft-values-kept", "content-nulls-dropped", _of_members(lambda v: v is not None),
-        "Members whose value is null are left out."),
-)
-#: What reading a draft makes of the whole document.
-_DOCUMENTS: Final[tuple[tuple[str, str, Callable[[Any], Any], str], ...]] = (
-    ("draft-get-content", "content-empty", lambda _: {}, "Reading a draft gives an empty object."),
-    ("draft-get-content", "content-without-nested-objects", _inner_objects_emptied,
-        "Objects inside the objects of a draft come back empty."),
-    ("draft-get-content", "content-without-20th-member", lambda d: {k: d[k] for at, k in enumerate(d) if at != 19},
-        "The twentieth member of a draft is left out."),
-    ("draft-get-content", "content-lost-when-large", _first_member_when_large,
-        "Reading a draft above 64 KiB gives its first member alone."),
-    ("draft-header-kept", "header-without-languages", _header_without_languages,
-        "A draft that is read has no languages in its header."),
+_SAVED: Final = ("draft-save-creates", "draft-save-updates", "draft-get-content")
+_SAVED_AGAIN: Final = ("draft-save-updates", "draft-save-replaces", "draft-get-content")
+#: Writes and reads of the wrong draft or state: operation, operator, clauses, effect, where, and another name.
+_STATES: Final[tuple[tuple[str, str, tuple[str, ...], Inject, Where | None, str], ...]] = (
+    ("saveDraft", "stored-elsewhere", _SAVED, _stored_elsewhere, None, ""),
+    ("saveDraft", "merged-with-before", _SAVED_AGAIN, _joining(lambda old, new: {**new, **old}), None, ""),
+    ("saveDraft", "arrays-appended", _SAVED_AGAIN, _joining(_arrays_appended), None, ""),
+    ("saveDraft", "overwrites-another", ("draft-save-spares-others",), _also_over(_own), _is_new,
+        "draft-save-overwrites-latest"),
+    ("saveDraft", "update-not-done", ("draft-save-updates",), not_done, _is_there, ""),
+    ("saveDraft", "deletes-another", ("draft-save-spares-others",), _takes_along(_own, 1), None, ""),
+    ("deleteDraft", "deletes-another", ("draft-delete-spares-others",), _takes_along(_own, 1), None,
+        "draft-delete-takes-latest"),
+    ("deleteDraft", "deletes-another-instead", ("draft-delete-spares-others", "draft-delete-removes"), _of_another,
+        None, ""),
+    ("getDraft", "out-of-date", ("draft-save-updates",), _out_of_date, None, ""),
+    ("getDraft", "deleted-still-read", ("draft-delete-content-gone",), _deleted_still_read, _was_deleted,
+        "draft-deleted-still-read"),
+    ("draftExists", "deleted-still-there", ("draft-delete-removes",), forgive(always, None), _was_deleted,
+        "draft-deleted-still-exists"),
+    ("draftExists", "always-there", ("draft-exists-absent", "draft-delete-removes"), forgive(always, None), None, ""),
+    ("getDraft", "another-drafts-content", ("draft-get-content", "draft-save-spares-others"), _of_another, None, ""),
+    ("getDraftInfo", "empty", ("draft-info-present",), edit(lambda _: {}), None, "draft-info-empty"),
 )
 
 
-def _contents() -> Iterator[Fault]:
-    for clause, name, change, says in _VALUES:
-        yield row(f"draft-{name}", clause, "getDraft", edit(partial(changed, change=change)), says)
-    for clause, name, change, says in _DOCUMENTS:
-        yield row(f"draft-{name}", clause, "getDraft", edit(change), says)
+def draft_faults() -> Iterator[Fault]:
+    """Writes of drafts that go elsewhere or take others along, and reads that are wrong or out of date."""
+    for operation, operator, clauses, effect, where, also in _STATES:
+        conditions = possible_conditions(operation, STATE)
+        yield from _STATE.faults(operation, operator, clauses, effect, conditions, where=where, also=also)
 
 
 def _writes() -> Iterator[Fault]:
@@ -297,11 +283,17 @@ def _writes() -> Iterator[Fault]:
             where=_is_there)
     yield row("draft-update-refused", "draft-save-updates", "saveDraft", refuse_before(),
         "Saving a draft that exists is refused.", where=_is_there)
-    yield row("draft-update-of-other-merged", "draft-save-updates", "saveDraft", _others_values_kept, where=_is_there)
-    yield row("draft-save-merges", "draft-save-replaces", "saveDraft", _members_stay)
+    yield row("draft-update-of-other-merged", "draft-save-updates", "saveDraft",
+        _joining(lambda old, new: {**new, **old}),
+        "Another account's save of a draft is accepted, and members that were there keep their values.",
+        where=_by_another)
+    yield row("draft-save-merges", "draft-save-replaces", "saveDraft", _joining(lambda old, new: {**old, **new}),
+        "A member left out of a later save stays in the draft.")
     yield row("draft-not-after-delete", "draft-save-after-delete", "saveDraft", refuse_before(),
-        "A draft cannot be saved again under a uid whose draft was deleted.", where=lambda r, m: r.uid in m.deleted)
-    yield row("draft-save-overwrites-alike", "draft-save-spares-others", "saveDraft", _overwrites_alike)
+        "A draft cannot be saved again under a uid whose draft was deleted.", where=_was_deleted)
+    yield row("draft-save-overwrites-alike", "draft-save-spares-others", "saveDraft",
+        _also_over(lambda r, other: other.uid[:20] == r.uid[:20]),
+        "Saving a draft also writes its content over a draft whose uid shares its first 20 characters.")
     yield row("draft-delete-takes-alike", "draft-delete-spares-others", "deleteDraft",
         _takes_along(lambda r, other: other.uid.startswith(r.uid)),
         "Deleting a draft takes along those whose uid goes on after its own.")
@@ -318,13 +310,13 @@ def _reads() -> Iterator[Fault]:
     yield row("draft-saved-anew-with-deleted-members", "draft-delete-content-gone", ("deleteDraft", "saveDraft"),
         _deleted_members_back)
     yield row("draft-exists-by-its-beginning", "draft-delete-removes", "draftExists", _found_by_beginning)
-    yield row("draft-exists-for-published", "draft-delete-removes", "draftExists", forgive(lambda _: True, None),
+    yield row("draft-exists-for-published", "draft-delete-removes", "draftExists", forgive(always, None),
         "The exists check finds a document that has a published version and no draft.", where=_is_published)
     yield row("draft-published-in-its-place", "draft-get-content", "getDraft",
         edit(lambda _: {"header": {"languages": ["en"]}, "title": {"en": "published"}}),
         "Reading a draft gives the published version, where there is one.", where=_is_published)
     for condition in ("always", "in-bch-dev"):
-        yield row("draft-always-exists", "draft-exists-absent", "draftExists", forgive(lambda _: True, None),
+        yield row("draft-always-exists", "draft-exists-absent", "draftExists", forgive(always, None),
             "The exists check finds a draft under every uid, never-saved ones included.", condition,
             where=_never_saved)
     for condition in ("always", "in-bch-dev"):
@@ -339,13 +331,13 @@ def _reads() -> Iterator[Fault]:
         ("getDraft", "draft-get-absent", "draft-get"),
         ("getDraftInfo", "draft-info-absent", "draft-info"),
     ):
-        yield row(f"{name}-absent-empty", clause, operation, forgive(lambda _: True, {}),
+        yield row(f"{name}-absent-empty", clause, operation, forgive(always, {}),
             f"{operation} gives an empty object for a draft that was never saved.", where=_never_saved)
     yield row("draft-info-nothing", "draft-info-present", "getDraftInfo",
         answer(lambda _, got: Answer(204) if got.success else got),
         "The info of a draft comes as an answer without a body.")
     yield row("draft-read-from-cache", "draft-save-updates", "getDraft", _first_read_kept)
-    yield row("draft-read-stale", "draft-save-updates", "getDraft", out_of_date, condition="one-in-twenty")
+    yield row("draft-read-stale", "draft-save-updates", "getDraft", _out_of_date, condition="one-in-twenty")
     yield row("draft-info-from-cache", "draft-info-current", "getDraftInfo", _first_read_kept)
     yield row("draft-info-without-uid", "draft-info-names-document", "getDraftInfo",
         edit(lambda body: {k: v for k, v in body.items() if k != "identifier"}),
@@ -358,6 +350,5 @@ def _reads() -> Iterator[Fault]:
 
 def draft_rows() -> Iterator[Fault]:
     """Every row of drafts."""
-    yield from _contents()
     yield from _writes()
     yield from _reads()
