@@ -329,6 +329,11 @@ class Arrangement:
         self._samples = samples
         self._own: dict[str, Any] | None = {} if anew else None
 
+    @property
+    def samples(self) -> Samples:
+        """Records to send."""
+        return self._samples
+
     def draft(
         self,
         actor: Actor,

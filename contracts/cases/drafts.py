@@ -449,20 +449,51 @@ def _live(actor: Actor, arrange: Arrangement, uid: str | None) -> bool:
         raise Blocked("getDraft", "does not give the document that was saved")
     done(actor.send("deleteDraft", path={"uid": draft.uid}))
     if actor.send("draftExists", path={"uid": draft.uid}).answer.success:
-        raise Blocked("deleteDraft", "leaves the draft where it was")
+        operation, _ = _at_fault_for(actor, draft.uid)
+        raise Blocked(operation, "leaves the draft where it was, or finds it there")
     return True
 
 
+def _at_fault_for(actor: Actor, uid: str) -> tuple[str, tuple[Exchange, ...]]:
+    """Which operation is wrong when the exists check finds a deleted draft, and what shows that it is the check."""
+    read = actor.send("getDraft", path={"uid": uid})
+    return ("draftExists", (read,)) if usable(read).refusal else ("deleteDraft", ())
+
+
+def removed(claim: Claims, actor: Actor, uid: str, deleted: Exchange) -> None:
+    """Claim that a deleted draft is gone; that the exists check alone still finds it is wrong of the check.
+
+    Raises:
+        Contradiction: it is found.
+    """
+    check = actor.send("draftExists", path={"uid": uid})
+    found = usable(check).success
+    operation, contrast = _at_fault_for(actor, uid) if found else ("deleteDraft", ())
+    says = "".join(f", as getDraft says: {read.status}" for read in contrast)
+    claim("draft-delete-removes", operation).holds(
+        not found, deleted, *contrast, check, expected=f"no draft any more{says}", seen=check.answer.quote()
+    )
+
+
 def completes_lifecycle_under(
-    actor: Actor, samples: Samples, claim: Claims, clause: str, uid: str, also: Iterable[str] = ()
+    actor: Actor,
+    arrange: Arrangement,
+    claim: Claims,
+    clause: str,
+    uid: str,
+    also: Iterable[str] = (),
 ) -> None:
     """Claim that a draft can be saved, seen, read and deleted under a uid.
 
     Args:
         also: Further operations that find the draft, such as `getDraftInfo`.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked: it is there after it was deleted, as under an ordinary uid.
     """
-    path, document = {"uid": uid}, samples.draft(uid)
-    query = {"schema": samples.draft_schema}
+    path, document = {"uid": uid}, arrange.samples.draft(uid)
+    query = {"schema": arrange.samples.draft_schema}
     claim(clause, "saveDraft").accepted(actor.send("saveDraft", path=path, query=query, json=document))
     claim(clause, "draftExists").accepted(actor.send("draftExists", path=path))
     claim(clause, "getDraft").shows(actor.send("getDraft", path=path), document)
@@ -470,7 +501,13 @@ def completes_lifecycle_under(
         claim(clause, operation).accepted(actor.send(operation, path=path))
     deleted = actor.send("deleteDraft", path=path)
     claim(clause, "deleteDraft").accepted(deleted)
-    no_draft_under(claim(clause, "deleteDraft"), actor, [uid], deleted)
+    check = actor.send("draftExists", path=path)
+    found = usable(check).success
+    if found:
+        works_for_ordinary_uid(actor, arrange)
+    claim(clause, "deleteDraft").holds(
+        not found, deleted, check, expected=f"no draft under {uid}", seen=check.answer.quote()
+    )
 
 
 def exists_each_time(claim: Claim, actor: Actor, uid: str, times: int) -> None:
@@ -500,10 +537,7 @@ def completes_lifecycle(claim: Claims, actor: Actor, samples: Samples, uid: str)
     )
     gone = actor.send("deleteDraft", path={"uid": uid})
     done(gone)
-    check = actor.send("draftExists", path={"uid": uid})
-    claim("draft-delete-removes", "deleteDraft").holds(
-        not usable(check).success, gone, check, expected="no draft any more", seen=check.answer.quote()
-    )
+    removed(claim, actor, uid, gone)
 
 
 def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:

@@ -186,7 +186,6 @@ def percent_encoding(uid: str) -> Callable[[str], str]:
 def hyphens_name_a_draft(
     actor: Actor,
     arrange: Arrangement,
-    samples: Samples,
     settings: RealmSettings,
     fresh: Namespace,
     claim: Claims,
@@ -199,7 +198,7 @@ def hyphens_name_a_draft(
         Contradiction: a must was contradicted. Blocked: a uid without a hyphen names no draft either.
     """
     try:
-        completes_lifecycle_under(actor, samples, claim, "uid-hyphen", fresh.uid(20) + "--a-")
+        completes_lifecycle_under(actor, arrange, claim, "uid-hyphen", fresh.uid(20) + "--a-")
     except Contradiction:
         for uid in without_hyphen(settings):
             works_for_ordinary_uid(actor, arrange, uid)
@@ -294,7 +293,7 @@ def every_sign_names_a_draft(
         failed = "deleteDraft"
     if failed:
         works_for_ordinary_uid(actor, arrange)
-        _claim_each_sign(actor, samples, fresh, claim)
+        _claim_each_sign(actor, arrange, fresh, claim)
         clause = _ANY_KIND if failed in load_catalogue().clause(_ANY_KIND).operations else _LONGEST
         claim(clause, failed).holds(
             False, life[failed], expected=f"a draft under {uid}", seen=life[failed].answer.quote()
@@ -312,11 +311,11 @@ def every_sign_names_a_draft(
         claim(clause, "getDraft").shows(life["getDraft"], document)
 
 
-def _claim_each_sign(actor: Actor, samples: Samples, fresh: Namespace, claim: Claims) -> None:
+def _claim_each_sign(actor: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims) -> None:
     """Claim that a draft lives under a uid that is as long as any, and under ordinary ones with each sort of sign."""
     uids = {clause: fresh.uid() + sign for clause, sign in _SIGNS.items()}
     for clause, uid in ({_LONGEST: fresh.uid(UID_LONGEST)} | uids).items():
-        completes_lifecycle_under(actor, samples, claim, clause, uid)
+        completes_lifecycle_under(actor, arrange, claim, clause, uid)
 
 
 # -- near misses

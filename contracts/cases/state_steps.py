@@ -123,6 +123,12 @@ def _never_stored(sequence: RunningSequence, document: Document, otherwise: str)
     return Change.CREATED in document.since and not answer.success
 
 
+def _not_read(sequence: RunningSequence, document: Document) -> bool:
+    """Whether reading says that the draft is not there."""
+    _, answer = sequence.send(sequence.owner(document), "getDraft", path={"uid": document.uid})
+    return answer.refusal
+
+
 def exists(sequence: RunningSequence, document: Document) -> None:
     """Check whether the draft exists."""
     _, answer = sequence.send(sequence.owner(document), "draftExists", path={"uid": document.uid})
@@ -132,11 +138,10 @@ def exists(sequence: RunningSequence, document: Document) -> None:
         key = _CREATES if not answer.success and _never_stored(sequence, document, "getDraft") else key
         sequence.must(key, answer.success, expected="the draft exists", seen=answer.quote())
         return
-    key = (
-        ("draft-delete-removes", "deleteDraft")
-        if document.deleted
-        else ("draft-exists-absent", "draftExists")
-    )
+    key = ("draft-exists-absent", "draftExists")
+    if document.deleted:
+        check_is_wrong = answer.success and _not_read(sequence, document)
+        key = ("draft-delete-removes", "draftExists" if check_is_wrong else "deleteDraft")
     if Change.REFUSED_CREATE in document.since and Change.DELETED not in document.since:
         key = ("workflow-order-validation-before-save", "createWorkflowRecordWithIdentifier")
     seen = f"{answer.status}, the draft exists"

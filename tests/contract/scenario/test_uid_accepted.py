@@ -22,30 +22,28 @@ DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 def test_hyphens_are_accepted(
     author: Actor,
     arrange: Arrangement,
-    samples: Samples,
     settings: RealmSettings,
     fresh: Namespace,
     claim: Claims,
 ) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
-    identifiers.hyphens_name_a_draft(author, arrange, samples, settings, fresh, claim)
+    identifiers.hyphens_name_a_draft(author, arrange, settings, fresh, claim)
 
 
 @contract("uid-digits-only", operations=DRAFT)
 def test_digits_alone_are_enough(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """A uid may consist of digits alone."""
     drafts.works_for_ordinary_uid(author, arrange)
     uid = fresh.without_prefix(string.digits)
-    drafts.completes_lifecycle_under(author, samples, claim, "uid-digits-only", uid)
+    drafts.completes_lifecycle_under(author, arrange, claim, "uid-digits-only", uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT)
 def test_hyphens_alone_are_enough(
     author: Actor,
     arrange: Arrangement,
-    samples: Samples,
     settings: RealmSettings,
     realm: str,
     claim: Claims,
@@ -53,14 +51,13 @@ def test_hyphens_alone_are_enough(
     """A uid may consist of hyphens alone."""
     uid = identifiers.spare(settings, realm, "-+")
     drafts.works_for_ordinary_uid(author, arrange)
-    drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphens-only", uid)
+    drafts.completes_lifecycle_under(author, arrange, claim, "uid-hyphens-only", uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT)
 def test_underscores_alone_are_enough(
     author: Actor,
     arrange: Arrangement,
-    samples: Samples,
     settings: RealmSettings,
     fresh: Namespace,
     realm: str,
@@ -70,7 +67,7 @@ def test_underscores_alone_are_enough(
     uid = identifiers.spare(settings, realm, "_+")
     drafts.works_for_ordinary_uid(author, arrange)
     arrange.draft(author, fresh.uid(20) + "_a")
-    drafts.completes_lifecycle_under(author, samples, claim, "uid-hyphens-only", uid)
+    drafts.completes_lifecycle_under(author, arrange, claim, "uid-hyphens-only", uid)
 
 
 @contract(

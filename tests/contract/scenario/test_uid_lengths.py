@@ -34,7 +34,6 @@ _OUTSIDE: Final = {"uid-too-short": identifiers.too_short, "uid-too-long": ident
 def test_a_uid_at_the_end_of_the_range_is_accepted(
     author: Actor,
     arrange: Arrangement,
-    samples: Samples,
     fresh: Namespace,
     claim: Claims,
     clause: str,
@@ -42,7 +41,7 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
     drafts.works_for_ordinary_uid(author, arrange)
-    drafts.completes_lifecycle_under(author, samples, claim, clause, fresh.uid(length), also=["getDraftInfo"])
+    drafts.completes_lifecycle_under(author, arrange, claim, clause, fresh.uid(length), also=["getDraftInfo"])
 
 
 @pytest.mark.parametrize(
