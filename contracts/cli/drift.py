@@ -26,7 +26,7 @@ from contracts.history.drift import (
     between_realms,
     change_lines,
     compare,
-    drift_causes,
+    counted,
     new_fact_lines,
     not_accepted_yet,
     realm_difference_lines,
@@ -85,9 +85,8 @@ def command() -> None:
 @click.option(
     "--between-realms", "--realms", "beside", is_flag=True, help="Show what realms do not agree on."
 )
-@click.option("--each", is_flag=True, help="Show each change, also those that have one cause.")
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
-def show(*, beside: bool, each: bool, as_json: bool, **where: Any) -> int:
+def show(*, beside: bool, as_json: bool, **where: Any) -> int:
     """Show how RUN (by default the latest) differs from the baseline of its target."""
     seen = _load(**where)
     if where["baseline"] and seen.accepted is None:
@@ -100,7 +99,7 @@ def show(*, beside: bool, each: bool, as_json: bool, **where: Any) -> int:
         target = plain_line(seen.target)
         click.echo(f"no baseline of {target} yet; `registry-contracts drift accept` writes {seen.path}")
     else:
-        _echo_changes(seen, fold=not each)
+        _echo_changes(seen)
     return _BREAKING if any(change.severity is Severity.BREAKING for change in seen.changes) else 0
 
 
@@ -114,8 +113,7 @@ def accept_command(**where: Any) -> int:
     if merged == seen.accepted_facts:
         click.echo(f"nothing to accept: {seen.path} says all that {seen.name} observed")
         return 0
-    wordings = {clause.id: clause.wording for clause in load_catalogue()}
-    baselines.write(seen.path, baselines.Baseline(seen.target, merged), wordings, realms_of_operations())
+    baselines.write(seen.path, baselines.Baseline(seen.target, merged), realms_of_operations())
     print_lines(change_lines(changes))
     new = sum(map(len, fresh.values()))
     if new:
@@ -152,17 +150,11 @@ def _load(
     return _Run(folder.name, target, path, accepted, facts)
 
 
-def _echo_changes(seen: _Run, *, fold: bool) -> None:
-    changes = seen.changes
-    print_lines(change_lines(changes, fold=fold))
-    breaking = sum(change.severity is Severity.BREAKING for change in changes)
-    causes = len(drift_causes(changes))
-    folded = (
-        f" ({many(causes, 'cause')}; --each shows every change)" if fold and causes < len(changes) else ""
-    )
-    counts = f"{breaking} breaking, {len(changes) - breaking} additive{folded}" if changes else "no drift"
+def _echo_changes(seen: _Run) -> None:
+    print_lines(change_lines(seen.changes))
     new = sum(map(len, not_accepted_yet(seen.accepted_facts, seen.facts).values()))
     further = f"; {many(new, 'fact')} not accepted yet" if new else ""
+    counts = counted(seen.changes) if seen.changes else "no drift"
     click.echo(f"{counts}: {seen.name} against {seen.path}{further}")
 
 

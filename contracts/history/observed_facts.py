@@ -31,37 +31,21 @@ class Severity(StrEnum):
 class Kind(StrEnum):
     """What changed; the text is how people read it."""
 
-    MEMBER_GONE = "member gone"
-    MAY_BE_MISSING = "member may be missing"
-    KIND_CHANGED = "kind changed"
-    FURTHER_KIND = "further kind"
-    FORM_CHANGED = "form changed"
-    STATUS_CHANGED = "status changed"
-    NOW_REFUSED = "now refused"
-    NOW_CLOSED = "anonymous read closed"
-    VALUE_GONE = "value gone"
-    LESS = "less than before"
-    BEHAVIOUR_CHANGED = "behaviour changed"
-    MEMBER_ADDED = "member added"
-    NOW_ACCEPTED = "now accepted"
-    NOW_OPEN = "anonymous read opened"
-    VALUE_ADDED = "value added"
-    MORE = "more than before"
+    GONE = "gone"
+    CHANGED = "changed"
+    ADDED = "added"
 
     @property
     def severity(self) -> Severity:
         """Whether clients may break."""
-        return Severity.ADDITIVE if self in _ADDITIVE else Severity.BREAKING
-
-
-_ADDITIVE = frozenset({Kind.MEMBER_ADDED, Kind.NOW_ACCEPTED, Kind.NOW_OPEN, Kind.VALUE_ADDED, Kind.MORE})
+        return Severity.ADDITIVE if self is Kind.ADDED else Severity.BREAKING
 
 
 class ChangeEntry(Format, frozen=True, kw_only=True):
     """How an observation differs from the accepted baseline: an item of what `drift --json` prints."""
 
     severity: Severity
-    change: Annotated[Name, Meta(description="Its kind, such as 'member gone'.")]
+    change: Annotated[Name, Meta(description="Its kind: gone, changed or added.")]
     clause: Name
     operation: str
     realms: Annotated[tuple[str, ...], Meta(min_length=1)]

@@ -18,8 +18,8 @@ from contracts.evidence.run_comparison import realms_of_operations
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import curl
 from contracts.history import baseline as baselines
-from contracts.history.drift import compare, shown
-from contracts.history.observed_facts import Change, Facts, Kind, read_facts
+from contracts.history.drift import compare, shown, told_by_one_answer
+from contracts.history.observed_facts import Change, Facts, read_facts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation
 from contracts.manual.manual_session import ManualSession
@@ -31,7 +31,6 @@ from contracts.settings.target import Target
 #: Answers are read from steady cases that went well; what is sent by hand counts as one.
 _CASE: Final = "scenario/by-hand"
 _MOST_POINTS: Final = 12
-_NEED_A_RUN: Final = (Kind.VALUE_GONE, Kind.LESS)
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,7 @@ def silent_points(
     path = baseline or baselines.path_of(target.name)
     accepted = baselines.read(path, realms_of_operations())
     accepted_facts = accepted.facts if accepted else {}
-    # One answer cannot show that a value, or an alternative to it, is gone.
-    changes = [change for change in compare(accepted_facts, facts) if change.kind not in _NEED_A_RUN]
+    changes = filter(told_by_one_answer, compare(accepted_facts, facts))
     return SilentPoints(
         tuple(_points(facts, accepted_facts))[:_MOST_POINTS], tuple(changes), path if accepted else None
     )

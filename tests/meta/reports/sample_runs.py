@@ -225,7 +225,6 @@ def build_rich_run(run: Path) -> Path:
     write_baseline(
         run / "baseline.yaml",
         Baseline("x", facts),
-        {"draft-info-shape": "What it holds is not shown."},
         realms,
     )
     settings = {"mode": "fail", "baseline": "baselines/x.yaml", "known": True}
