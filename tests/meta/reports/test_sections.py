@@ -62,7 +62,7 @@ def test_drift_names_the_baseline_and_shows_realms_beside_a_change(page: str) ->
     assert "baselines/x.yaml: 1 breaking for clients, 0 additive; 1 fact not in it yet" in shown
     assert "Breaking drift fails this run." in shown
     assert (
-        "behaviour changed outside the consumer draft-info-shape getDraftInfo · abs-dev body 201 →" in shown
+        "changed outside the consumer draft-info-shape getDraftInfo · abs-dev body 201 →" in shown
     )
     assert "bch-dev: other" in shown
 
@@ -73,7 +73,7 @@ def test_a_finding_says_since_when_and_the_summary_does_too(page: str, rendered:
     summary = (rendered / "summary.md").read_text("utf-8")
     assert since in summary
     assert "### Drift" in summary
-    assert "behaviour changed, outside the consumer" in summary
+    assert "changed, outside the consumer" in summary
     assert "questions.md" in summary
 
 
