@@ -23,7 +23,6 @@ SCHEMAS = {
     "journal-*.jsonl": "journal",
     "findings/*.json": "finding",
     "swept.json": "swept",
-    "saved/*.json": "saved",
 }
 #: Files in formats of other tools.
 FOREIGN = ("traffic.har", "junit.xml", "allure/*")
