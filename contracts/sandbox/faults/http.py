@@ -47,10 +47,9 @@ def _with(header: str) -> Where:
     return lambda request, _: bool(request.header(header))
 
 
-async def realm_refused(request: Request, _below: Below, _: Memory) -> Answer | None:
+async def realm_refused(request: Request, below: Below, _: Memory) -> Answer | None:
     """A realm of the document is not configured."""
-    message = "Realm is not configured, please provide valid realm."
-    return answer_json(400, {"message": message}) if request.role else None
+    return await below(request.with_header("realm", "no-such-realm")) if request.role else None
 
 
 def realm_in_query_alone(request: Request, _: Memory) -> bool:

@@ -70,6 +70,7 @@ _MAKERS: Final = (
 UNBREAKABLE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "head-without-body": "HTTP itself keeps content away from HEAD: the server drops it, clients do not read it",
+        "header-letter-case": "the server hands header names on in small letters, so that none behind it sees the case",
         "realm-production": "the sandbox is a development environment and has no production realm",
         "token-separate-environments": "it takes two environments, and the sandbox is one",
         "workflow-initiated": "no operation shows a workflow or its state",
