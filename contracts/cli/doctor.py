@@ -31,9 +31,16 @@ _USAGE: Final = 4
 _EXIT_CODES: Final = {
     State.OK: manual_commands.NO_FINDING,
     State.SETTINGS: _USAGE,
+    State.SERVICE: manual_commands.FINDING,
     State.ENVIRONMENT: manual_commands.INCONCLUSIVE,
 }
-_COLOURS: Final = {State.OK: "green", State.NOTE: "yellow", State.SETTINGS: "red", State.ENVIRONMENT: "red"}
+_COLOURS: Final = {
+    State.OK: "green",
+    State.NOTE: "yellow",
+    State.SETTINGS: "red",
+    State.SERVICE: "red",
+    State.ENVIRONMENT: "red",
+}
 _WIDEST_SUBJECT: Final = 34
 
 
@@ -66,7 +73,8 @@ def command(
     Only reads are sent, at most 80 requests, unless --write or --permanent is given. Then says how many must clauses
     a run would judge with these settings, and which setting would let it judge more.
 
-    Exit codes: 0 ready, 4 settings that do not fit, 6 the environment.
+    Exit codes: 0 ready, 1 a service that breaks the interface where it signs in, 4 settings that do not fit, 6 the
+    environment.
 
     \b
     Examples:
@@ -108,11 +116,20 @@ def _lines(readiness: Readiness, costs: Mapping[Profile, Forecast], in_words: st
     yield from _coverage_lines(readiness)
     yield ""
     yield from _cost_lines(costs)
-    yield click.style(_VERDICTS[readiness.state], bold=True)
+    yield click.style(_verdict(readiness), bold=True)
+
+
+def _verdict(readiness: Readiness) -> str:
+    must = readiness.must
+    if readiness.state is State.OK and len(must.judged) < len(must.clauses):
+        share = f"{len(must.judged)} of {many(len(must.clauses), 'must clause')}"
+        return f"not ready for a gate: a run can judge {share}; the settings above let it judge the rest"
+    return _VERDICTS[readiness.state]
 
 
 _VERDICTS: Final = {
     State.OK: "ready: a run can judge this target",
+    State.SERVICE: "not ready: the service breaks the interface where it signs in, which a run tells as a finding",
     State.SETTINGS: "not ready: the settings do not fit the target",
     State.ENVIRONMENT: "not ready: the environment stands in the way",
 }
@@ -142,9 +159,9 @@ def _coverage_lines(readiness: Readiness) -> Iterator[str]:
         yield "Settings that would let it judge more, the most useful first:"
     width = max((len(unlock.setting) for unlock in unlocks), default=0)
     for unlock in unlocks:
-        gain = f"+{unlock.cells}" if unlock.cells else "with others"
+        gain = f"+{unlock.cells}" if unlock.cells else "and"
         where = f" [{', '.join(unlock.realms)}]" if unlock.realms else ""
-        yield f"  {gain:>11}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
+        yield f"  {gain:>5}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
 
 
 def _cost_lines(costs: Mapping[Profile, Forecast]) -> Iterator[str]:

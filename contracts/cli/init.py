@@ -293,7 +293,7 @@ def _looked(path: Path, settings: TargetSettings) -> int:
         write_settings(replace(settings, realm={**settings.realm, **given}), path, replace=True)
         readiness = _examined(path)
     print_lines(diagnosis_lines(readiness))
-    if readiness.state is State.ENVIRONMENT:
+    if readiness.state in (State.ENVIRONMENT, State.SERVICE):
         raise EnvironmentFault(f"the settings are written, but {path.stem} cannot be judged as it is")
     if readiness.state is State.SETTINGS:
         raise UsageError("the settings are written, but do not fit the target: what to mend stands above")

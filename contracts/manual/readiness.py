@@ -28,7 +28,14 @@ from contracts.plugin.forecast import Coverage, Unlock
 from contracts.safe_text import many, plain_line
 from contracts.session.session import wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, seconds_ahead
-from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, SCHEME_ADVICE, RealmSettings, sent_as_line
+from contracts.settings.target import (
+    ACCOUNT_ROLES,
+    ANY_REALM,
+    AUTHOR,
+    SCHEME_ADVICE,
+    RealmSettings,
+    sent_as_line,
+)
 
 #: What one look at a target may take before it is given up.
 LONGEST_SECONDS: Final = 60.0
@@ -76,6 +83,8 @@ class State(StrEnum):
     UNKNOWN = "unknown"
     #: The settings do not fit the target.
     SETTINGS = "settings"
+    #: The service breaks the interface where nothing can be looked at without it, which a run tells as a finding.
+    SERVICE = "service"
     #: The target cannot be judged as it is.
     ENVIRONMENT = "environment"
 
@@ -120,7 +129,10 @@ class Readiness:
     def state(self) -> State:
         """`ok` when a run can go; otherwise what stands in its way, the environment before the settings."""
         states = {diagnosis.state for diagnosis in self.diagnoses}
-        return next((state for state in (State.ENVIRONMENT, State.SETTINGS) if state in states), State.OK)
+        return next(
+            (state for state in (State.ENVIRONMENT, State.SERVICE, State.SETTINGS) if state in states),
+            State.OK,
+        )
 
 
 def examine(
@@ -282,6 +294,9 @@ class _Examination:
             return Diagnosis(role, State.ENVIRONMENT, str(fault))
         if not token.value:
             refused = token.status is not None and 400 <= token.status < 500
+            if not (refused or token.environment):
+                for contradiction in self._broken_sign_in(role):
+                    return Diagnosis(role, State.SERVICE, f"gets no token: {contradiction.text}")
             state = State.SETTINGS if refused else State.ENVIRONMENT
             advice = (
                 "; are its variables right, and is the account one of this environment?" if refused else ""
@@ -294,6 +309,12 @@ class _Examination:
         seconds = (end - issued).total_seconds() - token.ahead
         lifetime = f"{seconds / 60:.0f} minutes" if seconds >= _SHORT_LIFE_SECONDS else f"{seconds:.0f} s"
         return Diagnosis(role, State.OK, f"signs in; its token is good for {lifetime}")
+
+    def _broken_sign_in(self, role: str) -> Iterator[Diagnosis]:
+        """What of the interface an answer breaks that is neither a refusal nor a page in its place."""
+        answered = next(each for each in reversed(list(self._session.notes)) if each.role == role)
+        if not answered.answer.hollow_page:
+            yield from self._contradictions(ANY_REALM, answered, right=True)
 
     def _rights(self) -> Iterator[Diagnosis]:
         """What the other accounts may read, in the first realm that has drafts."""
@@ -434,10 +455,9 @@ class _Examination:
     def _send(self, operation: str, role: str, realm: str, **parts: Any) -> Exchange:
         return self._session.actor(role, realm).send(operation, **parts)
 
-    def _contradictions(self, realm: str, exchange: Exchange) -> Iterator[Diagnosis]:
-        yield from self._contradicted(
-            f"{exchange.operation} in {realm}", self._judge.judge(exchange).findings
-        )
+    def _contradictions(self, realm: str, exchange: Exchange, *, right: bool = False) -> Iterator[Diagnosis]:
+        findings = self._judge.judge(exchange, right=right).findings
+        yield from self._contradicted(f"{exchange.operation} in {realm}", findings)
 
     def _contradicted(self, subject: str, findings: Iterable[Result]) -> Iterator[Diagnosis]:
         for finding in findings:

@@ -36,7 +36,7 @@ class Unlock:
         realms: Realms that lack it; empty where it is a setting of the whole target.
         meaning: What the setting is, in words.
         clauses: Clauses that no realm can be judged on without it.
-        cells: Clauses by realm that a run would judge in addition.
+        cells: Clauses by realm that a run would judge in addition; none where it adds to what the one before frees.
         helps: Clauses that need it and still lack another setting.
     """
 
@@ -92,18 +92,54 @@ class Coverage:
         return tuple(dict.fromkeys(clause for clause, _ in self.judged_cells))
 
     def unlocks(self) -> Iterator[Unlock]:
-        """List the missing settings in order of use, each with what it adds to those before it."""
-        lacking = {cell: set(names) for cell, names in self._lacking.items() if names}
+        """List the missing settings, those that add most first, each with what it adds to those before it."""
+        lacking = {cell: names for cell, names in self._lacking.items() if names}
         judged = set(self.judged)
-        while lacking:
-            need = _most_useful(lacking)
-            freed = [cell for cell, names in lacking.items() if names == {need}]
-            helped = {clause for (clause, _), names in lacking.items() if need in names and len(names) > 1}
-            realms = tuple(dict.fromkeys(realm for (_, realm), names in lacking.items() if need in names))
+        for bundle in _bundles(Counter(lacking.values())):
+            freed = [cell for cell, names in lacking.items() if names <= bundle]
             clauses = tuple(dict.fromkeys(clause for clause, _ in freed if clause not in judged))
-            yield _unlock(need, realms, clauses, len(freed), len(helped))
+            waiting = {need: [cell for cell, names in lacking.items() if need in names] for need in bundle}
+            first, *others = sorted(bundle, key=lambda need: (-len(waiting[need]), need))
+            helped = {clause for (clause, _), names in lacking.items() if names & bundle and names - bundle}
+            yield _unlock(first, _realms_of(waiting[first]), clauses, len(freed), len(helped))
+            for need in others:
+                yield _unlock(need, _realms_of(waiting[need]), (), 0, len(helped))
             judged.update(clauses)
-            lacking = {cell: names - {need} for cell, names in lacking.items() if names != {need}}
+            lacking = {cell: names - bundle for cell, names in lacking.items() if not names <= bundle}
+
+
+def _bundles(lacking: Mapping[frozenset[str], int]) -> list[frozenset[str]]:
+    """Needs in order of what they free; needs that free more after another than that one itself stand together.
+
+    Args:
+        lacking: How many cells lack just these needs.
+    """
+    units = {frozenset([need]) for names in lacking for need in names}
+    ordered: list[frozenset[str]] = []
+    gains: list[int] = []
+    while len(ordered) < len(units):
+        given = frozenset[str]().union(*ordered)
+
+        def gain(unit: frozenset[str], given: frozenset[str] = given) -> int:
+            """Cells that are freed beside those freed already."""
+            freed = (number for names, number in lacking.items() if names <= given | unit and names & unit)
+            return sum(freed)
+
+        def waiting(unit: frozenset[str]) -> int:
+            return sum(number for names, number in lacking.items() if names & unit)
+
+        best = min(units - set(ordered), key=lambda unit: (-gain(unit), -waiting(unit), sorted(unit)))
+        if gains and gain(best) > gains[-1]:
+            units = units - {best, ordered[-1]} | {best | ordered[-1]}
+            ordered, gains = [], []
+        else:
+            ordered.append(best)
+            gains.append(gain(best))
+    return ordered
+
+
+def _realms_of(cells: Iterable[Cell]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(realm for _, realm in cells))
 
 
 def _needs_on(target: Target, realm: str, clause: Clause, refused: Collection[str]) -> tuple[str, ...]:
@@ -127,15 +163,6 @@ def _on_drafts(clause: Clause) -> bool:
 
 def _realms(clause: Clause, target: Target) -> tuple[str, ...]:
     return tuple(realm for realm in clause.realms if realm == ANY_REALM or realm in target.realms)
-
-
-def _most_useful(lacking: Mapping[Cell, set[str]]) -> str:
-    """The need with the greatest share in what is lacking: a clause that lacks three gives each of them a third."""
-    shares: Counter[str] = Counter()
-    for names in lacking.values():
-        for name in names:
-            shares[name] += 60 // len(names)
-    return min(shares, key=lambda name: (-shares[name], name))
 
 
 _ACCOUNTS: Final = {

@@ -158,7 +158,20 @@ def test_three_variables_alone_are_told_which_settings_would_unlock_most(
     assert ended.code == 0
     assert "A run would judge" in ended.out
     assert "realm.<realm>.contact_schema" in ended.out
-    assert ended.last == "ready: a run can judge this target"
+    assert ended.last.startswith("not ready for a gate: a run can judge ")
+    gains = [
+        int(line.split()[0]) for line in ended.out.splitlines() if line.startswith("  ") and " +" in line
+    ]
+    assert gains == sorted(gains, reverse=True)
+
+
+@pytest.mark.parametrize("body", [b"[1,2", b'{"token": "x"}', b"17"])
+def test_a_sign_in_that_gives_no_token_is_the_finding_that_a_run_tells(
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch, serve: Serve, body: bytes
+) -> None:
+    aim(monkeypatch, serve(lambda *_: answer("200 OK", JSON, body=body)).url)
+    content = looked(command, code=1)
+    assert "contradicts token-issued" in texts(content, "author")
 
 
 @pytest.mark.parametrize(("wait", "code"), [("0", 6), ("20", 0)])
