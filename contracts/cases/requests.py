@@ -409,18 +409,6 @@ def send_to_each_uid(actor: Actor, operation: str, uids: Iterable[str]) -> list[
     return [actor.send(operation, path={"uid": uid}) for uid in uids]
 
 
-def value_of(exchange: Exchange, path: str) -> str:
-    """Return the text or number at a path of an answer, such as `items.0.id`, as a text for the next request.
-
-    Raises:
-        Blocked: the answer holds none there.
-    """
-    value = readers.value_at(exchange.answer.json, path.split("."))
-    if value is None:
-        raise Blocked(exchange.operation or "", f"the answer holds no text or number at {path}")
-    return str(value)
-
-
 def with_body(request: Request, actor: Actor, body: bytes | None, **headers: str | None) -> Exchange:
     """Send a request with these bytes for a body."""
     changed = {**request.headers, **headers}

@@ -101,7 +101,6 @@ class Check:
         of_operation: What it judges in the same way, where each operation of the description names a clause.
         applies: The arguments, where a single exchange shows the check of a clause; None where it does not.
         after: A clause whose contradiction, or obstacle, leaves nothing to say for this one.
-        line: How a case claims it of `sent`, behind `claim(...).`; a template, or a function, of the arguments.
         any_status: A server error does not stand in its way.
         of_form: It is about the form of an answer, whatever is answered.
         universal: Every exchange of every case is held to it, a page that may be a gateway's as well.
@@ -114,30 +113,15 @@ class Check:
     of_operation: Callable[[Operation], str] | None = None
     applies: Applies = only_claimed
     after: str = ""
-    line: str | Callable[..., str] = ""
     any_status: bool = False
     of_form: bool = False
     universal: bool = False
-
-    @property
-    def plain(self) -> bool:
-        """Whether a case claims it without arguments of its own."""
-        return isinstance(self.line, str) and "{" not in self.line
 
     def wording(self, arguments: Arguments) -> str:
         """What keeps the check, in words."""
         if callable(self.expected):
             return self.expected(**arguments)
         return self.expected.format(**arguments)
-
-    def claim_line(self, arguments: Arguments) -> str:
-        """How a case claims it of the exchange `sent`, behind `claim(...).`."""
-        if callable(self.line):
-            return self.line(**arguments)
-        if self.line:
-            return self.line.format(**arguments)
-        given = "".join(f", {name}={value!r}" for name, value in arguments.items())
-        return f'meets("{self.id}", sent{given})'
 
     def judge(
         self,

@@ -52,13 +52,11 @@ ERRORS_ARRAY: Final = Check(
     "an errors array with at least one element",
     quoted_unless(lambda response: bool(readers.errors(response))),
     clauses=("errors-array",),
-    line="content_refused(sent)",
 )
 ERROR_NAMED: Final = Check(
     "error-named",
     "{code} for {field} among the errors",
     _not_named,
-    line='reports(sent, "{code}", "{field}")',
 )
 ELEMENT_SHAPE: Final = Check(
     "error-elements",
@@ -162,7 +160,6 @@ AT_MOST: Final = Check(
     _more,
     clauses=tuple(_OPTIONS),
     applies=_most,
-    line="at_most(sent, {items})",
 )
 LIST_WITHOUT: Final = Check(
     "list-without",

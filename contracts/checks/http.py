@@ -117,7 +117,6 @@ ACCEPTANCE: Final = Check(
     "accepted",
     "accepted (2xx)",
     _accepts(lambda response: response.success),
-    line="accepted(sent)",
 )
 TAKEN: Final = Check(
     "taken",
@@ -125,19 +124,16 @@ TAKEN: Final = Check(
     _accepts(lambda response: response.success and not errors_array.turned_down(response)),
     of_operation=lambda operation: operation.clauses.right_request,
     applies=_right_request,
-    line="accepted(sent)",
 )
 REFUSED: Final = Check(
     "refused",
     "refused (4xx)",
     _accepts(lambda response: response.refusal),
-    line="refused(sent)",
 )
 TURNED_DOWN: Final = Check(
     "turned-down",
     "refused",
     _accepts(lambda response: response.refusal or bool(readers.errors(response))),
-    line="turned_down(sent)",
 )
 STATUS: Final = Check("status", "{status}", _with_status)
 NO_CONTENT: Final = Check(

@@ -72,12 +72,6 @@ def _in_words(*, clause: str, realm: str) -> str:
     return f"{status} {message!r}"
 
 
-def _line(*, clause: str, realm: str) -> str:
-    """The realm of the message is that of the case, whichever it was here."""
-    stated = load_catalogue().clause(clause)
-    return "has_message(sent)" if stated.message_in(realm) == stated.message else "has_message(sent, realm)"
-
-
 def _another_message(response: Response, *, clause: str, realm: str) -> str | None:
     status, _ = _stated(clause, realm)
     return None if response.status == status and _has_message(response, clause, realm) else response.quote()
@@ -100,14 +94,13 @@ def _of_the_path(subject: Subject, clause: str) -> Arguments | None:
     return {"identifier": subject.facts.path["identifier"]}
 
 
-MESSAGE: Final = Check("message", _in_words, _another_message, line=_line)
+MESSAGE: Final = Check("message", _in_words, _another_message)
 IDENTIFIER: Final = Check(
     "identifier",
     "the identifier {identifier} in the answer",
     _not_carried,
     clauses=("workflow-identifier-kept",),
     applies=_of_the_path,
-    line='carries(sent, request.path["identifier"])',
 )
 ANY_IDENTIFIER: Final = Check(
     "any-identifier",

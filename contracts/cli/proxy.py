@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
-from contracts.cli.manual_commands import print_left
 from contracts.cli.options import (
     base_url,
     base_url_of,
@@ -29,9 +28,6 @@ from contracts.manual import check
 from contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
-
-if TYPE_CHECKING:
-    from contracts.manual.traffic_recorder import TrafficRecorder
 
 _FOLDER: Final = "proxy"
 _PORT: Final = click.IntRange(0, 65535)
@@ -106,26 +102,26 @@ def _run(  # noqa: PLR0913 - one for each option
     sandbox_arguments: str,
 ) -> int:
     try:
-        from contracts.manual.proxy import Plan, serve  # noqa: PLC0415 - as above
-        from contracts.manual.traffic_recorder import TrafficRecorder  # noqa: PLC0415 - as above
+        from contracts.manual.proxy import Plan, serve  # noqa: PLC0415 - of an extra
+        from contracts.manual.traffic_recorder import TrafficRecorder  # noqa: PLC0415 - of an extra
+        from contracts.page.server import page_application  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as error:
         raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
     settings = _settings(target, base_url, sandbox_arguments)
     with ExitStack() as stack:
         aimed = settings or _sandbox(stack, sandbox_arguments)
-        disposable = settings is None
         folder = new_folder(reports, _FOLDER)
         unused = stack.enter_context(ExitStack())
         unused.callback(_remove, folder)
         recorder = TrafficRecorder(
             aimed,
             folder,
-            alone=alone or disposable,
+            alone=alone or settings is None,
             strict_client=strict_client,
             say=click.echo,
         )
         with recorder:
-            page = None if page_port is None else _page(aimed, recorder, reports, disposable=disposable)
+            page = None if page_port is None else partial(page_application, target=aimed, feed=recorder.feed)
             plan = Plan(aimed, port, page, page_port or 0, until_idle, origins, recorder.refused)
             serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
@@ -155,22 +151,6 @@ def _settings(name: str | None, base_url: str | None, sandbox_arguments: str) ->
 def _sandbox(stack: ExitStack, arguments: str) -> Target:
     served = stack.enter_context(EmbeddedSandbox(DOCUMENT_SIZE_LIMIT, shlex.split(arguments)))
     return sandbox_target(served.base_url, DOCUMENT_SIZE_LIMIT)
-
-
-def _page(
-    target: Target, recorder: TrafficRecorder, reports: Path, *, disposable: bool
-) -> Callable[[str], Any]:
-    from contracts.page.server import page_application  # noqa: PLC0415 - as above
-
-    return lambda client_url: page_application(
-        target,
-        recorder.feed,
-        client_url=client_url,
-        disposable=disposable,
-        reports=reports,
-        on_close=print_left,
-        hand_over=recorder.hand_over,
-    )
 
 
 def _remove(folder: Path) -> None:

@@ -107,22 +107,7 @@ def read_har(path: Path, shown: str) -> Archive:
     Raises:
         UsageError: it cannot be read, was cut short, is no HAR, or holds no request; one line.
     """
-    return _archive(_content(path, shown), shown)
-
-
-def read_har_text(text: str, shown: str) -> Archive:
-    """Read the text of a HAR file.
-
-    Args:
-        shown: Its name as messages show it.
-
-    Raises:
-        UsageError: it was cut short, is no HAR, or holds no request; one line.
-    """
-    return _archive(text.encode("utf-8", "replace"), shown)
-
-
-def _archive(content: bytes, shown: str) -> Archive:
+    content = _content(path, shown)
     entries = _raw_entries(content) or _entries(_parsed(content, shown))
     if not isinstance(entries, list):
         raise UsageError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
@@ -60,16 +60,6 @@ def carries_identifier(answer: Response, identifier: str) -> bool:
     body = answer.json
     texts = [answer.text] if body is None else [*_texts(body), *_keys(body)]
     return any(word.search(text) for text in [answer.headers.get("location", ""), *texts])
-
-
-def value_at(body: Any, path: Iterable[str]) -> str | int | float | None:
-    """The text or number at a path of names, and of numbers in arrays; None where there is none."""
-    for name in path:
-        if isinstance(body, list) and name.isdigit() and int(name) < len(body):
-            body = body[int(name)]
-        else:
-            body = body.get(name) if isinstance(body, dict) else None
-    return body if isinstance(body, str | int | float) and not isinstance(body, bool) else None
 
 
 def _word(identifier: str) -> re.Pattern[str]:

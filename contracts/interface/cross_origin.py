@@ -17,7 +17,7 @@ _OPAQUE: Final = "null"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _MAX_AGE_SECONDS: Final = 600
 #: The headers of the interface document; a browser asks before it sends some of them.
-_HEADERS: Final = ("Accept", "Authorization", "Content-Type", "Realm")
+HEADERS: Final = ("Accept", "Authorization", "Content-Type", "Realm")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 PREFIX: Final = "access-control-"
 PREFLIGHT: Final = (204, 403)
@@ -65,13 +65,13 @@ class AllowedOrigins:
         if not self.allows(origin):
             return refused, {"Vary": "Origin"}
         wanted = headers.get("access-control-request-headers", "").split(",")
-        named = {name.lower(): name for name in _HEADERS}
+        named = {name.lower(): name for name in HEADERS}
         requested = (name.strip() for name in wanted)
         further = [name for name in requested if _TOKEN.fullmatch(name) and name.lower() not in named]
         return allowed, {
             **self.of_answer(origin, ""),
             "Access-Control-Allow-Methods": ", ".join(_methods()),
-            "Access-Control-Allow-Headers": ", ".join((*_HEADERS, *further)),
+            "Access-Control-Allow-Headers": ", ".join((*HEADERS, *further)),
             "Access-Control-Max-Age": str(_MAX_AGE_SECONDS),
         }
 

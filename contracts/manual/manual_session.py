@@ -148,7 +148,6 @@ class SessionOptions:
         reports: Folder for the run folder with the ledger, so that a sweep finds what a killed session left.
         keep: Leave what was created.
         ready: The target itself, in place of the one that `target` names.
-        disposable: Whether `ready` is a sandbox that ends soon, so that nothing need be removed from it.
     """
 
     target: str | None = None
@@ -157,7 +156,6 @@ class SessionOptions:
     reports: Path = Path("reports")
     keep: bool = False
     ready: Target | None = None
-    disposable: bool = False
 
 
 @dataclass
@@ -187,7 +185,7 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
         SuiteError: the embedded sandbox does not start.
     """
     settings, token = options.ready or _settings(options), new_run_token()
-    disposable, left.kept = settings is None or options.disposable, options.keep
+    disposable, left.kept = settings is None, options.keep
     with ExitStack() as stack:
         target = settings or _embedded(stack, options.sandbox_arguments)
         folder = None if disposable else stack.enter_context(_run_folder(options, target, token, left))

@@ -437,15 +437,6 @@ class RequestPreparer:
         right = options.is_empty and self._role in _OWNERS and not notes
         return PreparedRequest(request, content, right, tuple(notes))
 
-    def add_fault(self, prepared: PreparedRequest, fault: str) -> PreparedRequest:
-        """The same request with one fault in it.
-
-        Raises:
-            UsageError: the operation has no such fault.
-        """
-        request, content, note = self._faulty(prepared.request, prepared.content, fault)
-        return PreparedRequest(request, content, False, (*prepared.notes, note))
-
     def _refuse_unknown(self, path: dict[str, str]) -> None:
         for name in path:
             if name not in self._operation.path_parameters:

@@ -9,8 +9,8 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
@@ -26,8 +26,9 @@ from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.request_facts import Overlaps
 from contracts.interface.cross_origin import PREFIX, AllowedOrigins, is_preflight
+from contracts.manual.traffic_findings import BY_HAND
 from contracts.safe_text import plain_line
-from contracts.session.relay import Relay, RelayFault, TargetResponse, decoded
+from contracts.session.relay import Pairs, Relay, RelayFault, TargetResponse, decoded
 from contracts.settings.guard import GuardViolation
 from contracts.settings.target import Target
 
@@ -75,7 +76,6 @@ class BodyCopy:
 #: Marks an answer as the proxy's own (RFC 9209); nothing of it is the service's.
 OWN: Final = "Proxy-Status"
 _BAD_GATEWAY: Final = 502
-_BAD_REQUEST: Final = 400
 _FORBIDDEN: Final = 403
 #: What the server adds to every answer, whether the service sent it or not.
 _ADDED: Final = ("Date", "Server", "Content-Type")
@@ -83,7 +83,7 @@ _ADDED: Final = ("Date", "Server", "Content-Type")
 _NO_TEXT: Final = re.compile("[\udc80-\udcff]")
 #: Case of an exchange that passed.
 CASE: Final = "through the proxy"
-_OWN_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+OWN_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _OTHER_HOST: Final = "the Host header names another machine than this one; use localhost or 127.0.0.1"
 _GONE: Final = "the client went away before the answer ended"
 
@@ -131,27 +131,62 @@ class ProxyHandler:
         if self._origins is not None and is_preflight(request.method, _lower(request)):
             status, headers = self._origins.preflight(_lower(request))
             return web.Response(status=status, headers=headers)
-        passing = _RelayedExchange(request, next(self._numbers), self._base_url)
+        sent = Headers(decoded(request.raw_headers))
         if self._origins is not None:
-            passing.request_headers = _without_origin(passing.request_headers)
-        self.under_way += 1
-        self._overlaps.begin(passing.number, request.method, passing.url)
-        watching = asyncio.create_task(_fail_malformed(request))
-        try:
+            sent = _without_origin(sent)
+        passing = self._relayed(request.method, raw_target(request), sent, CASE)
+        with self._counted(passing):
             return await self._pass_on(request, passing)
+
+    async def send(self, method: str, target: str, headers: Pairs, content: bytes, role: str) -> Exchange:
+        """Send a request that a person wrote, judged beside what passes.
+
+        Args:
+            target: Path and query below the base URL.
+            role: Whose credentials it carries.
+
+        Raises:
+            GuardViolation: it must not be sent; nothing was.
+            RelayFault: the target did not answer.
+        """
+        passing = self._relayed(method, target, Headers(headers), BY_HAND)
+        passing.role = role
+        with self._counted(passing):
+            try:
+                body = passing.sent.along(_whole(content)) if content else None
+                if body is None:
+                    passing.sent.end()
+                async with self._relay.send(method, target, headers, body) as onward:
+                    passing.onward = onward
+                    async for _ in passing.answered.along(onward.body):
+                        pass
+                passing.fault = None
+            except (GuardViolation, RelayFault) as error:
+                passing.fault = str(error)
+                raise
+        return passing.exchange
+
+    def _relayed(self, method: str, target: str, headers: Headers, case: str) -> _RelayedExchange:
+        return _RelayedExchange(next(self._numbers), method, target, headers, self._base_url, case)
+
+    @contextmanager
+    def _counted(self, passing: _RelayedExchange) -> Iterator[None]:
+        """Hand an exchange over once it has ended, and know of it until then."""
+        self.under_way += 1
+        self._overlaps.begin(passing.number, passing.method, passing.url)
+        try:
+            yield
         finally:
-            watching.cancel()
-            overlapped = self._overlaps.end(passing.number)
+            passing.end(overlapped=self._overlaps.end(passing.number))
             self.under_way -= 1
             self.last = time.monotonic()
-            self._hand_over(passing.ended(overlapped=overlapped))
+            self._hand_over(passing.exchange)
 
     async def _pass_on(self, request: web.BaseRequest, passing: _RelayedExchange) -> web.StreamResponse:
         headers = passing.request_headers.pairs
         body = passing.sent.along(request.content.iter_any()) if request.body_exists else None
         if body is None:
             passing.sent.end()
-        passing.fault = _GONE
         if not _for_this_machine(request):
             return await self._own(request, passing, _FORBIDDEN, _OTHER_HOST, "http_request_denied")
         try:
@@ -160,10 +195,6 @@ class ProxyHandler:
         except GuardViolation as refused:
             return await self._own(request, passing, _FORBIDDEN, str(refused), "http_request_denied")
         except RelayFault as fault:
-            malformed = request.content.exception() if request.body_exists else None
-            if isinstance(malformed, HttpProcessingError):
-                line = f"the body of the request is malformed: {_reason(malformed)}"
-                return await self._own(request, passing, _BAD_REQUEST, line, "http_request_error")
             return await self._own(
                 request,
                 passing,
@@ -219,25 +250,6 @@ class ProxyHandler:
         response.headers.update(self._origins.of_answer(request.headers.get("Origin"), vary))
 
 
-async def _fail_malformed(request: web.BaseRequest) -> None:
-    """End the reading of a body that turns malformed in the middle.
-
-    The server keeps the error for a next request, and has the reader wait for more of this one: the waiting requests
-    of the protocol, a private member, are the only place where it stands. aiohttp has no public one: its parser raises
-    inside the protocol, which neither fails the body's stream nor calls anything that can be overridden. Were the
-    member gone the client would wait for the time limit of the relay; a test holds that it gets its 400.
-    """
-    if "chunked" not in request.headers.get("Transfer-Encoding", "").lower():
-        return
-    while not request.content.is_eof():
-        await asyncio.sleep(_LOOKS_SECONDS)
-        for message, _ in tuple(getattr(request.protocol, "_messages", ())):
-            error = getattr(message, "exc", None)
-            if isinstance(error, HttpProcessingError):
-                request.content.set_exception(error)
-                return
-
-
 def _for_this_machine(request: web.BaseRequest) -> bool:
     """Whether a request names this machine as its host, as clients do that are pointed at the proxy.
 
@@ -251,7 +263,7 @@ def _for_this_machine(request: web.BaseRequest) -> bool:
         name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
         return False
-    return name in _OWN_NAMES or name.endswith(".localhost")
+    return name in OWN_NAMES or name.endswith(".localhost")
 
 
 def _lower(request: web.BaseRequest) -> dict[str, str]:
@@ -263,35 +275,50 @@ def _without_origin(headers: Headers) -> Headers:
     return Headers(pair for pair in headers.pairs if pair[0].lower() != "origin")
 
 
-class _RelayedExchange:
-    """One exchange while it passes."""
+async def _whole(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
-    def __init__(self, request: web.BaseRequest, number: int, base_url: str) -> None:
+
+class _RelayedExchange:
+    """One exchange while it passes.
+
+    Attributes:
+        exchange: As it is judged; there once it has ended.
+    """
+
+    exchange: Exchange
+
+    def __init__(
+        self, number: int, method: str, target: str, headers: Headers, base_url: str, case: str
+    ) -> None:
         self.number = number
-        self.target = raw_target(request)
-        self.url = base_url + self.target
-        self.request_headers = Headers(decoded(request.raw_headers))
+        self.method = method
+        self.target = target
+        self.url = base_url + target
+        self.request_headers = headers
+        self.role = ""
         self.sent, self.answered = BodyCopy(), BodyCopy()
         self.onward: TargetResponse | None = None
         self.response: web.StreamResponse | None = None
-        self.fault: str | None = None
-        self._method = request.method
+        self.fault: str | None = _GONE
+        self._case = case
         self._at = datetime.now(UTC)
         self._began = time.perf_counter()
 
-    def ended(self, *, overlapped: bool) -> Exchange:
-        """The exchange as it is judged."""
+    def end(self, *, overlapped: bool) -> None:
+        """Make the exchange that is judged."""
         onward, response = self.onward if self.fault is None else None, None
         if onward is not None:
             headers = Headers(onward.headers)
             response = Response(onward.status, onward.reason, headers, self.answered.body, self.url)
-        return Exchange(
+        self.exchange = Exchange(
             id=f"entry {self.number}",
             number=self.number,
-            case=CASE,
+            case=self._case,
+            role=self.role,
             started=self._at,
             seconds=time.perf_counter() - self._began,
-            method=self._method,
+            method=self.method,
             url=self.url,
             request_headers=self.request_headers,
             # A target may answer before it has read everything.
@@ -335,7 +362,7 @@ class Plan:
 
     Attributes:
         port: Of the proxy; 0 for a free one.
-        page: Makes the page's application from the proxy's address; None for no page.
+        page: Makes the page's application of the proxy and its address; None for no page.
         page_port: Its port; 0 for a free one.
         until_idle: Seconds without traffic after which it stops by itself; None for never.
         origins: Pages of these origins may use the proxy; None leaves that to the target.
@@ -344,7 +371,7 @@ class Plan:
 
     target: Target
     port: int = 0
-    page: Callable[[str], web.Application] | None = None
+    page: Callable[[ProxyHandler, str], web.Application] | None = None
     page_port: int = 0
     until_idle: float | None = None
     origins: AllowedOrigins | None = None
@@ -386,7 +413,7 @@ async def _serve(
         )
         page_url = None
         if plan.page is not None:
-            page = plan.page(client_url)
+            page = plan.page(passer, client_url)
             page_url = await stack.enter_async_context(listening(page, plan.page_port, "--page-port"))
         stop = _stopping(asyncio.get_running_loop())
         ready(client_url, page_url)

@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
-from urllib.parse import urlsplit
 
 from contracts.evidence.record import ExitCode
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue
 from contracts.interface.description import Description
-from contracts.interface.operations import ANY_REALM
 from contracts.safe_text import many
 
 
@@ -90,10 +88,12 @@ class Seen:
 
     Attributes:
         exchange: Secrets taken out.
+        held: Clauses that an assertion was reached for, and held.
     """
 
     exchange: Exchange
     findings: tuple[TrafficFinding, ...] = ()
+    held: tuple[str, ...] = ()
 
     @property
     def number(self) -> int:
@@ -106,65 +106,36 @@ class Seen:
         return self.exchange.case == BY_HAND
 
     @property
-    def path(self) -> str:
-        """With the query, as it was sent; secrets taken out."""
-        parts = urlsplit(self.exchange.url)
-        return parts.path + (f"?{parts.query}" if parts.query else "")
-
-    @property
-    def realm(self) -> str | None:
-        """The realm it names, or None."""
-        return None if self.exchange.realm == ANY_REALM else self.exchange.realm
-
-    @property
-    def milliseconds(self) -> float:
-        """From the request's arrival to the end of the response."""
-        return round((self.exchange.seconds or 0.0) * 1000, 3)
+    def verdict(self) -> str:
+        """What this exchange by itself shows, in the words of a run's verdicts; a remark decides nothing."""
+        standings = {finding.standing for finding in self.findings}
+        if Standing.FAULT in standings:
+            return "fail"
+        if Standing.ADVICE in standings:
+            return "advisory"
+        if self.exchange.fault is not None:
+            return "inconclusive"
+        if self.held:
+            return "pass"
+        return "observed" if standings else "untested"
 
 
 class Feed:
-    """Keeps the last exchanges and wakes who waits for the next; for any thread.
-
-    Args:
-        kept: How many are kept; the oldest go first.
-    """
+    """Keeps the last exchanges, for any thread; the oldest go first."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._last: deque[Seen] = deque(maxlen=kept)
-        self._news = threading.Condition()
-        self._closed = False
+        self._lock = threading.Lock()
 
     def publish(self, seen: Seen) -> None:
         """Add an exchange."""
-        with self._news:
+        with self._lock:
             self._last.append(seen)
-            self._news.notify_all()
-
-    def close(self) -> None:
-        """Wake everybody who waits; nothing more will come."""
-        with self._news:
-            self._closed = True
-            self._news.notify_all()
 
     def since(self, number: int) -> list[Seen]:
         """What is kept of the exchanges after a number, in their order."""
-        with self._news:
-            return self._after(number)
-
-    def wait(self, number: int, seconds: float) -> list[Seen]:
-        """Like `since`, but waits for news when there is nothing yet.
-
-        Blocks its thread: on an event loop call it through `asyncio.to_thread`.
-
-        Returns:
-            Nothing when the time passed without news, or when the feed was closed.
-        """
-        with self._news:
-            self._news.wait_for(lambda: self._closed or bool(self._after(number)), timeout=seconds)
-            return self._after(number)
-
-    def _after(self, number: int) -> list[Seen]:
-        return [seen for seen in self._last if seen.number > number]
+        with self._lock:
+            return [seen for seen in self._last if seen.number > number]
 
 
 #: Numbers of exchanges that a group keeps; the first ones tell most.

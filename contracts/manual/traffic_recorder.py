@@ -38,22 +38,12 @@ class BackgroundJudge:
 
     Args:
         watch: Judges; used by the thread only, until it is closed.
-        feed: Is told of each exchange.
-        keep: Called for each exchange, without secrets, in the thread.
-        say: Called for each exchange after that, in the thread.
+        show: Called for each exchange, without secrets, in the thread.
     """
 
-    def __init__(
-        self,
-        watch: Watch,
-        feed: Feed,
-        keep: Callable[[Seen], None],
-        say: Callable[[Seen], None],
-    ) -> None:
+    def __init__(self, watch: Watch, show: Callable[[Seen], None]) -> None:
         self._watch = watch
-        self._feed = feed
-        self._keep = keep
-        self._say = say
+        self._show = show
         self._queue: queue.SimpleQueue[Exchange | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._waiting = 0
@@ -80,7 +70,6 @@ class BackgroundJudge:
         """
         self._queue.put(_END)
         self._judge.shutdown()
-        self._feed.close()
         broke = self._work_done.exception()
         if broke is not None:
             raise SuiteError(f"judging the traffic broke: {broke!r}") from broke
@@ -93,10 +82,7 @@ class BackgroundJudge:
             with self._lock:
                 self._waiting -= _weight(exchange)
             # What passes and what is sent by hand is one list, in the order of the archive.
-            seen = self._watch.take(replace(exchange, number=number, id=f"entry {number}"))
-            self._keep(seen)
-            self._feed.publish(seen)
-            self._say(seen)
+            self._show(self._watch.take(replace(exchange, number=number, id=f"entry {number}")))
 
 
 def _weight(exchange: Exchange) -> int:
@@ -157,7 +143,7 @@ class TrafficRecorder:
         comment = f"through the proxy to {self._target.name}"
         writer = har_writer(self._folder / FILE_NAME, version(_PROGRAM), comment)
         self._archive = self._open.enter_context(writer)
-        self._background = BackgroundJudge(self._watch, self.feed, self._keep, self._tell)
+        self._background = BackgroundJudge(self._watch, self._show)
         return self
 
     def __exit__(
@@ -211,6 +197,11 @@ class TrafficRecorder:
         if self._refused:
             number = many(self._refused.total(), "malformed request")
             yield f"refused (400) {number}: {check.leading(self._refused)}"
+
+    def _show(self, seen: Seen) -> None:
+        self._keep(seen)
+        self.feed.publish(seen)
+        self._tell(seen)
 
     def _keep(self, seen: Seen) -> None:
         exchange = seen.exchange

@@ -355,14 +355,14 @@ class Watch:
         Returns:
             What it shows, without secrets.
         """
-        judged, findings = self._taken(exchange)
-        seen = Seen(redacted(judged, self._redactor), findings)
+        judged, findings, held = self._taken(exchange)
+        seen = Seen(redacted(judged, self._redactor), findings, held)
         self.tally.add(findings, judged, lambda: seen.exchange)
         return seen
 
     def count(self, exchange: Exchange) -> None:
         """Take the next exchange; its secrets are taken out when a finding shows it, as few are shown of many."""
-        judged, findings = self._taken(exchange)
+        judged, findings, _ = self._taken(exchange)
         shown = partial(redacted, judged, self._redactor)
         bodies = [judged.request_body, *([judged.response.body] if judged.response else [])]
         if sum(len(body.content) for body in bodies) > _LARGE:
@@ -371,10 +371,10 @@ class Watch:
         else:
             self.tally.add(findings, judged, shown)
 
-    def _taken(self, exchange: Exchange) -> tuple[Exchange, tuple[TrafficFinding, ...]]:
-        """The exchange as it is judged, and the findings, without secrets."""
+    def _taken(self, exchange: Exchange) -> tuple[Exchange, tuple[TrafficFinding, ...], tuple[str, ...]]:
+        """The exchange as it is judged, the findings without secrets, and the clauses that held."""
         self._redactor.learn_from(exchange)
-        judged, facts = _readable(exchange), None
+        judged, facts, held = _readable(exchange), None, list[str]()
         findings: tuple[TrafficFinding, ...] = ()
         # Recorded traffic of any client meets every check: what a check may fail on cannot be listed.
         try:
@@ -383,21 +383,23 @@ class Watch:
             judged.realm = _shown_realm(facts)
             hidden = self._redactor.withheld(judged) is not judged
             findings = tuple(
-                self._without_secrets(sight, hidden=hidden) for sight in self._found(judged, facts)
+                self._without_secrets(sight, hidden=hidden) for sight in self._found(judged, facts, held)
             )
             if judged.case == BY_HAND:
                 findings = tuple(map(_on_purpose, findings))
         except Exception as error:  # noqa: BLE001 - told in the verdict; one exchange must not hide the others
             self.tally.broken(exchange.number, self._redactor.text(f"{type(error).__name__}: {error}"))
-        return judged, findings
+        return judged, findings, tuple(dict.fromkeys(held))
 
-    def _found(self, exchange: Exchange, facts: RequestFacts | None) -> Iterator[TrafficFinding]:
+    def _found(
+        self, exchange: Exchange, facts: RequestFacts | None, held: list[str]
+    ) -> Iterator[TrafficFinding]:
         if facts is None:
             yield from self._outside(exchange)
         elif self._realms and exchange.realm not in (*self._realms, ANY_REALM):
             self.tally.other_realms[exchange.realm] += 1
         else:
-            yield from self._judged(exchange, facts)
+            yield from self._judged(exchange, facts, held)
 
     def _outside(self, exchange: Exchange) -> Iterator[TrafficFinding]:
         """What is no operation of the interface; below its paths that is a slip of the client, most likely."""
@@ -423,7 +425,7 @@ class Watch:
                     entry=exchange.number,
                 )
 
-    def _judged(self, exchange: Exchange, facts: RequestFacts) -> Iterator[TrafficFinding]:
+    def _judged(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[TrafficFinding]:
         realm = exchange.realm
         if exchange.operation == "createToken":
             self._sign_ins.learn(exchange)
@@ -470,8 +472,9 @@ class Watch:
             who,
             right and _final(exchange),
         )
-        contradictions, held = self._of_sequences(step)
-        self.tally.judged(facts.operation.id, realm, [*shown.held, *held], shown.obstacles, exchange.fault)
+        contradictions, held_together = self._of_sequences(step)
+        held += [*shown.held, *held_together]
+        self.tally.judged(facts.operation.id, realm, held, shown.obstacles, exchange.fault)
         yield from request_findings(exchange, facts, mistakes, self._catalogue, realm)
         yield from shown.findings
         yield from contradictions

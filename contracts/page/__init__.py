@@ -1,1 +1,1 @@
-"""The workbench page in a browser: live traffic of the proxy, and single requests by hand."""
+"""The page of the proxy."""

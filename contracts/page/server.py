@@ -1,217 +1,259 @@
-"""The workbench page as an aiohttp application: its static files and its JSON interface."""
+"""The page of the proxy: Swagger UI, whose requests pass the proxy as a chosen role, beside what passes."""
 
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from importlib.metadata import distribution
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
+from multidict import CIMultiDict
 
-from contracts.errors import UsageError
+from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import TrafficRedactor
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.cross_origin import HEADERS
 from contracts.interface.description import load_description
-from contracts.manual.manual_session import Leftovers, ManualSession, SessionOptions
-from contracts.manual.traffic_findings import Feed
-from contracts.page.forms import (
-    fault_list,
-    operation_form,
-    operation_named,
-    prepare,
-    realm_of,
-    role_list,
-    send_form,
-)
-from contracts.page.hurl import hurl_of, sequence_of
-from contracts.page.page_session import AccessCheck, PageSession
-from contracts.page.scenario import scenario, scenario_of_sequence
-from contracts.page.traffic import LiveStream, Recordings, exchange_shown, open_in_form, scenario_of_exchange
-from contracts.settings.target import ACCOUNT_ROLES, Target
+from contracts.manual.proxy import ProxyHandler, raw_target
+from contracts.manual.traffic_findings import Feed, Seen, Side, TrafficFinding
+from contracts.page.access import AccessCheck, own_answer
+from contracts.session.session import secrets_of
+from contracts.session.tokens import Token, token_of
+from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, ANY_REALM, Account, Target, WireNames
 
-#: A file for createAttachment comes as Base64 in JSON.
-LARGEST_REQUEST: Final = 16 * 1024**2
-_KINDS: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_LARGEST_REQUEST: Final = 16 * 1024**2
+_OWN_FILES: Final = {"page.js": "text/javascript", "page.css": "text/css"}
+_SWAGGER_FILES: Final = {
+    "swagger-ui.css": "text/css",
+    "swagger-ui-bundle.js": "text/javascript",
+    "favicon-32x32.png": "image/png",
+}
 _KEY: Final = "{{key}}"
-Json = dict[str, Any]
-#: Answers one query of the page with the session.
-Work = Callable[[PageSession, ManualSession, Mapping[str, Any]], Json]
+_SIGN_IN: Final = "createToken"
+#: Stand on the page for what never comes there, and are filled in where the request is sent.
+_TOKEN: Final = re.compile(r"Bearer \$([A-Z]+)_TOKEN")
+_PASSWORD: Final = re.compile(r"\$([A-Z]+)_PASSWORD")
+#: Of the connection to the target, or such that a browser would act on.
+_NOT_SHOWN: Final = frozenset(
+    {"content-encoding", "content-length", "location", "refresh", "set-cookie", "www-authenticate"}
+)
+_JSON: Final = "application/json"
+#: What Swagger UI asks for by itself.
+_ANYTHING: Final = "*/*"
+_ABOUT: Final = (
+    "What is tried out goes through the proxy to the target as the role and in the realm that are chosen above, and is "
+    "judged beside what passes. `$AUTHOR_TOKEN` and its like are filled in on the way; what is created stays."
+)
 
 
-def page_application(
-    target: Target,
-    feed: Feed,
-    *,
-    client_url: str | None = None,
-    disposable: bool = False,
-    reports: Path = Path("reports"),
-    on_close: Callable[[Leftovers], None] = lambda _: None,
-    hand_over: Callable[[Exchange], None] = lambda _: None,
-) -> web.Application:
-    """Make the page of a target.
-
-    Serve it on loopback only. The session of the page is opened on first use, and closed with the application, which
-    removes what it created.
+def page_application(proxy: ProxyHandler, client_url: str, target: Target, feed: Feed) -> web.Application:
+    """Make the page; serve it on loopback only.
 
     Args:
-        target: Where requests by hand go.
-        feed: The exchanges that pass through the proxy.
-        client_url: The proxy's address, which the page shows.
-        disposable: The target is a sandbox that ends with the page, so that nothing need be removed from it.
-        reports: Folder whose subfolder keeps the ledger of what is created by hand.
-        on_close: Called when the page ends with what stays behind on the target.
-        hand_over: Takes each exchange by hand, to be judged and listed in the feed beside what passes.
+        proxy: Sends what is tried out.
+        client_url: The proxy's address for other clients.
+        feed: What has passed.
     """
-    options = SessionOptions(reports=reports, ready=target, disposable=disposable)
-    page_session = PageSession(options, on_close, hand_over)
     access = AccessCheck()
-    application = web.Application(client_max_size=LARGEST_REQUEST, middlewares=[access.middleware])
-    page = _Page(target, feed, page_session, access.key, client_url, Recordings(reports))
-    application.add_routes(page.routes())
-    application.cleanup_ctx.append(page.stream.run)
-    application.on_shutdown.append(page.stream.end)
-    application.on_cleanup.append(lambda _: page_session.close())
+    page = _Page(proxy, client_url, target, feed, access.key)
+    application = web.Application(client_max_size=_LARGEST_REQUEST, middlewares=[access.middleware])
+    application.add_routes(
+        [
+            web.get("/", page.index),
+            web.get("/static/{name}", page.file),
+            web.get("/page/start", page.start),
+            web.post("/page/sign-in/{role}", page.sign_in),
+            web.get("/page/exchanges/{after:[0-9]{1,9}}", page.exchanges),
+            web.route("*", "/api/{path:.*}", page.try_out),
+        ]
+    )
     return application
 
 
 class _Page:
-    def __init__(
-        self,
-        target: Target,
-        feed: Feed,
-        page_session: PageSession,
-        key: str,
-        client_url: str | None,
-        recordings: Recordings,
-    ) -> None:
-        self._recordings = recordings
-        self._opening = asyncio.Lock()
+    def __init__(self, proxy: ProxyHandler, client_url: str, target: Target, feed: Feed, key: str) -> None:
+        self._proxy = proxy
+        self._client_url = client_url
         self._target = target
         self._feed = feed
-        self._page_session = page_session
         self._key = key
-        self._client_url = client_url
-        self.stream = LiveStream(feed)
+        self._names = WireNames.of(target)
+        self._redactor = TrafficRedactor(secrets_of(target))
+        self._tokens: dict[str, Token] = {}
+        self._signing_in = asyncio.Lock()
 
-    def routes(self) -> list[web.RouteDef]:
-        """Every address of the page."""
-        return [
-            web.get("/", self._index),
-            web.get("/static/{name}", self._file),
-            web.get("/api/start", self._start),
-            web.get("/api/faults", self._faults),
-            web.get("/api/live", self.stream.stream),
-            web.get("/api/live/{number}", self._exchange),
-            web.get("/api/runs", self._reading(lambda _: self._recordings.runs())),
-            web.get("/api/recorded/{opened}/{number}", self._recorded),
-            web.post("/api/open-run", self._reading(self._recordings.run)),
-            web.post("/api/open-exchanges", self._reading(self._recordings.exchanges)),
-            web.post("/api/open-har", self._reading(self._recordings.har)),
-            web.post("/api/sequence", self._answering(lambda page, _session, _query: sequence_of(page))),
-            web.post("/api/hurl", self._answering(hurl_of)),
-            web.post("/api/sequence-scenario", self._answering(scenario_of_sequence)),
-            web.post("/api/prepare", self._answering(prepare)),
-            web.post("/api/send", self._answering(send_form)),
-            web.post("/api/scenario", self._answering(scenario)),
-            web.post("/api/reopen", self._answering(self._of_seen(open_in_form))),
-            web.post("/api/scenario-of-seen", self._answering(self._of_seen(scenario_of_exchange))),
-        ]
+    async def index(self, _: web.Request) -> web.Response:
+        text = files("contracts.page").joinpath("static", "index.html").read_text("utf-8")
+        return web.Response(text=text.replace(_KEY, self._key), content_type="text/html")
 
-    async def _index(self, _: web.Request) -> web.Response:
-        text = _read("index.html").decode("utf-8").replace(_KEY, self._key)
-        return web.Response(text=text, content_type="text/html")
-
-    async def _file(self, request: web.Request) -> web.Response:
+    async def file(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        kind = _KINDS.get(Path(name).suffix)
-        if kind is None or Path(name).name != name or not _resource(name).is_file():
+        if name in _OWN_FILES:
+            content = files("contracts.page").joinpath("static", name).read_bytes()
+        elif name in _SWAGGER_FILES:
+            content = Path(
+                str(distribution("flask-swagger-ui").locate_file(f"flask_swagger_ui/dist/{name}"))
+            ).read_bytes()
+        else:
             raise web.HTTPNotFound
-        return web.Response(body=_read(name), content_type=kind, charset="utf-8")
+        return web.Response(body=content, content_type=(_OWN_FILES | _SWAGGER_FILES)[name])
 
-    async def _start(self, _: web.Request) -> web.Response:
-        # In a thread, so that clients of the proxy beside the page do not wait for it.
-        return web.json_response(await asyncio.to_thread(self._start_facts))
-
-    def _start_facts(self) -> Json:
-        description = load_description()
+    async def start(self, _: web.Request) -> web.Response:
+        """Answer what the page begins with."""
         missing = {role: self._target.missing(f"account.{role}") for role in ACCOUNT_ROLES}
-        forms = [operation_form(description, operation) for operation in description.operations.values()]
+        return web.json_response(
+            {
+                "target": f"{self._target.name} ({self._target.base_url})",
+                "proxy": self._client_url,
+                "realms": self._target.realms,
+                "roles": {**missing, ANONYMOUS: None},
+                "description": self._description(),
+            }
+        )
+
+    async def sign_in(self, request: web.Request) -> web.Response:
+        """Sign in anew as a role, so that a token that has ended is never the end of it."""
+        role = request.match_info["role"]
+        self._tokens.pop(role, None)
+        token = await self._token(role)
+        return web.json_response({"until": token.expires})
+
+    async def exchanges(self, request: web.Request) -> web.Response:
+        """Answer what passed after an exchange."""
+        rows = [_row(seen) for seen in self._feed.since(int(request.match_info["after"]))]
+        return web.json_response(rows)
+
+    async def try_out(self, request: web.Request) -> web.Response:
+        """Send a request of Swagger UI through the proxy, and answer it without secrets."""
+        target, content = raw_target(request), await request.read()
+        headers = {name: request.headers[name] for name in HEADERS if name in request.headers}
+        if headers.get("Accept") == _ANYTHING:
+            headers["Accept"] = _JSON
+        matched = load_description().match(request.method, target)
+        if matched is not None:
+            if matched[0].lists_content_type:
+                headers.setdefault("Content-Type", _JSON)
+            if matched[0].id == _SIGN_IN:
+                content = self._with_passwords(content)
+            target = self._names.url(target, matched[0].id)
+        role = ANONYMOUS if "Authorization" not in headers else ""
+        if stand_in := _TOKEN.fullmatch(headers.get("Authorization", "")):
+            role = stand_in[1].lower()
+            headers["Authorization"] = f"Bearer {(await self._token(role)).value}"
+        if content:
+            headers["Content-Length"] = str(len(content))
+        exchange = await self._proxy.send(
+            request.method,
+            target,
+            [(name, str(value)) for name, value in self._names.headers(headers).items()],
+            content,
+            role,
+        )
+        return self._without_secrets(exchange)
+
+    async def _token(self, role: str) -> Token:
+        """The token of a role, asked for through the proxy when there is none that lasts."""
+        async with self._signing_in:
+            token = self._tokens.get(role)
+            if token is None or token.ending:
+                token = self._tokens[role] = await self._issued(role)
+        return token
+
+    async def _issued(self, role: str) -> Token:
+        body = {"email": self._account(role).email, "password": self._account(role).password.reveal()}
+        content = json.dumps(body).encode()
+        headers = [("Accept", _JSON), ("Content-Type", _JSON), ("Content-Length", str(len(content)))]
+        path = load_description().operations[_SIGN_IN].path
+        exchange = await self._proxy.send("POST", path, headers, content, role)
+        token = token_of(exchange.answer)
+        if not token.value:
+            raise EnvironmentFault(f"the target gives the {role} no token: {token.refusal}")
+        self._redactor.learn(token.value)
+        return token
+
+    def _account(self, role: str) -> Account:
+        if role not in self._target.accounts:
+            raise UsageError(f"{self._target.name} has no account {role!r} that the page could sign in")
+        return self._target.accounts[role]
+
+    def _with_passwords(self, content: bytes) -> bytes:
+        """The body of a sign-in with the passwords of the accounts that it names."""
+        text = content.decode("utf-8", "surrogateescape")
+        filled = _PASSWORD.sub(
+            lambda found: json.dumps(self._account(found[1].lower()).password.reveal())[1:-1], text
+        )
+        return filled.encode("utf-8", "surrogateescape")
+
+    def _without_secrets(self, exchange: Exchange) -> web.Response:
+        self._redactor.learn_from(exchange)
+        answer = self._redactor.withheld(exchange).answer
+        body = answer.body.unpacked(answer.headers.get("Content-Encoding", ""))
+        if not body.whole and body.size:
+            return own_answer(
+                f"the answer ({answer.status}, {body.size} bytes) is too long for the page", 502
+            )
+        headers = [
+            pair for pair in self._redactor.headers(answer.headers).pairs if pair[0].lower() not in _NOT_SHOWN
+        ]
+        return web.Response(
+            status=answer.status,
+            reason=self._redactor.text(answer.reason),
+            headers=CIMultiDict(headers),
+            body=self._redactor.bytes(body.content),
+        )
+
+    def _description(self) -> dict[str, Any]:
+        """The description with the proxy as its server, the accounts to sign in, and no realm chosen yet."""
+        description = copy.deepcopy(load_description().published)
+        for parameter in description["components"]["parameters"].values():
+            if parameter["name"] == "Realm":
+                parameter.pop("examples", None)
+                parameter["required"] = False
+        sign_in = load_description().operations[_SIGN_IN]
+        body = description["paths"][sign_in.path]["post"]["requestBody"]["content"][_JSON]
+        body["examples"] = {
+            role: {"value": {"email": account.email, "password": f"${role.upper()}_PASSWORD"}}
+            for role, account in self._target.accounts.items()
+        }
+        info = {**description["info"], "description": _ABOUT}
         return {
-            "target": {"name": self._target.name, "base_url": self._target.base_url},
-            "client_url": self._client_url,
-            "realms": list(self._target.realms),
-            "roles": role_list(missing),
-            "operations": forms,
+            **description,
+            "info": info,
+            "servers": [{"url": self._client_url, "description": "The proxy."}],
         }
 
-    async def _faults(self, request: web.Request) -> web.Response:
-        return web.json_response({"faults": await asyncio.to_thread(self._faults_of, request.query)})
 
-    def _faults_of(self, query: Mapping[str, str]) -> list[Json]:
-        operation = operation_named(load_description(), query.get("operation", ""))
-        return fault_list(operation.id, realm_of(operation, query, self._target.realms))
-
-    async def _exchange(self, request: web.Request) -> web.Response:
-        return web.json_response(exchange_shown(self._feed, request.match_info["number"]))
-
-    async def _recorded(self, request: web.Request) -> web.Response:
-        feed = self._recordings.feed(request.match_info["opened"])
-        return web.json_response(exchange_shown(feed, request.match_info["number"]))
-
-    def _of_seen(self, work: Callable[[Feed, PageSession, ManualSession, Mapping[str, Any]], Json]) -> Work:
-        """Work on an exchange that passed, or on one of a recording where the query names it."""
-
-        def on_feed(page_session: PageSession, session: ManualSession, query: Mapping[str, Any]) -> Json:
-            opened = query.get("opened")
-            feed = self._feed if opened is None else self._recordings.feed(opened)
-            return work(feed, page_session, session, query)
-
-        return on_feed
-
-    def _reading(
-        self, work: Callable[[Mapping[str, Any]], Json]
-    ) -> Callable[[web.Request], Awaitable[web.Response]]:
-        """A handler that reads recordings in a thread, so that clients of the proxy beside the page do not wait."""
-
-        async def handler(request: web.Request) -> web.Response:
-            query = await _query(request) if request.method == "POST" else {}
-            async with self._opening:
-                return web.json_response(await asyncio.to_thread(work, query))
-
-        return handler
-
-    def _answering(self, work: Work) -> Callable[[web.Request], Awaitable[web.Response]]:
-        """A handler that runs work on the session with the JSON of the request."""
-
-        async def handler(request: web.Request) -> web.Response:
-            query = await _query(request)
-            return web.json_response(
-                await self._page_session.use(lambda session: work(self._page_session, session, query))
-            )
-
-        return handler
+def _row(seen: Seen) -> dict[str, Any]:
+    exchange = seen.exchange
+    sender = "own token" if seen.by_hand else "client"
+    return {
+        "number": seen.number,
+        "request": f"{exchange.method} {exchange.url}",
+        "operation": exchange.operation or "",
+        "realm": "" if exchange.realm == ANY_REALM else exchange.realm,
+        "role": exchange.role or (sender if "Authorization" in exchange.request_headers else ANONYMOUS),
+        "status": exchange.status,
+        "fault": exchange.fault,
+        "verdict": seen.verdict,
+        "findings": [_finding(finding) for finding in seen.findings],
+        "held": seen.held,
+    }
 
 
-async def _query(request: web.Request) -> Mapping[str, Any]:
-    try:
-        query = json.loads(await request.read())
-    except (ValueError, RecursionError):
-        raise UsageError("the page sent no JSON; load it again") from None
-    if not isinstance(query, dict):
-        raise UsageError("the page sent no JSON object; load it again")
-    return query
-
-
-def _resource(name: str) -> Traversable:
-    # The colours and cards are those of a run's report.
-    shared = name == "report.css"
-    return files("contracts.reports" if shared else "contracts.page").joinpath(
-        "templates" if shared else "static", name
-    )
-
-
-def _read(name: str) -> bytes:
-    return _resource(name).read_bytes()
+def _finding(finding: TrafficFinding) -> dict[str, Any]:
+    wording = load_catalogue().clause(finding.clause).wording if finding.clause else ""
+    return {
+        "side": "service" if finding.side is Side.ANSWER else "request",
+        "standing": finding.standing,
+        "what": finding.what,
+        "level": finding.level,
+        "wording": wording,
+        "expected": finding.expected,
+        "seen": finding.seen,
+    }

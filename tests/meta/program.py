@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import pytest
 
 from contracts.cli import main
+from tests.meta.samples import account_variables
 
 Found = TypeVar("Found")
 FOREIGN_VARIABLES = ("PYTEST_", "REGISTRY_", "SANDBOX_", "COLUMNS")
@@ -236,9 +237,10 @@ class Launcher:
 
 @dataclass
 class RunningProxy:
-    """A proxy that serves at an address; `ended` once it is over."""
+    """A proxy that serves at an address, and its page at another; `ended` once it is over."""
 
     url: str
+    page: str
     ended: Ended | None = None
 
 
@@ -250,11 +252,11 @@ def running_proxy(launcher: Launcher, folder: Path, *words: str) -> Iterator[Run
         folder: Where it runs and reports.
         words: Its options, such as the target's address.
     """
-    given = ["proxy", "--port=0", "--no-page", f"--reports={folder}", *words]
+    given = ["proxy", "--port=0", "--page-port=0", f"--reports={folder}", *words]
     out = folder / "proxy.out"
-    process = launcher.start(given, folder, clean_environment(), out)
+    process = launcher.start(given, folder, clean_environment(**account_variables()), out)
     try:
-        proxy = RunningProxy(_ready_at(process, out))
+        proxy = RunningProxy(*_ready_at(process, out))
         yield proxy
         process.send_signal(signal.SIGINT)
         proxy.ended = process.communicate()
@@ -263,14 +265,14 @@ def running_proxy(launcher: Launcher, folder: Path, *words: str) -> Iterator[Run
             process.send_signal(signal.SIGKILL)
 
 
-def _ready_at(process: Launched, out: Path) -> str:
+def _ready_at(process: Launched, out: Path) -> tuple[str, str]:
     def written() -> re.Match[str] | None:
-        return re.search(r"proxy ready at (\S+?),", out.read_text("utf-8"))
+        return re.search(r"proxy ready at (\S+?),.*\npage at (\S+)\n", out.read_text("utf-8"))
 
     eventually(lambda: written() or process.poll() is not None)
     ready = written()
     assert ready, process.communicate()
-    return ready[1]
+    return ready[1], ready[2]
 
 
 @dataclass

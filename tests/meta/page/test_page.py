@@ -1,0 +1,324 @@
+"""The page of the proxy: whom it answers, what it sends as whom, what it never tells, and how it looks in a browser."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+from contracts.sandbox.habits import Settings
+from contracts.sandbox.serve import altered
+from tests.meta import browser as chromium
+from tests.meta.program import PATIENCE, Launcher, RunningProxy, eventually, running_proxy
+from tests.meta.reports.test_html_in_browser import STICKING_OUT
+from tests.meta.samples import contact
+from tests.meta.sandbox_client import new_uid, serving, settings_of
+
+LIST = "/api/v2013/document-drafts"
+TOKEN = "/api/v2013/authentication/token"
+#: What the sandbox behind the proxy does wrong.
+DEFECT = "list-top-one-more"
+ROLES = ("author", "restricted", "nau", "other")
+
+
+class Target:
+    """A sandbox that counts its requests, and notes the tokens that come to it."""
+
+    def __init__(self) -> None:
+        self._app = altered(Settings(defects=(DEFECT,)))
+        self.tokens: set[str] = set()
+        self.requests = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.requests += scope["type"] == "http"
+        headers = dict(scope.get("headers", ()))
+        self.tokens.add(headers.get(b"authorization", b"").decode("latin-1").partition(" ")[2])
+        await self._app(scope, receive, send)
+
+
+class Page:
+    """The page of a running proxy, as its own script uses it; `heard` is all that it answered."""
+
+    def __init__(self, proxy: RunningProxy, target: Target) -> None:
+        self.proxy, self.url, self.target = proxy, proxy.page, target
+        self.heard = requests.get(self.url, timeout=PATIENCE).text
+        self.key = self.heard.partition('name="key" content="')[2].partition('"')[0]
+
+    def ask(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> requests.Response:
+        """Ask for something; header names are written with `_`."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        data = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None
+        answer = requests.request(
+            method, self.url + path, headers={"X-Page-Key": self.key, **given}, data=data, timeout=PATIENCE
+        )
+        self.heard += answer.text + str(answer.headers)
+        return answer
+
+    def tried(self, path: str, role: str = "author", **more: Any) -> requests.Response:
+        """Try an operation out as Swagger UI does."""
+        return self.ask(
+            path, **{"Authorization": f"Bearer ${role.upper()}_TOKEN", "Realm": "bch-dev", **more}
+        )
+
+    def listed(self, after: int, operation: str = "listDrafts") -> dict[str, Any]:
+        """The first exchange of an operation after another exchange, once it is judged."""
+
+        def found() -> dict[str, Any] | None:
+            rows = self.ask(f"/page/exchanges/{after}").json()
+            return next((row for row in rows if row["operation"] == operation), None)
+
+        return eventually(found) or {}
+
+    def last(self) -> int:
+        """The number of the last exchange."""
+        return max((row["number"] for row in self.ask("/page/exchanges/0").json()), default=0)
+
+
+@pytest.fixture(scope="module")
+def page(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    folder, target = tmp_path_factory.mktemp("page"), Target()
+    with serving(target) as url:
+        settings = settings_of(url, folder)
+        with running_proxy(library_launcher, folder, f"--target={settings}", "--alone") as proxy:
+            yield Page(proxy, target)
+
+
+def test_only_names_of_this_machine_are_answered(page: Page) -> None:
+    for host in ("evil.example", "127.0.0.1.evil.example", "", "[::1", "evil.example:80"):
+        for path in ("/", "/page/start", "/static/page.js", LIST):
+            assert page.ask(path, Host=host).status_code == 403, host
+    for host in ("127.0.0.1:1", "localhost", "[::1]:80"):
+        assert page.ask("/page/start", Host=host).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X_Page_Key": ""},
+        {"X_Page_Key": "guess"},
+        {"X_Page_Key": "\xe9"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+    ],
+    ids=str,
+)
+def test_nothing_is_sent_or_told_for_another_site(page: Page, headers: dict[str, str]) -> None:
+    """The page adds credentials, so that whoever could use it from elsewhere would act as the account."""
+    before = page.target.requests
+    for method, path in (
+        ("GET", LIST),
+        ("DELETE", LIST),
+        ("POST", "/page/sign-in/author"),
+        ("GET", "/page/start"),
+    ):
+        assert page.tried(path, method=method, **headers).status_code == 403
+    preflight = page.ask(LIST, "OPTIONS", Access_Control_Request_Method="GET", **headers)
+    assert preflight.status_code == 403
+    assert not any(name.lower().startswith("access-control-") for name in preflight.headers)
+    assert page.target.requests == before
+
+
+def test_every_answer_keeps_to_the_policy(page: Page) -> None:
+    for path in (
+        "/",
+        "/static/page.js",
+        "/static/swagger-ui.css",
+        "/page/start",
+        "/absent",
+        f"{LIST}?Realm=abs",
+    ):
+        answer = page.ask(path)
+        policy = answer.headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self';")
+        assert "http" not in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "name", ["..%2fserver.py", "server.py", "index.html", "swagger-ui.js", "..\\page.js"]
+)
+def test_only_files_of_the_page_are_given_out(page: Page, name: str) -> None:
+    answer = page.ask(f"/static/{name}")
+    assert (answer.status_code, [*answer.json()]) == (404, ["error"])
+
+
+def test_a_request_goes_out_as_the_role_and_is_listed_with_its_verdict(page: Page) -> None:
+    for role in ROLES:
+        before = page.last()
+        assert page.tried(LIST, role).status_code == 200
+        row = page.listed(before)
+        assert {name: row[name] for name in ("status", "operation", "realm", "role", "verdict")} == {
+            "status": 200, "operation": "listDrafts", "realm": "bch-dev", "role": role, "verdict": "pass",
+        }  # fmt: skip
+        assert "token-opens-protected" in row["held"]
+
+
+def test_what_the_service_breaks_is_a_fail_with_its_clause(page: Page) -> None:
+    for _ in range(2):
+        body = json.dumps(contact()).encode()
+        page.tried(f"/api/v2013/documents/{new_uid()}/versions/draft?schema=contact", method="PUT", body=body)
+    before = page.last()
+    assert len(page.tried(f"{LIST}?collection=mydrafts&$top=1").json()) == 2
+    row = page.listed(before)
+    (finding,) = row["findings"]
+    assert (row["verdict"], finding["what"], finding["side"]) == ("fail", "list-top", "service")
+    assert finding["expected"] == "at most 1 items"
+
+
+def test_a_fault_on_purpose_is_a_remark_and_its_refusal_passes(page: Page) -> None:
+    before = page.last()
+    assert page.ask(LIST, Realm="bch-dev").status_code == 401
+    assert page.tried("/api/v2013/documents/too-short/versions/draft").status_code == 400
+    without, short = page.listed(before), page.listed(before, "getDraft")
+    assert (without["role"], without["verdict"]) == ("anonymous", "pass")
+    assert short["verdict"] == "pass"
+    assert "list-needs-token" in without["held"]
+    assert "uid-too-short" in short["held"]
+    assert {(each["side"], each["standing"]) for row in (without, short) for each in row["findings"]} == {
+        ("request", "remark")
+    }
+
+
+def test_a_clients_exchanges_stand_beside_them(page: Page) -> None:
+    before = page.last()
+    headers = {"Authorization": "Bearer a-token-of-forty-characters-0123456789ab", "Realm": "abs-dev"}
+    requests.get(page.proxy.url + LIST, headers=headers, timeout=PATIENCE)
+    row = page.listed(before)
+    assert (row["role"], row["status"]) == ("client", 401)
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "status", "line"),
+    [
+        (LIST, {"Realm": "abs"}, 403, "its Realm header selects a production realm"),
+        (f"{LIST}?Realm=abs", {}, 403, "production realm"),
+        (LIST, {"role": "nobody"}, 422, "has no account 'nobody'"),
+        ("/page/sign-in/nobody", {"method": "POST"}, 422, "has no account 'nobody'"),
+        (LIST, {"method": "PUT", "body": b" " * (16 * 1024**2 + 1)}, 413, "larger than the page takes"),
+    ],
+)
+def test_what_is_not_sent_is_one_line(page: Page, path: str, more: Any, status: int, line: str) -> None:
+    answer = page.tried(path, **more)
+    assert answer.status_code == status
+    assert answer.headers["Proxy-Status"] == "registry-contracts-proxy"
+    ((name, said),) = answer.json().items()
+    assert (name, "\n" in said) == ("error", False)
+    assert line in said
+
+
+def test_no_secret_comes_to_the_page(page: Page) -> None:
+    for role in ROLES:
+        body = {"email": f"{role}@sandbox.test", "password": f"${role.upper()}_PASSWORD"}
+        answer = page.ask(TOKEN, "POST", body)
+        assert (answer.status_code, answer.json()["authenticationToken"]) == (200, "[redacted]")
+        assert page.ask(f"/page/sign-in/{role}", "POST").json()["until"]
+        page.tried(LIST, role)
+        page.ask(TOKEN, "POST", {**body, "email": 7})
+    token = max(page.target.tokens)
+    page.tried(f"{LIST}?$filter={token}")
+    page.listed(0)
+    page.ask("/page/start")
+    tokens = page.target.tokens - {""}
+    assert len(tokens) >= len(ROLES)
+    assert [each for each in tokens if each in page.heard] == []
+    assert [role for role in ROLES if f"sandbox-{role}" in page.heard] == []
+
+
+def test_a_file_comes_back_as_it_was_sent(page: Page) -> None:
+    uid, content = new_uid(), bytes(range(256))
+    draft = f"/api/v2013/documents/{uid}"
+    page.tried(f"{draft}/versions/draft?schema=contact", method="PUT", body=contact())
+    made = page.tried(
+        f"{draft}/attachments/a.bin", method="POST", body=content, Content_Type="application/octet-stream"
+    )
+    number = next(value for value in made.json().values() if isinstance(value, int))
+    answer = page.tried(f"{draft}/attachments/{number}/a.bin")
+    assert answer.content == content
+    assert "Content-Security-Policy" not in answer.headers, "what is shown is the service's"
+
+
+# In a browser
+
+Open = Callable[..., chromium.Tab]
+OPERATION = "document.querySelector('#operations-Drafts-listDrafts {}')"
+
+
+def until(tab: chromium.Tab, condition: str) -> None:
+    """Look again until a condition holds."""
+    assert eventually(lambda: tab.run(f"Boolean({condition})")), (condition, tab.complaints())
+
+
+def choose(tab: chromium.Tab, name: str, value: str) -> None:
+    tab.run(
+        f"(e => {{ e.value = '{value}'; e.dispatchEvent(new Event('change')) }})(document.getElementById('{name}'))"
+    )
+
+
+@pytest.fixture
+def opened(running_browser: chromium.Browser, page: Page) -> Iterator[Open]:
+    tabs = []
+
+    def open_page(width: int = 1280) -> chromium.Tab:
+        tabs.append(running_browser.open(f"{page.url}/", width, 900))
+        until(tabs[-1], "document.body?.dataset.ready")
+        return tabs[-1]
+
+    yield open_page
+    for tab in tabs:
+        tab.close()
+
+
+def test_it_is_tried_out_in_swagger_ui_as_the_chosen_role_and_realm(opened: Open, page: Page) -> None:
+    tab = opened()
+    choose(tab, "realm", "chm-dev")
+    choose(tab, "role", "other")
+    until(tab, "document.getElementById('message').textContent.startsWith('signed in as other until')")
+    tab.run(OPERATION.format(".opblock-summary-control") + ".click()")
+    until(tab, OPERATION.format(".execute"))
+    assert tab.run(OPERATION.format("[data-param-name=Realm] select") + ".value") == "chm-dev"
+    before = page.last()
+    tab.run(OPERATION.format(".execute") + ".click()")
+    until(tab, OPERATION.format(".live-responses-table"))
+    row = page.listed(before)
+    assert (row["role"], row["realm"], row["verdict"]) == ("other", "chm-dev", "pass")
+    until(tab, f"document.querySelector('#rows summary').innerText.startsWith('{row['number']}\\n')")
+    shown = str(tab.run("document.querySelector('#rows summary').innerText")).split("\n")
+    assert [each for each in shown if each][1:6] == ["200", "listDrafts", "chm-dev", "other", "pass"]
+    curl = str(tab.run(OPERATION.format(".curl") + ".innerText"))
+    assert page.proxy.url in curl
+    assert "Authorization: Bearer $OTHER_TOKEN" in curl
+    # Another realm replaces what stands in an open form; anonymous sends no token.
+    choose(tab, "realm", "abs-dev")
+    assert tab.run(OPERATION.format("[data-param-name=Realm] select") + ".value") == "abs-dev"
+    choose(tab, "role", "anonymous")
+    tab.run(OPERATION.format(".execute") + ".click()")
+    row = page.listed(row["number"])
+    assert (row["role"], row["realm"], row["status"]) == ("anonymous", "abs-dev", 401)
+
+
+def test_nothing_is_asked_of_anybody_else_and_no_secret_kept(opened: Open, page: Page) -> None:
+    tab = opened()
+    page.tried(f"{LIST}?$top=1")
+    number = page.last()
+    until(tab, f"document.querySelector('#rows summary')?.innerText.startsWith('{number}')")
+    assert {urlsplit(address).netloc for address in tab.requested()} == {urlsplit(page.url).netloc}
+    there = str(
+        tab.run("document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])")
+    )
+    assert [each for each in page.target.tokens if each and each in there] == []
+    assert "sandbox-author" not in there
+    assert tab.complaints() == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_sticks_out_of_the_window(opened: Open, page: Page, width: int) -> None:
+    page.tried(f"{LIST}?$top=1")
+    tab = opened(width)
+    until(tab, "document.querySelector('#rows details')")
+    tab.run("document.querySelectorAll('#rows details').forEach((each) => { each.open = true })")
+    assert tab.run("document.documentElement.scrollWidth") == width
+    assert tab.run(STICKING_OUT.replace("WIDTH", str(width))) == []
