@@ -83,7 +83,7 @@ _ADDED: Final = ("Date", "Server", "Content-Type")
 _NO_TEXT: Final = re.compile("[\udc80-\udcff]")
 #: Case of an exchange that passed.
 CASE: Final = "through the proxy"
-OWN_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_OWN_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _OTHER_HOST: Final = "the Host header names another machine than this one; use localhost or 127.0.0.1"
 _GONE: Final = "the client went away before the answer ended"
 
@@ -257,13 +257,16 @@ def _for_this_machine(request: web.BaseRequest) -> bool:
     writes the target's whole address.
     """
     host = request.headers.get("Host")
-    if host is None or not request.raw_path.startswith("/"):
-        return True
+    return host is None or not request.raw_path.startswith("/") or names_this_machine(host)
+
+
+def names_this_machine(host: str) -> bool:
+    """Whether a Host header names this machine; any other name may have been made to lead here."""
     try:
         name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
         return False
-    return name in OWN_NAMES or name.endswith(".localhost")
+    return name in _OWN_NAMES or name.endswith(".localhost")
 
 
 def _lower(request: web.BaseRequest) -> dict[str, str]:

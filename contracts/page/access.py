@@ -5,13 +5,12 @@ from __future__ import annotations
 import hmac
 import secrets
 from typing import Final
-from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from contracts.errors import EnvironmentFault, RegistryContractsError, UsageError
-from contracts.manual.proxy import OWN, OWN_NAMES
+from contracts.manual.proxy import OWN, names_this_machine
 from contracts.session.relay import RelayFault
 from contracts.settings.guard import GuardViolation
 
@@ -68,7 +67,7 @@ class AccessCheck:
 
     def _refusal(self, request: web.Request) -> str | None:
         host = request.headers.get("Host", "")
-        if _host_name(host) not in OWN_NAMES:
+        if not names_this_machine(host):
             return "this page answers on 127.0.0.1 and localhost only"
         if request.headers.get("Origin") not in (None, f"{request.scheme}://{host}"):
             return "another site asked, which is refused"
@@ -98,10 +97,3 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
 
 def _raw(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _host_name(host: str) -> str | None:
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
