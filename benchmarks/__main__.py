@@ -10,7 +10,7 @@ from benchmarks.exchange import exchange_cost
 from benchmarks.growth import checked_archive, growth
 from benchmarks.latency import slow_service
 from benchmarks.passage import passage_cost
-from contracts.proving.drawn import fault_trials
+from contracts.proving.plan import drawn_trials
 
 #: A small run shows that every benchmark still works; its figures are too few to hold against a bar.
 _SMALL_EXCHANGES = 50
@@ -70,7 +70,9 @@ def main(exchanges: int, small: bool) -> None:
     for line in slow.lines():
         click.echo(line)
     if small:  # in the realm of the fewest operations, be it one in which the fault does not show
-        click.echo("\n".join(beside([replace(next(fault_trials(1, 1)), realm="ort-dev")], [], examples=1)))
+        click.echo(
+            "\n".join(beside([replace(next(drawn_trials(1, 0, 1)), realms=("ort-dev",))], [], examples=1))
+        )
 
 
 def _say(what: str, timed: Timed, bar: str) -> None:

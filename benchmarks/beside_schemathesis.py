@@ -25,9 +25,10 @@ import requests
 from benchmarks.commands import ENVIRONMENT, PROGRAM
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
-from contracts.proving.drawn import FAULT, DrawnTrial, fault_trials, service_trials
-from contracts.proving.matrix import put_between
-from contracts.proving.trials import AND
+from contracts.proving.plan import drawn_trials
+from contracts.proving.report import put_between
+from contracts.proving.services import AND
+from contracts.proving.trials import Kind, Trial
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 _EXAMPLES: Final = 30
@@ -58,11 +59,11 @@ class Schemathesis:
     examples: int
     seconds: list[float] = field(default_factory=list)
 
-    def finds(self, trial: DrawnTrial) -> bool:
+    def finds(self, trial: Trial) -> bool:
         """Whether it reports what it does not report on the faithful sandbox; seen once more."""
-        if not (self.folder / f"baseline-{trial.realm}.json").exists():
-            self._accept(trial.realm)
-        return all(self._fails(trial.realm, _alteration(trial)) for _ in range(2))
+        if not (self.folder / f"baseline-{trial.realms[0]}.json").exists():
+            self._accept(trial.realms[0])
+        return all(self._fails(trial.realms[0], _alteration(trial)) for _ in range(2))
 
     def alarms(self, realm: str) -> int:
         """How many different failures it reported on the faithful sandbox."""
@@ -111,11 +112,11 @@ def _description(realm: str) -> dict[str, Any]:
     return narrowed
 
 
-def _alteration(trial: DrawnTrial) -> list[str]:
+def _alteration(trial: Trial) -> list[str]:
     return [
         word
         for name in trial.name.split(AND)
-        for word in (f"--{'fault' if trial.kind == FAULT else 'variant'}", name)
+        for word in (f"--{'fault' if trial.kind is Kind.FAULT else 'variant'}", name)
     ]
 
 
@@ -129,10 +130,10 @@ def _token(base_url: str) -> str:
         return "no-token"
 
 
-def _ours(trial: DrawnTrial, seconds: list[float]) -> bool:
+def _ours(trial: Trial, seconds: list[float]) -> bool:
     """Whether a gate of the suite in the trial's realm fails; it confirms its findings itself."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [*PROGRAM, "run", "--realm", trial.realm, "--reports", folder]
+        words = [*PROGRAM, "run", "--realm", trial.realms[0], "--reports", folder]
         words.append(f"--sandbox-arguments={' '.join(_alteration(trial))}")
         started = time.monotonic()
         ended = subprocess.run(words, capture_output=True, text=True, env=ENVIRONMENT, check=False)
@@ -142,9 +143,7 @@ def _ours(trial: DrawnTrial, seconds: list[float]) -> bool:
     return ended.returncode == 1
 
 
-def beside(
-    faults: Sequence[DrawnTrial], services: Sequence[DrawnTrial], examples: int = _EXAMPLES
-) -> Iterator[str]:
+def beside(faults: Sequence[Trial], services: Sequence[Trial], examples: int = _EXAMPLES) -> Iterator[str]:
     """Measure both, and yield the tables in Markdown.
 
     Args:
@@ -154,7 +153,7 @@ def beside(
     with tempfile.TemporaryDirectory() as folder:
         peer = Schemathesis(Path(folder), examples)
         found = [(trial, _ours(trial, ours), peer.finds(trial)) for trial in trials]
-        alarms = max(peer.alarms(trial.realm) for trial in trials)
+        alarms = max(peer.alarms(trial.realms[0]) for trial in trials)
     yield "| tool | faults found | false alarms, faithful | services with false alarms | seconds a run |"
     yield "|---|---:|---:|---:|---:|"
     tools = (
@@ -163,7 +162,7 @@ def beside(
     )
     for name, column, faithful, seconds in tools:
         of = [
-            sum(bool(row[column]) for row in found if (row[0].kind == FAULT) is kind)
+            sum(bool(row[column]) for row in found if (row[0].kind is Kind.FAULT) is kind)
             for kind in (True, False)
         ]
         yield (
@@ -174,8 +173,10 @@ def beside(
     yield "| drawn | realm | registry-contracts | Schemathesis |"
     yield "|---|---|---|---|"
     for trial, us, it in found:
-        name = trial.name if trial.kind == FAULT else f"a service of {trial.name.count(AND) + 1} variants"
-        yield f"| `{name}` | {trial.realm} | {'reports' if us else ''} | {'reports' if it else ''} |"
+        name = (
+            trial.name if trial.kind is Kind.FAULT else f"a service of {trial.name.count(AND) + 1} variants"
+        )
+        yield f"| `{name}` | {trial.realms[0]} | {'reports' if us else ''} | {'reports' if it else ''} |"
 
 
 @click.command()
@@ -185,11 +186,11 @@ def beside(
 @click.option("--document", type=click.Path(path_type=Path, exists=True), help="Takes the tables.")
 def main(faults: int, services: int, seed: int, document: Path | None) -> None:
     """Measure Schemathesis beside the suite."""
-    drawn = [trial for _, trial in zip(range(faults), fault_trials(faults, seed), strict=False)]
+    drawn = list(drawn_trials(faults, 0, seed))
     head = (
         f"{faults} faults and {services} services, drawn with seed {seed}, on {datetime.now(UTC):%Y-%m-%d}:"
     )
-    text = "\n".join([head, "", *beside(drawn, list(service_trials(services, seed)))])
+    text = "\n".join([head, "", *beside(drawn, list(drawn_trials(0, services, seed)))])
     click.echo(text)
     if document is not None:
         put_between(document, "beside", text)

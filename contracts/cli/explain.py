@@ -19,7 +19,7 @@ from contracts.history.runs import Trend
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
 from contracts.interface.description import Operation, load_description
-from contracts.manual.sandbox_setup import defects
+from contracts.manual.sandbox_setup import faults
 from contracts.reports.kept_runs import deviations, history_of, last_run
 from contracts.safe_text import many
 
@@ -42,7 +42,7 @@ _TOLD: Final = (
 @kept_reports
 @as_json
 def command(*, name: str, reports: Path, as_json: bool) -> int:
-    """Say what a clause or an operation is about: wording, source, cases, last verdicts, defects that prove it.
+    """Say what a clause or an operation is about: wording, source, cases, last verdicts, faults that prove it.
 
     Verdicts read from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error.
 
@@ -78,7 +78,7 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
 
 def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
     """Everything there is to say about a clause, as plain data."""
-    run, broken = last_run(reports), defects()
+    run, proving = last_run(reports), faults(fixed=True)
     last = None
     if run is not None:
         last = {"run": run.name, "target": run.target, "profile": run.profile, "started": run.started}
@@ -99,8 +99,8 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         "deviations": [
             {"target": target, **plain(entry), "place": entry.place} for target, entry in accepted
         ],
-        "defects": broken
-        and [{"name": each.name, "sentence": each.sentence} for each in broken if each.clause == clause.id],
+        "proven_by": proving
+        and [{"name": each.name, "sentence": each.sentence} for each in proving if clause.id in each.clauses],
     }
 
 
@@ -128,9 +128,13 @@ def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
         f"{entry['target']} until {entry['expires']}: {entry['reason']}" for entry in facts["deviations"]
     ]
     yield from _several("accepted", accepted, "no deviation")
-    broken = facts["defects"]
-    missing = "none" if broken is not None else "known where the sandbox is installed"
-    yield from _several("defects", [f"{each['name']}: {each['sentence']}" for each in broken or ()], missing)
+    proving = facts["proven_by"]
+    missing = (
+        "no fault that breaks it alone" if proving is not None else "known where the sandbox is installed"
+    )
+    yield from _several(
+        "proven by", [f"{each['name']}: {each['sentence']}" for each in proving or ()], missing
+    )
     tries = [f"registry-contracts run --clause {facts['id']}"]
     fault = next((fault for fault in facts["faults"] if "*" not in fault), None)
     if fault is not None:

@@ -93,7 +93,7 @@ class _List:
 @kept_reports
 @as_json
 def command(*, what: str, as_json: bool, **filters: Any) -> int:
-    """List WHAT: clauses, operations, cases, realms, profiles, defects, variants, weathers, findings, runs, red, flaky.
+    """List WHAT: clauses, operations, cases, realms, profiles, faults, variants, weathers, findings, runs, red, flaky.
 
     Findings are those of the latest run; runs, and what is red or came and went over the last 20 of them, those of the
     history. A trend reads from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive,
@@ -106,7 +106,7 @@ def command(*, what: str, as_json: bool, **filters: Any) -> int:
       registry-contracts list clauses --level must --family uid
       registry-contracts list clauses --untested --realm ort-dev
       registry-contracts list cases --operation listDrafts
-      registry-contracts list defects --operation saveDraft --json
+      registry-contracts list faults --operation saveDraft --json
       registry-contracts list findings
       registry-contracts list red --realm abs-dev
     """  # noqa: D301 - click's mark for lines to be left as they are
@@ -195,12 +195,16 @@ def _profiles(_chosen: Filters) -> Iterable[Row]:
     return ({"id": str(profile), "meaning": meaning} for profile, meaning in _PROFILES.items())
 
 
-def _defects(chosen: Filters) -> Iterable[Row]:
+def _faults(chosen: Filters) -> Iterable[Row]:
     wanted = {clause.id for clause in chosen.clauses()}
-    for defect in sandbox_setup.installed(sandbox_setup.defects()):
-        if defect.clause in wanted and chosen.operation in (None, *defect.operations):
-            row: Row = {"id": defect.name, "clause": defect.clause, "operations": list(defect.operations)}
-            yield row | {"sentence": defect.sentence}
+    for fault in sandbox_setup.installed(sandbox_setup.faults()):
+        if not wanted.isdisjoint(fault.clauses) and chosen.operation in (None, *fault.operations):
+            row: Row = {
+                "id": fault.name,
+                "clauses": list(fault.clauses),
+                "operations": list(fault.operations),
+            }
+            yield row | {"sentence": fault.sentence}
 
 
 def _named(
@@ -286,7 +290,7 @@ _LISTS: Final[dict[str, _List]] = {
     "cases": _List(_cases, ("id", "clauses"), _OF_CLAUSES),
     "realms": _List(_realms, ("id", "clauses", "operations")),
     "profiles": _List(_profiles, ("id", "meaning")),
-    "defects": _List(_defects, ("id", "clause", "sentence"), _OF_CLAUSES),
+    "faults": _List(_faults, ("id", "clauses", "sentence"), _OF_CLAUSES),
     "variants": _List(_named(sandbox_setup.variants), ("id", "sentence")),
     "weathers": _List(_named(sandbox_setup.weathers), ("id", "sentence")),
     "findings": _List(

@@ -11,6 +11,7 @@ _NOTIFY: Final = "let the CI notify: `reports/latest/summary.md` and `verdict.js
 #: Command, or command and option → what to use.
 REMOVED: Final[Mapping[str, str]] = {
     "can-release": "use `registry-contracts gate --from FOLDER --max-age 36h`",
+    "list defects": "use `registry-contracts list faults`",
     "prove": "use `python -m contracts.proving` (in a checkout also `tox -e proof`)",
     "history": "use `registry-contracts list runs`, `list red`, `list flaky`, or `explain CLAUSE`",
     "completion": 'put into ~/.bashrc: eval "$(_REGISTRY_CONTRACTS_COMPLETE=bash_source registry-contracts)"',

@@ -1,4 +1,4 @@
-"""What an embedded sandbox can be set up with: defects, variants and weathers."""
+"""What an embedded sandbox can be set up with: faults, variants and weathers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from contracts.errors import UsageError
 
 @dataclass(frozen=True)
 class Breakage:
-    """A defect, a variant or a weather, as a list shows it; only a defect breaks a clause."""
+    """A fault, a variant or a weather, as a list shows it; only a fault breaks clauses."""
 
     name: str
     sentence: str
-    clause: str = ""
+    clauses: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
 
 
-def defects() -> Sequence[Breakage] | None:
-    """Every defect; None where the sandbox is not installed."""
+def faults(*, fixed: bool = False) -> Sequence[Breakage] | None:
+    """Every fault, or those of the fixed set alone; None where the sandbox is not installed."""
     try:
-        from contracts.sandbox.defects import ALL  # noqa: PLC0415 - an optional extra, and slow to import
+        from contracts.sandbox.faults import population  # noqa: PLC0415 - an optional extra, and slow to import
     except ModuleNotFoundError:
         return None
-    return [Breakage(defect.name, defect.sentence, defect.clause, defect.operations) for defect in ALL]
+    chosen = population.fixed_set() if fixed else population.population().values()
+    return [Breakage(fault.name, fault.sentence, fault.clauses, fault.operations) for fault in chosen]
 
 
 def variants() -> Sequence[Breakage] | None:

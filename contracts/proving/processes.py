@@ -10,26 +10,23 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Generic, NoReturn, TypeVar
+from typing import Final, Generic, NoReturn, TypeVar
 
-import click
 import pytest
 
 from contracts.errors import INTERRUPTING_SIGNALS, RegistryContractsError, SuiteError, UsageError
-from contracts.file_formats import plain
 from contracts.interface.location import cases_directory
 from contracts.plugin.plan import SMALL_LIMIT
-from contracts.reports import verdict_json
 
 _RUN_INI: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 #: What a fork would load otherwise, each for itself.
 _FOR_FORKS: Final = tuple(
-    f"contracts.sandbox.{part}" for part in ("defects", "faults.population", "serve", "service", "variants")
+    f"contracts.sandbox.{part}" for part in ("faults.population", "serve", "service", "variants")
 )
 _LOCAL: Final = "127.0.0.1"
 _END_SECONDS: Final = 5.0
@@ -256,20 +253,12 @@ class SideBySide(Generic[T]):
         work: Does one task in a fork; returns the fork's exit code.
         jobs: How many at once.
         longest: Seconds that one may take; while the cores are shared with other work they pass more slowly.
-        idles: Whether a task mostly waits, so that it takes no place of another.
     """
 
-    def __init__(
-        self,
-        work: Callable[[T], int],
-        jobs: int,
-        longest: float,
-        idles: Callable[[T], bool] = lambda _: False,
-    ) -> None:
+    def __init__(self, work: Callable[[T], int], jobs: int, longest: float) -> None:
         self._work = work
         self._jobs = jobs
         self._longest = longest
-        self._idles = idles
         self._waiting: deque[T] = deque()
         self._running: dict[int, tuple[T, float, float]] = {}
         self._clock = _ShareOfCores()
@@ -288,7 +277,7 @@ class SideBySide(Generic[T]):
         watchdog = _Watchdog()
         try:
             while self._waiting or self._running:
-                while self._waiting and self._busy() < self._jobs:
+                while self._waiting and len(self._running) < self._jobs:
                     self._start(self._waiting.popleft(), watchdog)
                 for ended in self._ended():
                     watchdog.leave(ended.process)
@@ -302,9 +291,6 @@ class SideBySide(Generic[T]):
                     os.waitpid(process, 0)
                 self._running.clear()
                 watchdog.stop()
-
-    def _busy(self) -> int:
-        return sum(not self._idles(task) for task, _, _ in self._running.values())
 
     def _start(self, task: T, watchdog: _Watchdog) -> None:
         def work() -> int:
@@ -331,6 +317,8 @@ class SideBySide(Generic[T]):
                 _kill(process)
             ended, status = os.waitpid(process, 0 if late else os.WNOHANG)
             if ended:
+                # What it started and left, when it broke.
+                _kill(process)
                 del self._running[process]
                 yield Ended(task, process, os.waitstatus_to_exitcode(status), seconds, late)
 
@@ -348,99 +336,3 @@ def _signals_held() -> Iterator[None]:
 def _kill(process: int) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
-
-
-_USAGE: Final = 4
-_ERROR: Final = 3
-
-
-def seeds_of(text: str) -> list[int]:
-    """Return the seeds of `1,2,3`.
-
-    Raises:
-        UsageError: one of them is no whole number.
-    """
-    try:
-        return [int(seed) for seed in text.split(",")]
-    except ValueError:
-        raise UsageError(f"--seeds must be whole numbers separated by commas, not '{text}'") from None
-
-
-def end_with(command: click.Command, name: str) -> NoReturn:
-    """Run a command and exit with its code.
-
-    Args:
-        name: What a line of trouble begins with.
-    """
-    try:
-        sys.exit(int(command.main(standalone_mode=False) or 0))
-    except click.ClickException as error:
-        _complain(name, error.format_message(), _USAGE)
-    except UsageError as error:
-        _complain(name, str(error), _USAGE)
-    except RegistryContractsError as error:
-        _complain(name, str(error), _ERROR)
-
-
-def _complain(name: str, text: str, code: int) -> NoReturn:
-    click.echo(f"{name}: {text}", err=True)
-    sys.exit(code)
-
-
-@dataclass(frozen=True)
-class RunOutcome:
-    """What came of one run.
-
-    Attributes:
-        verdict: The run's one word, such as `pass` or `fail`.
-        exit_code: Of design section 3.
-        findings: As `verdict.json` holds them.
-        inconclusive: Must clauses that could not be judged: `clause in realm: reason`.
-        requests: Sent to the sandbox.
-        seconds: Of the whole process, from start to end.
-        folder: The run's folder in the reports.
-        said: The last lines the process wrote.
-        retries: Requests that were repeated because of the environment.
-        faults: What the environment did, and how often.
-    """
-
-    verdict: str
-    exit_code: int
-    findings: tuple[dict[str, Any], ...]
-    inconclusive: tuple[str, ...]
-    requests: int
-    seconds: float
-    folder: Path
-    said: str = ""
-    retries: int = 0
-    faults: Mapping[str, int] = field(default_factory=dict)
-
-
-def read_outcome(path: Path, exit_code: int, seconds: float, said: str = "") -> RunOutcome:
-    """Read what came of a run from its `verdict.json`.
-
-    Args:
-        exit_code: Of its process.
-        seconds: That it took.
-        said: The last lines it wrote.
-    """
-    content = plain(verdict_json.read(path))
-    cells = [
-        (clause, realm, cell) for clause in content["clauses"] for realm, cell in clause["realms"].items()
-    ]
-    return RunOutcome(
-        verdict=content["verdict"],
-        exit_code=exit_code,
-        findings=tuple(content["findings"]),
-        inconclusive=tuple(
-            f"{clause['id']} in {realm}: {cell.get('reason', '')}"
-            for clause, realm, cell in cells
-            if cell["verdict"] == "inconclusive" and clause["level"] == "must"
-        ),
-        requests=content["environment"]["requests"],
-        seconds=seconds,
-        folder=path.parent,
-        said=said,
-        retries=content["environment"]["retries"],
-        faults=content["environment"]["faults"],
-    )

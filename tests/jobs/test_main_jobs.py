@@ -18,8 +18,7 @@ import pytest
 
 from contracts.interface.description import load_description
 from contracts.interface.location import python_command
-from contracts.proving.drawn import draw_services
-from contracts.proving.trials import AND, settings_needed
+from contracts.proving.services import AND, draw_services, settings_needed
 from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS, EmbeddedSandbox
 from contracts.settings.target import ACCOUNT_ROLES, DOCUMENT_REALMS
 from tests.meta.program import clean_environment

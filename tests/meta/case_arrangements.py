@@ -19,7 +19,7 @@ from contracts.plugin.forecast import without_realm
 from contracts.plugin.worker import WORKER
 from contracts.proving.case_costs import MEASURED, Cost, KnownCosts, write_costs
 from contracts.proving.processes import ForkedSandbox, run_suite
-from contracts.proving.trials import Watch
+from contracts.proving.runs import Watch
 from contracts.session.shared_state import SharedState
 
 #: A document's own name, another in each run.
@@ -30,7 +30,7 @@ class Arrangements(Watch):
     """Watches which case asks for what is arranged once, and who sends what."""
 
     def __init__(self, sandbox: ForkedSandbox) -> None:
-        super().__init__(sandbox, stop=False)
+        super().__init__(sandbox)
         self.sent: Counter[str] = Counter()
         self.needs: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.realms: Counter[str] = Counter()

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from contracts.evidence.observations import ObservationsFile
 from contracts.evidence.record import EVENTS, RunFile
@@ -16,8 +16,7 @@ from contracts.history.baseline import DriftSettings
 from contracts.history.observed_facts import ChangeEntry
 from contracts.history.runs import Entry, Folded, Past
 from contracts.manual.check import CheckFile
-from contracts.proving.matrix import ProofFile
-from contracts.proving.trials import TrialResult, TrialsHead
+from contracts.proving.trials import Result
 from contracts.reports.finding_files import FindingFile
 from contracts.reports.verdict_json import VerdictFile
 from contracts.session.draft_cleanup import SweptFile
@@ -58,17 +57,9 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
         "What a run saw where the interface document is silent", ObservationsFile
     ),
     "past": lambda: schema_of("past.json: what earlier runs on the target said, as this run knew it", Past),
-    "proof": lambda: schema_of(
-        "proof.json: the kill matrix, and everything else that `prove` showed", ProofFile
-    ),
     "run": lambda: schema_of("run.json: the run as a whole, as its controller knows it", RunFile),
     "swept": lambda: schema_of("What a sweep did about one killed run", SweptFile),
-    "trial": lambda: schema_of(
-        "One line of trials.jsonl: the proof it belongs to (first), one trial, or the end (last)",
-        TrialsHead,
-        TrialResult,
-        Literal["finished"],
-    ),
+    "trial": lambda: schema_of("One line of trials.jsonl: one trial of a proof", Result),
     "verdict": lambda: schema_of("The verdict of a run of the contract suite", VerdictFile),
 }
 

@@ -1,4 +1,4 @@
-"""The tables of docs/live.md (settings), docs/proof.md (what is drawn) and docs/weather.md, made from the code.
+"""The tables of live.md (settings), proof.md (faults), variants.md and weather.md, made from the code.
 
 `python -m tests.meta.published_tables` writes them; the tests of settings and proving tell when that is due.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.interface.catalogue import Level
-from contracts.proving.matrix import put_between
+from contracts.proving.report import put_between
 from contracts.sandbox.faults.population import population
 from contracts.sandbox.variants.model import SENTENCES, SILENT_CLAUSES, SILENT_POINTS, WITHOUT_KNOB
 from contracts.sandbox.weather import ALL as WEATHERS
@@ -108,7 +108,7 @@ def _names(names: Iterable[str]) -> str:
 TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("live.md", "settings", settings_tables),
     ("proof.md", "population", population_table),
-    ("proof.md", "silences", silences_table),
+    ("variants.md", "silences", silences_table),
     ("weather.md", "weathers", weathers_table),
 )
 

@@ -526,10 +526,12 @@ def _always(_request: Request, _met: Met) -> bool:
     return True
 
 
+#: The condition of a fault that acts on every request.
+ALWAYS: Final = "always"
 #: When a fault acts.
 CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
     {
-        "always": _always,
+        ALWAYS: _always,
         "second-time": lambda request, met: met.by_uid[request.uid] == 2,
         "from-second-time": lambda request, met: met.by_uid[request.uid] >= 2,
         "every-third": lambda _, met: met.total % 3 == 0,

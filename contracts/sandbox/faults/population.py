@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Final
+from zlib import crc32
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level
@@ -29,7 +30,7 @@ from contracts.sandbox.faults import (
     tokens,
     uid,
 )
-from contracts.sandbox.faults.fault import Fault
+from contracts.sandbox.faults.fault import ALWAYS, Fault
 
 #: What makes the faults of one kind, in the population's order: a draw depends on it.
 _MAKERS: Final = (
@@ -119,6 +120,28 @@ def load(name: str) -> Fault:
     if fault is None:
         raise UsageError(f"unknown fault '{name}'; `registry-contracts sandbox --fault list` shows them all")
     return fault
+
+
+def fixed_set() -> list[Fault]:
+    """For every clause the faults that break it alone: those with a name of their own, where there are any.
+
+    Of those that do the same at other operations or moments it is one.
+    """
+    by_clause: dict[str, list[Fault]] = {}
+    for fault in population().values():
+        if len(set(fault.clauses)) == 1:
+            by_clause.setdefault(fault.clauses[0], []).append(fault)
+    chosen: dict[tuple[str, str], list[Fault]] = {}
+    for clause, faults in by_clause.items():
+        for fault in [fault for fault in faults if fault.named or fault.also] or faults:
+            chosen.setdefault((clause, fault.operator), []).append(fault)
+    return [_one_of(faults) for faults in chosen.values()]
+
+
+def _one_of(faults: list[Fault]) -> Fault:
+    """One of faults that do the same at other operations or moments; not the same operation for each."""
+    faults = [fault for fault in faults if fault.condition == ALWAYS] or faults
+    return faults[crc32(faults[0].operator.encode()) % len(faults)]
 
 
 def draw(

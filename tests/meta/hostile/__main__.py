@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from contracts.errors import breakdown
-from contracts.proving.matrix import put_between
+from contracts.proving.report import put_between
 from contracts.safe_text import plain_line
 from tests.meta.hostile.probe import PROBES, SEED, SHARED, Probe, Skipped, Wrong, folder_of_its_own, loaded
 

@@ -78,7 +78,7 @@ def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
         "scenario/test_uid_lengths.py::test_short",
         "fail",
         "findings 0123456789",
-        "uid-accepts-ten: A uid of ten characters is accepted.",
+        "uid-accepts-ten: A uid may have ten characters.",
         "registry-contracts call updateContact --invalid path.uid:too-short",
         "no deviation",
     ):
@@ -106,13 +106,13 @@ def test_an_operation_is_explained(command: RunCommand) -> None:
     assert "draft-save-creates" in ended.out
 
 
-def test_without_the_sandbox_defects_are_left_out(
+def test_without_the_sandbox_faults_are_left_out(
     command: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contracts.cli.explain.defects", lambda: None)
+    monkeypatch.setattr("contracts.cli.explain.faults", lambda **_: None)
     assert "known where the sandbox is installed" in command("explain", "uid-too-short").out
-    monkeypatch.setattr(sandbox_setup, "defects", lambda: None)
-    ended = command("list", "defects")
+    monkeypatch.setattr(sandbox_setup, "faults", lambda: None)
+    ended = command("list", "faults")
     assert (ended.code, "pip install" in ended.err) == (4, True)
 
 
@@ -142,7 +142,7 @@ def test_untested_clauses_are_listed_with_the_reason(command: RunCommand, last: 
 
 
 @pytest.mark.parametrize(
-    "what", ["operations", "realms", "profiles", "defects", "variants", "weathers", "cases"]
+    "what", ["operations", "realms", "profiles", "faults", "variants", "weathers", "cases"]
 )
 def test_everything_is_listed(command: RunCommand, what: str) -> None:
     ended = command("list", what)

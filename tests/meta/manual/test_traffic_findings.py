@@ -6,7 +6,7 @@ import pytest
 
 from contracts.exchanges.exchange import UNKNOWN_BODY
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding, verdict_of
-from contracts.proving.drawn import knobs, together
+from contracts.proving.services import knobs, together
 from contracts.sandbox.defects import load
 from tests.meta.manual.client_tour import service_side, tour
 from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client

@@ -4,15 +4,13 @@ import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import jsonschema_rs
 import pytest
 
 from contracts.file_formats import plain
 from contracts.history.observed_facts import Change, Kind
-from contracts.proving.matrix import as_data, matrix
-from contracts.proving.trials import CaseFacts, ProofTrial, TrialKind, TrialResult
+from contracts.proving import trials
 from contracts.session.draft_cleanup import Draft
 from contracts.session.ledger import Ledger, read_entries
 from tests.meta.published_schemas import FOLDER, PUBLISHED, text_of
@@ -88,34 +86,13 @@ def test_changes_as_drift_prints_them_fit() -> None:
     assert mistakes("changes", [[{**changes[0], "severity": "grave"}]])
 
 
-def test_a_proof_and_its_trials_fit() -> None:
-    case = "uid_lengths: save refuses a uid outside the range [short]"
-    whole: dict[str, Any] = {
-        "realms": ("abs-dev",),
-        "profile": "gate",
-        "exit_code": 1,
-        "requests": 9,
-        "seconds": 1.0,
-        "findings": (),
-    }
-    trial = ProofTrial(TrialKind.DEFECT, "uid-accepts-ten", "uid-too-short", 1)
-    killed = TrialResult(
-        trial=trial, killed=True, cases=(case,), first={"requests": 7, "seconds": 0.5}, **whole
+def test_the_trials_of_a_proof_fit() -> None:
+    fault, fixed = trials.Kind.FAULT, trials.Part.FIXED
+    trial = trials.Trial(fixed, fault, "a-fault", ("abs-dev",), 1, clauses=("uid-hyphen",))
+    found = trials.Found("uid-hyphen", must=True, case="a case", text="seen")
+    results = (
+        trials.Result(trial, 1, (found,), ("a case",), confirmed=True),
+        trials.Result(trial, trouble="took too long"),
     )
-    nothing = TrialResult.nothing(trial, ("abs-dev",), 1.0, "it took too long")
-    head = {"suite": "0" * 64, "proof": {}}
-    lines = [head, *(json.loads(each.line()) for each in (killed, nothing)), "finished"]
-    assert mistakes("trial", lines) == []
-    facts = CaseFacts(("uid-too-short",), ("saveDraft",), ("abs-dev",), "gate", "test_uid_lengths.py")
-    about = {
-        "command": "python -m contracts.proving",
-        "started": NOW,
-        "seconds": 1.0,
-        "seeds": [1],
-        "jobs": 2,
-        "cores": 2,
-        "versions": {"suite": "1"},
-    }
-    for results in ([killed], [nothing]):
-        data = json.loads(json.dumps(as_data(matrix(results, {case: facts}), about)))
-        assert mistakes("proof", [data]) == []
+    assert mistakes("trial", [json.loads(json.dumps(plain(result))) for result in results]) == []
+    assert mistakes("trial", [{}])

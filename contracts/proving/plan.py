@@ -1,0 +1,203 @@
+"""The trials of a proof: the fixed set, what is drawn, and manners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import cycle, islice
+from random import Random
+from typing import Final
+from zlib import crc32
+
+from contracts.errors import UsageError
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.interface.operations import ANY_REALM
+from contracts.proving.runs import Function
+from contracts.proving.services import AND, SLOW, cover, draw_services
+from contracts.proving.trials import FAITHFUL, Kind, Part, Trial
+from contracts.sandbox.faults import population
+from contracts.sandbox.faults.fault import ALWAYS, Fault
+from contracts.sandbox.variants import ALL as VARIANTS
+from contracts.sandbox.variants import chosen
+from contracts.sandbox.weather import ALL as WEATHERS
+from contracts.sandbox.weather import PASSES
+from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
+
+#: Seed of the fixed set.
+FIXED_SEED: Final = 1
+#: A test function that finds none of so many faults of its clauses will find none.
+_MOST_TRIALS_OF_FUNCTION: Final = 12
+
+
+def fixed_trials(faults: Iterable[Fault], realm: str = "") -> Iterator[Trial]:
+    """Each fault before the cases of its clauses, in one realm; another one for each."""
+    for fault in faults:
+        offered = realms_of(fault)
+        trial = _narrow(fault, realm or offered[crc32(fault.name.encode()) % len(offered)])
+        # What shows once in so many times is found by repetition alone.
+        yield (further(trial) or trial) if fault.rare else trial
+
+
+def _narrow(fault: Fault, realm: str) -> Trial:
+    return Trial(Part.FIXED, Kind.FAULT, fault.name, (realm,), FIXED_SEED, clauses=fault.clauses, narrow=True)
+
+
+def further(trial: Trial) -> Trial | None:
+    """The trial that goes further where a fault of the fixed set lived; None where there is nothing further."""
+    broad = trial.kind is Kind.FAULT and trial.part is Part.FIXED and not trial.only
+    if not broad or trial.profile == "nightly":
+        return None
+    return replace(trial, profile="nightly", realms=realms_of(population.load(trial.name)))
+
+
+def trials_of_function(name: str, function: Function) -> list[Trial]:
+    """What may show that a test function finds something: faults that break its clauses, the nearest first."""
+    home = set(DEVELOPMENT_REALMS) if ANY_REALM in function.realms else set(function.realms)
+    near = [
+        fault for fault in population.fixed_set() if not function.clauses.keys().isdisjoint(fault.clauses)
+    ]
+    near.sort(key=lambda fault: len(set(fault.operations) - function.operations))
+    return [
+        replace(_narrow(fault, realm), profile=function.profile, only=(name,))
+        for fault in near[:_MOST_TRIALS_OF_FUNCTION]
+        for realm in [realm for realm in realms_of(fault) if realm in home][:1]
+    ]
+
+
+def realms_of(fault: Fault) -> tuple[str, ...]:
+    """Where a fault can show: in the realms of its clauses, where its operations are found."""
+    if fault.realms:
+        return fault.realms
+    catalogue, described = load_catalogue(), load_description().operations
+    of_clauses = {realm for clause in fault.clauses for realm in catalogue.clause(clause).realms}
+    homes = [set(described[operation].realms) for operation in fault.operations]
+    for found in (set.intersection(*homes), set.union(*homes)):
+        common = tuple(realm for realm in DEVELOPMENT_REALMS if realm in of_clauses & found)
+        if common:
+            return common
+    return DEVELOPMENT_REALMS[:1]
+
+
+def calm_trials() -> Iterator[Trial]:
+    """The faithful service in every realm and in the longer profiles, and services that have each variant once."""
+    for realm in DEVELOPMENT_REALMS:
+        yield faithful_trial(realm)
+    for profile, realm in zip(("nightly", "full"), DOCUMENT_REALMS, strict=False):
+        yield faithful_trial(realm, profile)
+    yield service_trial(Part.FIXED, SLOW, FIXED_SEED, DEVELOPMENT_REALMS[-1])
+    for name in VARIANTS:
+        if VARIANTS[name].settings:
+            yield service_trial(Part.FIXED, name, FIXED_SEED)
+    for row in _each_once():
+        yield service_trial(Part.FIXED, AND.join(row), FIXED_SEED)
+
+
+def _each_once() -> Iterator[list[str]]:
+    """Rows of a cover until each variant has stood in one."""
+    waiting = {name for name in VARIANTS if name != SLOW and not VARIANTS[name].settings}
+    for row in cover(FIXED_SEED):
+        yield row
+        waiting -= set(row)
+        if not waiting:
+            return
+
+
+def faithful_trial(
+    realm: str, profile: str = "gate", seed: int = FIXED_SEED, functions: Iterable[str] = ()
+) -> Trial:
+    """The faithful service, be it before the cases of some test functions alone."""
+    return Trial(Part.FIXED, Kind.SERVICE, FAITHFUL, (realm,), seed, profile, only=tuple(functions))
+
+
+def fault_trial(fault: Fault, seed: int, realm: str = "") -> Trial:
+    """A whole gate on a fault, in a realm that the seed draws among those in which the fault shows."""
+    chance = Random(f"realm {seed} {fault.name}")  # noqa: S311 - nothing secret hangs on it
+    drawn = chance.choice(fault.realms or DOCUMENT_REALMS)
+    return Trial(Part.DRAWN, Kind.FAULT, fault.name, (realm or drawn,), seed, clauses=fault.clauses)
+
+
+def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
+    """A whole gate on a service, in a realm that the seed draws; the workflow's own comes up least often.
+
+    Raises:
+        UsageError: there is no variant of one of the names.
+    """
+    chosen(name.split(AND))
+    chance = Random(f"realm {seed} {name}")  # noqa: S311 - as above
+    drawn = chance.choice((*DOCUMENT_REALMS, *DOCUMENT_REALMS, DEVELOPMENT_REALMS[-1]))
+    return Trial(part, Kind.SERVICE, name, (realm or drawn,), seed)
+
+
+def drawn_trials(faults: int, services: int, seed: int, realm: str = "") -> Iterator[Trial]:
+    """Whole gates on drawn services and on drawn faults of level must."""
+    for name in draw_services(services, seed):
+        yield service_trial(Part.DRAWN, name, seed, realm)
+    for fault in population.draw(faults, seed):
+        yield fault_trial(fault, seed, realm)
+
+
+#: Figures of weathers that runs of few requests meet too: of the profile smoke, and of the cases of one clause.
+CLOSE: Final[Mapping[str, tuple[str, str]]] = {
+    "sporadic-503": ("share=0.06", "share=0.15"),
+    "rate-limit": ("per_second=30:burst=20", "per_second=10:burst=5"),
+    "gateway-html": ("share=0.06", "share=0.15"),
+    "lost-route": ("share=0.03", "share=0.1"),
+    "maintenance": ("from_request=20:seconds=4", "from_request=5:seconds=3"),
+    "resets": ("share=0.06", "share=0.15"),
+    "truncated": ("share=0.06", "share=0.15"),
+    "outage-midway": ("from_request=30", "from_request=12"),
+    "outage-ten-seconds": ("from_request=20", "from_request=5"),
+    "restart": ("every=30", "every=15"),
+}
+#: Clauses of which a fault lies beneath the weather.
+BENEATH: Final = (
+    "draft-get-content",
+    "attachment-download-same",
+    "contact-create-full",
+    "draft-delete-removes",
+    "uid-forbidden-characters",
+)
+_REALM: Final = DOCUMENT_REALMS[0]
+
+
+def manners_trials(kills: int, seed: int) -> Iterator[Trial]:
+    """Every weather over the faithful service and over a fault; runs beside others; runs that are killed."""
+    chance = Random(f"manners {seed}")  # noqa: S311 - as above
+    for number in range(kills):
+        moment = f"{chance.uniform(1.0, 25.0):.1f}"
+        yield Trial(Part.MANNERS, Kind.KILL, moment, (_REALM,), seed + number)
+    faults = [_beneath(clause) for clause in BENEATH]
+    yield _canary("smoke", "", seed)
+    yield _canary("gate", "-n 2", seed)
+    yield _canary("gate", "-n 2", seed, faults[-1])
+    for (name, weather), fault in zip(
+        WEATHERS.items(), islice(cycle(faults), seed % len(faults), None), strict=False
+    ):
+        wide, close = (f"{name}:{figures}" if figures else name for figures in CLOSE.get(name, ("", "")))
+        reachable = weather.expects == PASSES
+        yield Trial(Part.MANNERS, Kind.WEATHER, wide, (_REALM,), seed, "smoke", reachable=reachable)
+        yield Trial(
+            Part.MANNERS,
+            Kind.WEATHER,
+            close,
+            (_REALM,),
+            seed,
+            clauses=fault.clauses,
+            narrow=True,
+            fault=fault.name,
+            reachable=reachable,
+        )
+
+
+def _canary(profile: str, words: str, seed: int, fault: Fault | None = None) -> Trial:
+    name = fault.name if fault else ""
+    return Trial(Part.MANNERS, Kind.CANARY, words, DEVELOPMENT_REALMS, seed, profile, fault=name)
+
+
+def _beneath(clause: str) -> Fault:
+    """The first fault that breaks a clause alone, always and in each realm."""
+    for fault in population.population().values():
+        if set(fault.clauses) == {clause} and fault.condition == ALWAYS:
+            return fault
+    raise UsageError(f"no fault breaks {clause} alone; the weather needs one")

@@ -1,0 +1,211 @@
+"""The report of a proof: figures, what does not hold, and for each clause how many faults were found, and by whom."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from contracts.errors import UsageError
+from contracts.evidence.record import ExitCode
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.proving.floor import Floor, Share
+from contracts.proving.trials import Kind, Outcome, Part, Result
+from contracts.safe_text import many
+
+_LONGEST: Final = 1000
+#: So many test functions are named for a clause.
+_NAMED: Final = 2
+#: What is said of a kind of trial that is no fault.
+_SOUND: Final = {
+    Kind.SERVICE: "conformant services that pass, the faithful one included",
+    Kind.WEATHER: "runs in bad weather that end as they have to",
+    Kind.CANARY: "runs that changed no record of others",
+    Kind.KILL: "killed runs that left nothing unlisted",
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a proof showed.
+
+    Attributes:
+        seconds: Of the clock.
+        floor: What the draw is held against; None: each drawn fault has to be found.
+        functions: Test functions that can find something, where each had its turn; else none.
+    """
+
+    results: Sequence[Result]
+    command: str
+    seconds: float
+    jobs: int
+    floor: Floor | None = None
+    functions: tuple[str, ...] = ()
+
+    @property
+    def fixed(self) -> Share:
+        """How many faults of the fixed set were found."""
+        return self._found(Part.FIXED)
+
+    @property
+    def drawn(self) -> Share:
+        """How many drawn faults were found."""
+        return self._found(Part.DRAWN)
+
+    @property
+    def idle(self) -> list[str]:
+        """Test functions that found no fault."""
+        finders = {function for result in self.results for function in result.finders}
+        return sorted(set(self.functions) - finders)
+
+    @property
+    def bad(self) -> list[Result]:
+        """The trials that did not end well."""
+        bad = (result for result in self.results if not result.outcome.good)
+        return sorted(bad, key=lambda result: (result.trial.part, result.outcome, result.trial.name))
+
+    def exit_code(self) -> ExitCode:
+        """Say whether the proof holds: of a draw so many faults may be missed as the floor allows, else none."""
+        bad = [result for result in self.bad if result.outcome is not Outcome.TROUBLE]
+        missed = [
+            result for result in bad if result.trial.part is Part.DRAWN and result.trial.kind is Kind.FAULT
+        ]
+        lost = self.drawn.below(self.floor.share) if self.floor else bool(missed)
+        if lost or len(bad) > len(missed):
+            return ExitCode.FAIL
+        return ExitCode.ERROR if len(bad) < len(self.bad) else ExitCode.PASS
+
+    def closing_lines(self) -> Iterator[str]:
+        """What the command says at its end."""
+        yield from (f"found nothing: {function}" for function in self.idle)
+        parts = [
+            f"{share.found} of {many(share.of, 'fault')} of the {name} found"
+            for name, share in (("fixed set", self.fixed), ("draw", self.drawn))
+            if share.of
+        ]
+        parts += [f"{sound.found} of {sound.of} {_SOUND[kind]}" for kind, sound in self._sound()]
+        word = {ExitCode.PASS: "holds", ExitCode.FAIL: "does not hold"}.get(self.exit_code(), "says nothing")
+        yield f"proof: {word}: {'; '.join(parts)}"
+
+    def lines(self) -> Iterator[str]:
+        """The report in Markdown."""
+        took = many(round(self.seconds / 60), "minute")
+        yield f"`{self.command}` on {datetime.now(UTC):%Y-%m-%d}:"
+        cores = many(os.cpu_count() or 1, "core")
+        yield f"{many(len(self.results), 'trial')} in {took}, {self.jobs} side by side on {cores}."
+        yield ""
+        yield from self._figures()
+        yield from self._bad_rows()
+        yield from self._clause_rows()
+        yield from _listed("Test functions that found no fault:", self.idle)
+        yield from _listed("Must clauses that no fault breaks alone:", self._unbroken())
+
+    def _found(self, part: Part) -> Share:
+        faults = self._faults(part)
+        return Share(sum(result.found for result in faults), len(faults))
+
+    def _faults(self, part: Part) -> list[Result]:
+        of_part = [r for r in self.results if r.trial.part is part and r.trial.kind is Kind.FAULT]
+        return [result for result in of_part if not result.trial.only]
+
+    def _sound(self) -> Iterator[tuple[Kind, Share]]:
+        for kind in _SOUND:
+            outcomes = [result.outcome for result in self.results if result.trial.kind is kind]
+            if outcomes:
+                yield kind, Share(outcomes.count(Outcome.PASS), len(outcomes))
+
+    def _figures(self) -> Iterator[str]:
+        yield "| | |"
+        yield "|---|---|"
+        if self.fixed.of:
+            broken = Counter(load_catalogue().clause(clause).level for clause in self._by_clause())
+            yield f"| faults of the fixed set that are found on their own clause | {_of(self.fixed)} |"
+            yield f"| clauses that it breaks: must, should | {broken[Level.MUST]}, {broken[Level.SHOULD]} |"
+        if self.drawn.of:
+            low, high = self.drawn.interval()
+            yield f"| drawn faults that fail the run on a clause they break | {_of(self.drawn)} |"
+            yield f"| … with a confidence of 95 % | {100 * low:.1f} % to {100 * high:.1f} % |"
+        requests = [result.requests for result in self._faults(Part.DRAWN) if result.found]
+        if requests:
+            yield f"| … requests until the first confirmed finding, median | {median(requests):g} |"
+        yield from (f"| {_SOUND[kind]} | {_of(sound)} |" for kind, sound in self._sound())
+        spent = [result.cpu_seconds for result in self.results] or [0.0]
+        yield f"| CPU seconds of a trial, mean and longest | {sum(spent) / len(spent):.1f}, {max(spent):.1f} |"
+
+    def _bad_rows(self) -> Iterator[str]:
+        if self.bad:
+            yield ""
+            yield "| what does not hold | realm | how it ended | why |"
+            yield "|---|---|---|---|"
+        for result in self.bad:
+            why = result.why[:_LONGEST].replace("|", "\\|").replace("\n", " ")
+            yield f"| {result.trial.shown} | {', '.join(result.trial.realms)} | {result.outcome} | {why} |"
+
+    def _by_clause(self) -> dict[str, list[Result]]:
+        """The faults of the fixed set by the clause that they break."""
+        rows: dict[str, list[Result]] = {}
+        for result in self._faults(Part.FIXED):
+            for clause in result.trial.clauses:
+                rows.setdefault(clause, []).append(result)
+        return dict(sorted(rows.items()))
+
+    def _clause_rows(self) -> Iterator[str]:
+        rows = self._by_clause()
+        if rows:
+            yield ""
+            yield "| clause | faults found | by |"
+            yield "|---|---|---|"
+        finders = self._finders()
+        for clause, results in rows.items():
+            names = [f"`{name}`" for name, _ in finders[clause].most_common(_NAMED)]
+            names += [f"{len(finders[clause]) - _NAMED} more"] * (len(finders[clause]) > _NAMED)
+            yield f"| `{clause}` | {sum(r.found for r in results)} of {len(results)} | {', '.join(names)} |"
+
+    def _finders(self) -> dict[str, Counter[str]]:
+        """How many faults each test function found, by clause."""
+        finders: dict[str, Counter[str]] = defaultdict(Counter)
+        for result in self.results:
+            for clause in result.trial.clauses:
+                finders[clause].update(name.rpartition("::test_")[2] for name in result.finders)
+        return finders
+
+    def _unbroken(self) -> list[str]:
+        broken = self._by_clause()
+        musts = [clause.id for clause in load_catalogue() if clause.level is Level.MUST]
+        return [clause for clause in musts if clause not in broken] if self.functions else []
+
+
+def _of(share: Share) -> str:
+    return f"{share.found} of {share.of}"
+
+
+def _listed(head: str, names: Iterable[str]) -> Iterator[str]:
+    shown = ", ".join(f"`{name}`" for name in names)
+    if shown:
+        yield ""
+        yield f"{head} {shown}."
+
+
+def put_between(path: Path, name: str, text: str) -> None:
+    """Put a text between the two marks of a name in a document, and leave the rest as it is.
+
+    The marks are the comments `<!-- begin NAME -->` and `<!-- end NAME -->`; without a text they are only looked for.
+
+    Raises:
+        UsageError: the document is not there or lacks the marks.
+    """
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    try:
+        before, marker, rest = path.read_text(encoding="utf-8").partition(begin)
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror}") from None
+    _, closed, after = rest.partition(end)
+    if not marker or not closed:
+        raise UsageError(f"'{path}' lacks the line '{begin}' or '{end}' between which the tables go")
+    if text:
+        path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")

@@ -1,0 +1,163 @@
+"""What a proof tries: the fixed set of faults, drawn services, weathers; and when a pass is false."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.operations import ANY_REALM
+from contracts.proving.false_passes import false_passes, needed
+from contracts.proving.plan import (
+    CLOSE,
+    calm_trials,
+    drawn_trials,
+    fixed_trials,
+    further,
+    manners_trials,
+)
+from contracts.proving.services import AND, SLOW, cover, draw_services, knobs, together
+from contracts.proving.trials import FAITHFUL, Kind
+from contracts.sandbox.faults.population import fixed_set, population
+from contracts.sandbox.variants import ALL
+from contracts.sandbox.variants.model import (
+    CONTRADICTORY,
+    SENTENCES,
+    SILENT_CLAUSES,
+    SILENT_POINTS,
+    WITHOUT_KNOB,
+)
+from contracts.sandbox.weather import ALL as WEATHERS
+from contracts.sandbox.weather import chosen_weather
+
+
+def test_the_fixed_set_has_for_every_clause_what_breaks_it_alone_once() -> None:
+    faults = fixed_set()
+    assert all(len(set(fault.clauses)) == 1 for fault in faults)
+    assert set(Counter((fault.clauses[0], fault.operator) for fault in faults).values()) == {1}
+    alone = [fault for fault in population().values() if len(set(fault.clauses)) == 1]
+    assert {fault.clauses for fault in faults} == {fault.clauses for fault in alone}
+    assert {fault.operator for fault in faults} >= {fault.operator for fault in alone if fault.named}
+
+
+def test_a_fault_is_tried_in_a_realm_of_its_clause_and_then_further_in_all_of_them() -> None:
+    for fault, trial in zip(fixed_set(), fixed_trials(fixed_set()), strict=True):
+        realms = {realm for clause in fault.clauses for realm in load_catalogue().clause(clause).realms}
+        assert ANY_REALM in realms or realms.issuperset(trial.realms), fault.name
+        next_trial = further(trial)
+        assert trial.profile == "nightly" or next_trial is not None
+        assert next_trial is None or (next_trial.profile, further(next_trial)) == ("nightly", None)
+
+
+def test_what_must_stay_silent_is_the_faithful_service_everywhere_and_each_variant() -> None:
+    trials = list(calm_trials())
+    faithful = [(trial.profile, trial.realms[0]) for trial in trials if trial.name == FAITHFUL]
+    assert {realm for profile, realm in faithful if profile == "gate"} == {
+        "abs-dev",
+        "bch-dev",
+        "chm-dev",
+        "ort-dev",
+    }
+    assert {profile for profile, _ in faithful} == {"gate", "nightly", "full"}
+    assert {name for trial in trials for name in trial.name.split(AND)} == {FAITHFUL, *ALL}
+
+
+def test_a_draw_is_the_same_for_the_same_seed_and_another_for_another() -> None:
+    drawn = list(drawn_trials(10, 4, 3))
+    assert Counter(trial.kind for trial in drawn) == {Kind.FAULT: 10, Kind.SERVICE: 4}
+    assert drawn == list(drawn_trials(10, 4, 3))
+    assert drawn != list(drawn_trials(10, 4, 4))
+
+
+def test_every_weather_lies_over_the_faithful_service_and_over_a_fault() -> None:
+    trials = [trial for trial in manners_trials(2, 1) if trial.kind is Kind.WEATHER]
+    met = Counter((trial.name.partition(":")[0], bool(trial.fault)) for trial in trials)
+    assert met == Counter((name, over) for name in WEATHERS for over in (False, True))
+    for trial in trials:
+        assert chosen_weather([trial.name])
+        assert bool(trial.clauses) is bool(trial.fault) is trial.narrow
+    assert WEATHERS.keys() >= CLOSE.keys()
+
+
+def test_every_silent_clause_has_a_knob_or_a_reason() -> None:
+    silent = {clause.id for clause in load_catalogue() if clause.level is Level.SILENT}
+    assert SILENT_CLAUSES.keys() | WITHOUT_KNOB.keys() == silent
+    assert not SILENT_CLAUSES.keys() & WITHOUT_KNOB.keys()
+    assert {clause for clauses in SENTENCES.values() for clause in clauses} <= silent
+
+
+def test_every_variant_turns_a_knob() -> None:
+    named = {name for table in (SILENT_CLAUSES, SILENT_POINTS) for names in table.values() for name in names}
+    assert named == ALL.keys()
+    turned = [name for names in knobs().values() for name in names]
+    assert sorted([*turned, SLOW, *(name for name in ALL if ALL[name].settings)]) == sorted(ALL)
+
+
+def test_drawn_services_hold_only_what_goes_together_and_every_variant() -> None:
+    services = [service.split("+") for service in draw_services(24, 1)]
+    assert services[:3] == [service.split("+") for service in draw_services(3, 1)]
+    assert all(together(*pair) for service in services for pair in combinations(service, 2))
+    left_out = {"slow", *(name for name in ALL if ALL[name].settings)}
+    assert {name for service in services for name in service} | left_out == ALL.keys()
+
+
+def test_what_contradicts_a_sentence_together_is_not_drawn_together() -> None:
+    assert not together("batches-wait", "drafts-not-existing")
+    assert {name for pair in CONTRADICTORY for name in pair} <= ALL.keys()
+
+
+def test_in_the_whole_cover_all_meet_that_go_together() -> None:
+    met = {frozenset(pair) for row in cover(1) for pair in combinations(row, 2)}
+    variants = [name for names in knobs().values() for name in names]
+    knob_of = {name: knob for knob, names in knobs().items() for name in names}
+    assert met == {
+        frozenset(pair)
+        for pair in combinations(variants, 2)
+        if knob_of[pair[0]] != knob_of[pair[1]] and together(*pair)
+    }
+
+
+def _verdict(clause: str, verdict: str = "pass") -> dict[str, Any]:
+    return {"clauses": [{"id": clause, "level": "must", "realms": {"abs-dev": {"verdict": verdict}}}]}
+
+
+@pytest.mark.parametrize(
+    ("clause", "shown", "vacuous"),
+    [
+        ("workflow-created-exists", {}, True),
+        ("workflow-created-exists", {"createWorkflowRecordWithIdentifier": {"refusal": 9}}, True),
+        ("workflow-created-exists", {"createWorkflowRecordWithIdentifier": {"success": 1}}, False),
+        ("draft-get-content", {"getDraft": {"success": 2}}, False),
+        ("errors-array", {"createContact": {"success": 2}}, True),
+        ("errors-array", {"createContact": {"errors": 1}}, False),
+        ("uid-too-short", {"saveDraft": {"success": 5}}, True),
+        ("uid-too-short", {"saveDraft": {"refusal": 5}}, False),
+        ("no-server-error", {}, False),
+    ],
+)
+def test_a_pass_is_false_where_the_service_did_not_show_what_it_is_about(
+    clause: str, shown: dict[str, Any], vacuous: bool
+) -> None:
+    counts = {"operations": shown, "messages": []}
+    assert bool(false_passes(_verdict(clause), counts)) is vacuous
+    assert not false_passes(_verdict(clause, "inconclusive"), counts)
+
+
+def test_a_row_of_the_table_needs_its_message() -> None:
+    shown = {
+        "operations": {"updateWorkflowRecord": {"refusal": 1}},
+        "messages": ["workflow-identifier-unknown"],
+    }
+    assert not false_passes(_verdict("workflow-identifier-unknown"), shown)
+    assert false_passes(_verdict("workflow-locked-record"), shown)
+
+
+def test_every_must_clause_needs_something_or_is_about_any_answer() -> None:
+    for clause in load_catalogue():
+        what, operations = needed(clause)
+        assert set(operations) <= set(clause.operations) or clause.id == "workflow-created-known"
+        assert operations or clause.family == "http", clause.id
+        assert what in ("success", "refusal", "errors")

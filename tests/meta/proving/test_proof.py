@@ -1,0 +1,162 @@
+"""`python -m contracts.proving` as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.proving.__main__ import main
+from contracts.proving.manners import Snapshot, changes
+from contracts.proving.trials import Outcome
+from tests.meta.program import (
+    CHECKOUT,
+    PATIENCE,
+    Launcher,
+    RunCommand,
+    clean_environment,
+    eventually,
+    in_process,
+)
+
+LOST = "state/saveDraft/not-done/always"
+UID = "identity/getDraft/with-space-taken/always"
+
+
+@pytest.fixture
+def prove(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RunCommand:
+    return in_process(monkeypatch, capsys, main)
+
+
+def trials(reports: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (reports / "trials.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_a_fault_is_found_by_cases_that_the_faithful_service_passes(
+    library_launcher: Launcher, tmp_path: Path
+) -> None:
+    words = ["contracts.proving", f"--reports={tmp_path}", f"--fault={UID}"]
+    done = library_launcher.run(words, CHECKOUT, clean_environment(), tmp_path / "out", kind="module")
+    assert done.code == 0, done.output
+    assert "proof: holds: 1 of 1 fault of the fixed set found; 1 of 1 conformant" in done.out
+    fault, faithful = trials(tmp_path)
+    assert fault["confirmed"] is True
+    assert set(fault["found_by"]) & set(faithful["passed"])
+    assert "| `uid-forbidden-characters` | 1 of 1 |" in (tmp_path / "proof.md").read_text("utf-8")
+    assert not any((tmp_path / "runs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--fault", "none"], "unknown fault 'none'"),
+        (["--clause", "uid-to-short"], "unknown clause"),
+        (["--clause", "realm-production"], "no fault breaks realm-production alone"),
+        (["drawn", "--clause", "uid-too-short"], "not chosen by clause"),
+        (["--service", "gzip+none"], "unknown variant 'none'"),
+        (["--realm", "abs"], "unknown realm 'abs'"),
+        (["--floor", "nowhere.json"], "no floor in 'nowhere.json'"),
+        (["--docs", "nowhere.md"], "cannot read 'nowhere.md'"),
+        (["--seed", "one"], "one"),
+        (["half"], "half"),
+    ],
+)
+def test_a_mistaken_word_is_one_clear_line(
+    tmp_path: Path, prove: RunCommand, words: list[str], message: str
+) -> None:
+    done = prove("--reports", tmp_path / "proof", *words)
+    assert done.code == 4
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not (tmp_path / "proof").exists()
+
+
+def test_an_interrupted_proof_says_so_and_leaves_no_process(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "contracts.proving", f"--reports={tmp_path}", "drawn", "--service=slow"]
+    with subprocess.Popen(words, cwd=CHECKOUT, stderr=subprocess.PIPE, text=True) as going:
+        try:
+            assert eventually(
+                lambda: going.poll() is not None or any((tmp_path / "runs").glob("*/*/run.json"))
+            )
+            going.send_signal(signal.SIGINT)
+            _, said = going.communicate(timeout=PATIENCE)
+        finally:
+            going.kill()
+    assert (going.returncode, said.strip()) == (2, "registry-contracts: interrupted")
+    assert eventually(lambda: str(tmp_path) not in processes())
+
+
+def processes() -> str:
+    command = ["ps", "-eo", "args="]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+CASE = '''
+from contracts.cases import Actor, Claims, contract
+
+
+@contract("workflow-created-exists", "draft-get-content")
+def test_a_case(author: Actor, claim: Claims) -> None:
+    """Nothing is submitted, nothing is read, and yet something is said of both."""
+    listed = author.send("listDrafts")
+    for clause in ("draft-get-content", "workflow-created-exists"):
+        claim(clause).holds({holds}, listed, expected="anything", seen="nothing")
+'''
+
+
+@pytest.mark.parametrize(
+    ("holds", "words", "outcomes", "why"),
+    [
+        (
+            True,
+            ["--service=gzip"],
+            [Outcome.FALSE_PASS],
+            "draft-get-content: passes, yet the service showed no success",
+        ),
+        (
+            False,
+            ["--fault=answers/getDraft/success-told-as-404/always"],
+            [Outcome.UNCONFIRMED, Outcome.FALSE_ALARM],
+            "expected anything; seen nothing",
+        ),
+    ],
+    ids=["vacuous", "wrong"],
+)
+def test_a_case_that_judges_nothing_and_one_that_blames_every_service_are_caught(
+    tmp_path: Path, holds: bool, words: list[str], outcomes: list[Outcome], why: str
+) -> None:
+    root = tmp_path / "checkout"
+    for name in ("contracts", "openapi"):
+        shutil.copytree(CHECKOUT / name, root / name, ignore=shutil.ignore_patterns("*.pyc.*"))
+    for name in ("conftest.py", "pyproject.toml", "registry_contracts.py"):
+        shutil.copy2(CHECKOUT / name, root / name)
+    (root / "tests" / "contract").mkdir(parents=True)
+    (root / "tests" / "contract" / "test_planted.py").write_text(CASE.format(holds=holds), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "contracts.proving", *words, "--realm=abs-dev", "--reports=proof"],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    shown = (root / "proof" / "proof.md").read_text("utf-8")
+    assert all(f"| abs-dev | {outcome} |" in shown for outcome in outcomes), shown
+    assert why in shown
+
+
+def test_a_changed_record_of_somebody_else_is_noticed() -> None:
+    theirs, named = ("versions", "abs-dev", "theirs", "draft"), ("versions", "abs-dev", "named", "draft")
+    before: Snapshot = {theirs: "1", named: "1"}
+    assert changes(before, before) == []
+    assert changes(before, {theirs: "2"}, frozenset({"named"})) == ["versions abs-dev theirs draft: changed"]
+    assert changes(before, {named: "1"}) == ["versions abs-dev theirs draft: gone"]
