@@ -1,0 +1,36 @@
+"""Faults: the population that the description and the catalogue make."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from contracts.errors import UsageError
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.description import load_description
+from contracts.sandbox.faults import population
+
+
+def test_every_fault_names_operations_and_clauses_that_exist() -> None:
+    catalogue, operations = load_catalogue(), load_description().operations
+    for name, fault in population.population().items():
+        assert name == fault.name
+        assert set(fault.operations) <= operations.keys(), name
+        assert all(catalogue.clause(clause).level is not Level.SILENT for clause in fault.clauses), name
+
+
+def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() -> None:
+    families = {fault.family for fault in population.population().values()}
+    drawn = population.draw(4 * len(families), 3)
+    assert drawn == population.draw(4 * len(families), 3)
+    assert drawn != population.draw(4 * len(families), 4)
+    assert len(set(drawn)) == len(drawn)
+    assert max(Counter(fault.family for fault in drawn).values()) <= 6
+
+
+def test_an_unknown_fault_is_one_line() -> None:
+    with pytest.raises(
+        UsageError, match="unknown fault 'none'; `registry-contracts sandbox --fault list` shows them all"
+    ):
+        population.load("none")
