@@ -341,9 +341,9 @@ _VALUES: Final[tuple[tuple[str | tuple[str, ...], str, Callable[[Any], Any], str
         "Members whose value is null are left out."),
 )
 #: What reading a draft makes of the whole document.
-_DOCUMENTS: Final[tuple[tuple[str, str, Callable[[Any], Any], str], ...]] = (
+_DOCUMENTS: Final[tuple[tuple[str | tuple[str, ...], str, Callable[[Any], Any], str], ...]] = (
     ("draft-get-content", "content-empty", lambda _: {}, "Reading a draft gives an empty object."),
-    ("draft-get-content", "content-without-nested-objects", _inner_objects_emptied,
+    (_VALUES_TOO, "content-without-nested-objects", _inner_objects_emptied,
         "Objects inside the objects of a draft come back empty."),
     ("draft-get-content", "content-without-20th-member", lambda d: {k: d[k] for at, k in enumerate(d) if at != 19},
         "The twentieth member of a draft is left out."),

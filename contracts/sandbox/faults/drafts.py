@@ -19,6 +19,7 @@ from contracts.sandbox.faults.fault import (
     Request,
     Where,
     answer_json,
+    as_role,
     items_of,
     possible_conditions,
     row,
@@ -41,10 +42,6 @@ def _is_new(request: Request, memory: Memory) -> bool:
 
 def _is_there(request: Request, memory: Memory) -> bool:
     return _key(request) in memory.saved
-
-
-def _by_another(request: Request, memory: Memory) -> bool:
-    return _is_there(request, memory) and memory.saved[_key(request)].role != request.role
 
 
 def _was_deleted(request: Request, memory: Memory) -> bool:
@@ -96,6 +93,16 @@ def _joining(join: Callable[[Document, Document], Document]) -> Inject:
         return await below(request.with_json({**join(old, new), **header}))
 
     return effect
+
+
+async def _merged_for_another(request: Request, below: Below, memory: Memory) -> Answer | None:
+    """Another account's save of a draft is accepted, and members that were there keep their values."""
+    owner = memory.kept.setdefault(_key(request), memory.saved[_key(request)].role)
+    if request.role in ("", owner) or not isinstance(request.json, dict):
+        return None
+    there = await as_role(request.for_operation("getDraft", request.uid), below, memory, owner)
+    merged = request.with_json({**request.json, **(there.json if there.success else {})})
+    return await as_role(merged, below, memory, owner)
 
 
 def _arrays_appended(old: Document, new: Document) -> Document:
@@ -231,8 +238,10 @@ async def _attachments_dropped(request: Request, below: Below, memory: Memory) -
         memory.kept[request.uid] = items_of(listed.json) or []
         return None
     dropped = memory.kept.get(request.uid, ())
-    got = await below(request)
-    return with_items(got, lambda items: [item for item in items if item not in dropped])
+    if request.operation.id == "listAttachments":
+        return with_items(await below(request), lambda items: [item for item in items if item not in dropped])
+    gone = any(str(item.get("id")) == request.params["attachmentId"] for item in dropped)
+    return answer_json(404, {"message": "there is no such attachment"}) if gone else None
 
 
 # fmt: off
@@ -272,21 +281,20 @@ def draft_faults() -> Iterator[Fault]:
 def _writes() -> Iterator[Fault]:
     lost = "A draft is accepted when it is saved for the first time, and not stored."
     for condition in ("always", "in-chm-dev", "when-large", "of-other", "beyond-ascii", "one-in-twenty"):
-        yield row("draft-create-lost", "draft-save-creates", "saveDraft", _undone(creating=True), lost, condition,
+        # What is read at the same time is not what was saved, either.
+        broken = ("draft-save-creates", "draft-get-content")[: 2 if condition in ("always", "in-chm-dev") else 1]
+        yield row("draft-create-lost", broken, "saveDraft", _undone(creating=True), lost, condition,
             where=_is_new if condition == "one-in-twenty" else None)
     lost = "An update of a draft is accepted, and the content from before stays."
     for condition in ("always", "in-bch-dev", "when-large", "one-in-twenty"):
         yield row("draft-update-lost", "draft-save-updates", "saveDraft", _undone(creating=False), lost, condition,
             where=_is_there)
     for condition in ("always", "in-chm-dev", "one-in-twenty"):
-        yield row("draft-delete-kept", "draft-delete-removes", "deleteDraft", _delete_undone, "", condition,
-            where=_is_there)
+        yield row("draft-delete-kept", ("draft-delete-removes", "draft-delete-content-gone"), "deleteDraft",
+            _delete_undone, "", condition, where=_is_there)
     yield row("draft-update-refused", "draft-save-updates", "saveDraft", refuse_before(),
         "Saving a draft that exists is refused.", where=_is_there)
-    yield row("draft-update-of-other-merged", "draft-save-updates", "saveDraft",
-        _joining(lambda old, new: {**new, **old}),
-        "Another account's save of a draft is accepted, and members that were there keep their values.",
-        where=_by_another)
+    yield row("draft-update-of-other-merged", "draft-save-updates", "saveDraft", _merged_for_another, where=_is_there)
     yield row("draft-save-merges", "draft-save-replaces", "saveDraft", _joining(lambda old, new: {**old, **new}),
         "A member left out of a later save stays in the draft.")
     yield row("draft-not-after-delete", "draft-save-after-delete", "saveDraft", refuse_before(),
@@ -300,15 +308,15 @@ def _writes() -> Iterator[Fault]:
     yield row("draft-delete-takes-others", "draft-delete-spares-others", "deleteDraft",
         _takes_along(lambda r, other: other.role != r.role),
         "Deleting a draft takes along all drafts of other accounts in the realm.")
-    yield row("draft-save-drops-attachments", "attachment-outlives-save", ("saveDraft", "listAttachments"),
-        _attachments_dropped)
+    yield row("draft-save-drops-attachments", "attachment-outlives-save",
+        ("saveDraft", "listAttachments", "getAttachment"), _attachments_dropped)
 
 
 def _reads() -> Iterator[Fault]:
     gone = ("deleteDraft", "getDraft")
     yield row("draft-deleted-still-read-within", "draft-delete-content-gone", gone, _told_when_deleted)
-    yield row("draft-saved-anew-with-deleted-members", "draft-delete-content-gone", ("deleteDraft", "saveDraft"),
-        _deleted_members_back)
+    yield row("draft-saved-anew-with-deleted-members", ("draft-delete-content-gone", "draft-save-replaces"),
+        ("deleteDraft", "saveDraft"), _deleted_members_back)
     yield row("draft-exists-by-its-beginning", "draft-delete-removes", "draftExists", _found_by_beginning)
     yield row("draft-exists-for-published", "draft-delete-removes", "draftExists", forgive(always, None),
         "The exists check finds a document that has a published version and no draft.", where=_is_published)

@@ -94,6 +94,26 @@ _FORMER: Final[Mapping[str, str]] = MappingProxyType(
         "workflow-without-token-done-and-refused": (
             "state/createWorkflowRecordWithIdentifier/refused-but-done/always"
         ),
+        "contact-any-language-key-of-address": (
+            "validation/createContact/address-language-keys-unchecked/always"
+        ),
+        "contact-one-language-of-relevant-information": (
+            "validation/createContact/relevant-information-second-language-refused/always"
+        ),
+        "workflow-batch-101-on-update": "limits/updateWorkflowRecord/batch-id-1-more-taken/always",
+        "workflow-batch-99-on-update": "limits/updateWorkflowRecord/batch-id-1-fewer-only/always",
+        "workflow-document-not-needed-on-update": "limits/updateWorkflowRecord/document-not-needed/always",
+        "workflow-draft-not-saved-at-times": "workflow-draft-not-saved-every-second",
+        "workflow-identifier-changed-on-create": (
+            "answers/createWorkflowRecordWithIdentifier/identifier-altered/always"
+        ),
+        "workflow-identifier-missing": "answers/createWorkflowRecord/identifier-missing/always",
+        "workflow-identifier-missing-in-chm": (
+            "answers/createWorkflowRecordWithIdentifier/identifier-missing/in-chm-dev"
+        ),
+        "workflow-identifier-missing-on-update": "answers/updateWorkflowRecord/identifier-missing/always",
+        "workflow-info-1001-on-create": "limits/createWorkflowRecord/additional-info-1-more-taken/always",
+        "workflow-update-rights-not-needed": "tokens/updateWorkflowRecord/rights-not-checked/always",
     }
 )
 
