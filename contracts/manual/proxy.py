@@ -76,6 +76,7 @@ class BodyCopy:
 #: Marks an answer as the proxy's own (RFC 9209); nothing of it is the service's.
 OWN: Final = "Proxy-Status"
 _BAD_GATEWAY: Final = 502
+_BAD_REQUEST: Final = 400
 _FORBIDDEN: Final = 403
 #: What the server adds to every answer, whether the service sent it or not.
 _ADDED: Final = ("Date", "Server", "Content-Type")
@@ -135,8 +136,12 @@ class ProxyHandler:
         if self._origins is not None:
             sent = _without_origin(sent)
         passing = self._relayed(request.method, raw_target(request), sent, CASE)
+        watching = asyncio.create_task(_fail_malformed(request))
         with self._counted(passing):
-            return await self._pass_on(request, passing)
+            try:
+                return await self._pass_on(request, passing)
+            finally:
+                watching.cancel()
 
     async def send(self, method: str, target: str, headers: Pairs, content: bytes, role: str) -> Exchange:
         """Send a request that a person wrote, judged beside what passes.
@@ -195,6 +200,10 @@ class ProxyHandler:
         except GuardViolation as refused:
             return await self._own(request, passing, _FORBIDDEN, str(refused), "http_request_denied")
         except RelayFault as fault:
+            malformed = request.content.exception() if request.body_exists else None
+            if isinstance(malformed, HttpProcessingError):
+                line = f"the body of the request is malformed: {_reason(malformed)}"
+                return await self._own(request, passing, _BAD_REQUEST, line, "http_request_error")
             return await self._own(
                 request,
                 passing,
@@ -248,6 +257,25 @@ class ProxyHandler:
             response.headers.popall(name, None)
         vary = ", ".join(response.headers.getall("Vary", ()))
         response.headers.update(self._origins.of_answer(request.headers.get("Origin"), vary))
+
+
+async def _fail_malformed(request: web.BaseRequest) -> None:
+    """End the reading of a body that turns malformed in the middle.
+
+    The server keeps the error for a next request, and has the reader wait for more of this one: the waiting requests
+    of the protocol, a private member, are the only place where it stands. aiohttp has no public one: its parser raises
+    inside the protocol, which neither fails the body's stream nor calls anything that can be overridden. Were the
+    member gone the client would wait for the time limit of the relay; a test holds that it gets its 400.
+    """
+    if "chunked" not in request.headers.get("Transfer-Encoding", "").lower():
+        return
+    while not request.content.is_eof():
+        await asyncio.sleep(_LOOKS_SECONDS)
+        for message, _ in tuple(getattr(request.protocol, "_messages", ())):
+            error = getattr(message, "exc", None)
+            if isinstance(error, HttpProcessingError):
+                request.content.set_exception(error)
+                return
 
 
 def _for_this_machine(request: web.BaseRequest) -> bool:

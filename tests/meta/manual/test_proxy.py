@@ -56,6 +56,16 @@ def test_an_answer_arrives_as_it_was_written() -> None:
     assert answer.body == b"abc"
 
 
+def test_a_name_that_was_made_to_lead_here_is_refused() -> None:
+    """A page of that name (DNS rebinding) would reach the target through the proxy."""
+    script, received = answering(OK)
+    with serving(script) as url, between(url) as proxy:
+        answer = proxy.ask(b"GET /x HTTP/1.1\r\nHost: evil.test\r\n\r\n")
+    assert answer.first.startswith("HTTP/1.1 403")
+    assert b"the Host header names another machine" in answer.body
+    assert received == []
+
+
 def test_nothing_is_added_to_a_bare_request() -> None:
     script, received = answering(OK)
     with serving(script) as url, between(url) as proxy:
@@ -135,6 +145,29 @@ def test_chunks_pass_both_ways_as_they_come() -> None:
         handed = proxy.handed()
     assert came == pieces
     assert handed.request_body.content == handed.answer.content == b"onetwothree"
+
+
+def test_a_body_that_turns_malformed_in_the_middle_gets_a_400() -> None:
+    """This leans on a private member of aiohttp's protocol, which a next version may rename."""
+    begun = threading.Event()
+
+    def script(wire: Wire) -> None:
+        assert wire.head() is not None
+        assert next(wire.chunks()) == b"one"
+        begun.set()
+        wire.stream.read()  # until the proxy hangs up
+
+    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
+        wire.send(b"POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
+        assert begun.wait(PATIENCE)
+        wire.send(b"ZZ\r\n")
+        answer = wire.message()
+        handed = proxy.handed()
+    assert answer is not None
+    assert answer.first == "HTTP/1.1 400 Bad Request"
+    assert b"the body of the request is malformed" in answer.body
+    assert handed.fault is not None
+    assert "malformed" in handed.fault
 
 
 def test_a_client_that_waits_to_be_asked_for_its_body_is_asked() -> None:
