@@ -15,6 +15,7 @@ from contracts.exchanges.redaction import REDACTED, SWAPPED, Redactor
 from contracts.file_formats import json_value
 from contracts.interface.description import where_in_words
 from contracts.safe_text import encodable, printable
+from contracts.settings.target import ACCOUNT_ROLES, AUTHOR
 
 
 def json_of(body: Body) -> Any:
@@ -128,37 +129,60 @@ _LEFT_OUT = frozenset({"host", "user-agent", "accept-encoding", "connection", "c
 
 
 def curl(exchange: Exchange, redactor: Redactor) -> str:
-    """A line to paste: the role's token is expected in `$TOKEN`, and what was made up stands as it was sent."""
+    """A line to paste: what was made up stands as it was sent, secrets are variables; see `variable_of`."""
+    role = exchange.role
     parts = ["curl", "-i"]
     parts += ["-I"] if exchange.method == "HEAD" else ["-X", exchange.method]
-    parts.append(shlex.quote(redactor.text(exchange.url)))
+    parts.append(_word(redactor.text(exchange.url), TOKEN_VARIABLE, role))
     for name, value in exchange.request_headers.pairs:
         if name.lower() == "authorization":
-            parts += ["-H", _authorization(value, redactor)]
+            parts += ["-H", _authorization(value, redactor, role)]
         elif name.lower() not in _LEFT_OUT:
-            parts += ["-H", shlex.quote(redactor.text(f"{name}: {value}"))]
+            parts += ["-H", _word(redactor.text(f"{name}: {value}"), TOKEN_VARIABLE, role)]
     before, data = _data(exchange, redactor)
     return before + " ".join([*parts, *data])
 
 
-def _authorization(value: str, redactor: Redactor) -> str:
-    """The header as the shell builds it from `$TOKEN`: whole, or cut short as the request cut it."""
+#: What a shell keeps of an account; the names of its variables begin so.
+TOKEN_VARIABLE, EMAIL_VARIABLE, PASSWORD_VARIABLE = "TOKEN", "EMAIL", "PASSWORD"
+#: A secret that was taken out: in other letter case, and whose it is where not its role's.
+_TAKEN_OUT = re.compile(
+    rf"{re.escape(REDACTED)}(?P<swapped>{re.escape(SWAPPED)})?(?:\[of (?P<owner>[a-z]+)\])?"
+)
+
+
+def variable_of(kind: str, role: str | None) -> str:
+    """The variable of a shell that holds something of an account: `TOKEN` is the author's, `TOKEN_NAU` that of nau.
+
+    A request without an account that shows a token shows the author's.
+    """
+    return f"{kind}_{role.upper()}" if role in ACCOUNT_ROLES and role != AUTHOR else kind
+
+
+def _word(text: str, kind: str, role: str | None) -> str:
+    """A text as one word of a shell, with variables for the secrets that were taken out of it."""
+    return _TAKEN_OUT.sub(lambda found: f"""'"{_variable(found, kind, role)}"'""", shlex.quote(text))
+
+
+def _variable(found: re.Match[str], kind: str, role: str | None) -> str:
+    """What a shell makes of a secret that was taken out, between double quotes."""
+    name = variable_of(kind, found["owner"] or role)
+    if found["swapped"]:  # upper for lower letters and the other way round
+        return f'$(printf %s "${name}" | tr a-zA-Z A-Za-z)'
+    return f"${name}" if found.end() == len(found.string) else f"${{{name}}}"
+
+
+def _authorization(value: str, redactor: Redactor, role: str | None) -> str:
+    """The header as the shell builds it of a token: whole, or cut short as the request cut it."""
     scheme, space, rest = value.rpartition(" ")
     if redactor.begins(rest):
-        return f'"Authorization: {_between_quotes(scheme + space)}${{TOKEN:0:{len(rest)}}}"'
+        token = f"${{{variable_of(TOKEN_VARIABLE, role)}:0:{len(rest)}}}"
+        return f'"Authorization: {_between_quotes(scheme + space)}{token}"'
     shown = redactor.text(value)
     if REDACTED not in shown:
         return shlex.quote(f"Authorization: {shown}" if shown else "Authorization;")
-    written = _between_quotes(shown)
-    written = written.replace(f"{REDACTED}{SWAPPED}", other_letter_case('"$TOKEN"')).replace(
-        REDACTED, "$TOKEN"
-    )
+    written = _TAKEN_OUT.sub(lambda found: _variable(found, TOKEN_VARIABLE, role), _between_quotes(shown))
     return f'"Authorization: {written}"'
-
-
-def other_letter_case(word: str) -> str:
-    """A word of a shell with upper for lower letters and the other way round, as a shell derives it."""
-    return f"$(printf %s {word} | tr a-zA-Z A-Za-z)"
 
 
 def _between_quotes(text: str) -> str:
@@ -183,7 +207,8 @@ def _data(exchange: Exchange, redactor: Redactor) -> tuple[str, list[str]]:
     if text is not None:
         text = redactor.sign_in(exchange, redactor.text(text))
         if len(text) <= _LONGEST_BODY and "\0" not in text:
-            return "", ["--data-binary", shlex.quote(text)]
+            kind = PASSWORD_VARIABLE if exchange.operation == "createToken" else TOKEN_VARIABLE
+            return "", ["--data-binary", _word(text, kind, exchange.role)]
         content = text.encode("utf-8", "surrogatepass")
     plain = b64encode(content).decode()
     packed = b64encode(gzip.compress(content, mtime=0)).decode()

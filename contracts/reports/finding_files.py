@@ -86,10 +86,7 @@ def _next(commands: Sequence[NextCommand], cause: Cause, folder: Path) -> Iterat
     shown = [command for command in commands if command.name in _IN_TERMINAL]
     if not _fits(shown, cause):
         path = folder / FOLDER_NAME / f"{cause.id}{SCRIPT}"
-        elsewhere = any("$EMAIL" in command.line for command in shown)
-        named = any("--target=" in command.line for command in shown)
-        needs = "EMAIL=… PASSWORD=… " if elsewhere and named else ""
-        line = f"{needs}bash {shlex.quote(str(path))}"
+        line = f"bash {shlex.quote(str(path))}"
         shown = [command for command in shown if command.name not in BY_HAND]
         shown += [NextCommand("by hand", "", line)] if cause.curl else []
     for command in shown:

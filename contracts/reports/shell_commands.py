@@ -10,8 +10,17 @@ from typing import Any, Final
 
 from contracts.evidence.causes import Cause
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.redaction import REDACTED, SWAPPED, Redactor
-from contracts.exchanges.transcript import BODY_IN_FILE, BODY_MADE_UP, curl, json_of, other_letter_case
+from contracts.exchanges.redaction import Redactor
+from contracts.exchanges.transcript import (
+    BODY_IN_FILE,
+    BODY_MADE_UP,
+    EMAIL_VARIABLE,
+    PASSWORD_VARIABLE,
+    TOKEN_VARIABLE,
+    curl,
+    json_of,
+    variable_of,
+)
 from contracts.interface.description import operations_with
 from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS
 
@@ -24,8 +33,7 @@ _SIGN_IN: Final = (
     " -H 'Content-Type: application/json' --data-binary {account}"
     """ | sed -n 's/.*"authenticationToken" *: *"\\([^"]*\\)".*/\\1/p')"""
 )
-_ANY_ACCOUNT: Final = """'{{"email":"'"${email}"'","password":"'"${password}"'"}}'"""
-_SANDBOX_ACCOUNT: Final = """'{{"email":"{role}@sandbox.test","password":"sandbox-{role}"}}'"""
+_CREDENTIALS: Final = """'{{"email":"'"${email}"'","password":"'"${password}"'"}}'"""
 #: Keeps a member of an answer in a variable, and shows the answer; `place` counts members of the name from 1.
 _KEPT: Final = (
     """{variable}=$({line} | tee /dev/stderr | grep -o '"{member}" *: *"\\{{0,1\\}}[^",}}]*'"""
@@ -33,16 +41,8 @@ _KEPT: Final = (
 )
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _PIECES: Final = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|[^'"]+""")
-#: The account of a target whose settings come from variables, or what is given to the script itself.
-_FROM_VARIABLES: Final = (
-    ': "${EMAIL:=${REGISTRY_EMAIL:?or EMAIL: that of an account}}"'
-    ' "${PASSWORD:=${REGISTRY_PASSWORD:?or PASSWORD: that of the account}}"'
-)
-_ACCOUNT_VARIABLE: Final = re.compile(r"\$((?:EMAIL|PASSWORD)(?:_[A-Z]+)?)\b")
-#: A password that was taken out of a body: in other letter case, and whose it is where not its role's.
-_PASSWORD: Final = re.compile(
-    rf"{re.escape(REDACTED)}(?P<swapped>{re.escape(SWAPPED)})?(?:\[of (?P<owner>[a-z]+)\])?"
-)
+#: What a script takes for an account: its own variable, or that which settings name by default.
+_GIVEN: Final = '"${{{variable}:=${{{usual}:?or {variable}: that of the account {role}}}}}"'
 _CURL: Final = re.compile(r"(?m)(^|\| |=\$\()curl -i ")
 #: The names of commands that send requests, in the order they are pasted.
 BY_HAND: Final = ("token", "before", "first", "curl", "after")
@@ -111,11 +111,6 @@ def script(commands: Sequence[NextCommand]) -> str:
         return ""
     lines = ["#!/usr/bin/env bash", "# Sends the requests of a finding, and shows the answers."]
     lines += [f"# {command.does}:\n#   {command.line}" for command in commands if command.name == "serve"]
-    variables = _ACCOUNT_VARIABLE.findall("\n".join(command.line for command in by_hand))
-    if {"EMAIL", "PASSWORD"} & set(variables):
-        lines += [_FROM_VARIABLES]
-    others = [name for name in dict.fromkeys(variables) if name not in ("EMAIL", "PASSWORD")]
-    lines += [f': "${{{name}:?that of the account {name.partition("_")[2].lower()}}}"' for name in others]
     for command in by_hand:
         lines += [
             "",
@@ -135,21 +130,17 @@ def _steps(cause: Cause, before: Sequence[Exchange], shown: Sequence[Exchange]) 
     steps = [_Step("before", exchange, curl(exchange, Redactor())) for exchange in before]
     lines = cause.lead.curl
     if len(lines) != len(shown):
-        return _named([*steps, _Step("curl", None, cause.curl)], cause)
+        return _named([*steps, _Step("curl", None, cause.curl)])
     keys = cause.lead.exchanges
     culprit = keys.index(cause.culprit) if cause.culprit in keys[: len(lines)] else len(lines) - 1
     names = ["first"] * culprit + ["curl"] + ["after"] * (len(lines) - culprit - 1)
     own = [_Step(*parts) for parts in zip(names, shown, lines, strict=True)]
-    return _named([*steps, *own], cause)
+    return _named([*steps, *own])
 
 
-def _named(steps: Sequence[_Step], cause: Cause) -> list[_Step]:
-    """Steps with the variables of a shell: tokens by role, and what answers give in place of recorded values."""
-    usual = _signing_in(cause.lead.role)
-    lines = [
-        re.sub(r"\$(\{?)TOKEN\b", rf"$\1{_token_of(_role_of(step, usual), usual)}", step.line)
-        for step in steps
-    ]
+def _named(steps: Sequence[_Step]) -> list[_Step]:
+    """Steps with variables in place of what answers gave."""
+    lines = [step.line for step in steps]
     for number, step in enumerate(steps):
         for value, member, place in _given_by_answer(step, lines[number]):
             used = [later for later in range(number + 1, len(lines)) if value.search(lines[later])]
@@ -206,31 +197,42 @@ def _with_variable(line: str, value: re.Pattern[str], variable: str) -> str:
 
 def _by_hand(cause: Cause, steps: Sequence[_Step], sandbox: str | None) -> Iterator[NextCommand]:
     """The lines that send it without this program; `sandbox` holds the arguments of one to serve first."""
-    usual = _signing_in(cause.lead.role)
     base = _BASE.search(cause.curl)
     if sandbox is not None and base:
         line = f"registry-contracts sandbox --port {base['port'] or 8080} {sandbox}".rstrip()
         yield NextCommand("serve", "By hand: serve the sandbox again, in a terminal of its own", line)
     everything = "\n".join(step.line for step in steps)
-    for role in dict.fromkeys([usual, *(_role_of(step, usual) for step in steps)]):
-        variable = _token_of(role, usual)
-        if base is not None and re.search(rf"\$\{{?{variable}\b", everything):
-            email, password = (_of_account(name, role, usual) for name in ("EMAIL", "PASSWORD"))
-            account = _ANY_ACCOUNT.format(email=email, password=password)
-            account = _SANDBOX_ACCOUNT.format(role=role) if sandbox is not None else account
-            needs = "" if sandbox is not None else f", with {email} and {password} of the account {role}"
-            address = shlex.quote(f"{base[0]}/api/v2013/authentication/token")
-            line = f"{variable}={_SIGN_IN.format(address=address, account=account)}"
-            yield NextCommand("token", f"By hand: sign in as {role}{needs}", line)
+    for role in ACCOUNT_ROLES if base else ():
+        yield from _account(role, everything, base[0], embedded=sandbox is not None)
     for name, does in _DOES.items():
-        mine = [
-            _with_password(step.line, _role_of(step, usual), usual, embedded=sandbox is not None)
-            for step in steps
-            if step.name == name
-        ]
-        if mine:
+        if mine := [step.line for step in steps if step.name == name]:
             lines = "\n".join(mine)
-            yield NextCommand(name, f"By hand: {does}{''.join(_needs(lines, usual))}", lines)
+            yield NextCommand(name, f"By hand: {does}{''.join(_needs(lines))}", lines)
+
+
+def _account(role: str, lines: str, base: str, *, embedded: bool) -> Iterator[NextCommand]:
+    """What lines need of an account: its variables, and signing in where they show its token."""
+    token, email, password = (
+        variable_of(kind, role) for kind in (TOKEN_VARIABLE, EMAIL_VARIABLE, PASSWORD_VARIABLE)
+    )
+    signs_in = re.search(rf"\$\{{?{token}\b", lines)
+    if not signs_in and not re.search(rf"\$\{{?{password}\b", lines):
+        return
+    if embedded:
+        line = f"{email}={role}@sandbox.test {password}=sandbox-{role}"
+    else:
+        prefix = "REGISTRY_" if role == AUTHOR else f"REGISTRY_{role.upper()}_"
+        usual = {email: f"{prefix}EMAIL", password: f"{prefix}PASSWORD"}
+        given = [
+            _GIVEN.format(variable=name, usual=usual[name], role=role)
+            for name in ((email, password) if signs_in else (password,))
+        ]
+        line = " ".join([":", *given])
+    if signs_in:
+        address = shlex.quote(f"{base}/api/v2013/authentication/token")
+        account = _CREDENTIALS.format(email=email, password=password)
+        line += f"; {token}={_SIGN_IN.format(address=address, account=account)}"
+    yield NextCommand("token", f"By hand: {'sign in as' if signs_in else 'the account'} {role}", line)
 
 
 _DOES: Final = {
@@ -241,50 +243,12 @@ _DOES: Final = {
 }
 
 
-def _needs(lines: str, role: str) -> Iterator[str]:
+def _needs(lines: str) -> Iterator[str]:
     """What lines need that they do not hold."""
     if BODY_IN_FILE in lines:
         yield "; file is the body that was sent, which traffic.har holds"
     if BODY_MADE_UP in lines:
         yield "; its body is made up, as long as the one that was sent"
-    for name in dict.fromkeys(_ACCOUNT_VARIABLE.findall(lines)):
-        yield f"; {name} is that of the account {name.partition('_')[2].lower() or role}"
-
-
-def _role_of(step: _Step, usual: str) -> str:
-    """The account of a request; that of the finding where it needs none or none is known."""
-    return step.exchange.role if step.exchange and step.exchange.role in ACCOUNT_ROLES else usual
-
-
-def _signing_in(role: str | None) -> str:
-    """The account whose token a request of a role may need."""
-    return role if role in ACCOUNT_ROLES else AUTHOR
-
-
-def _token_of(role: str, usual: str) -> str:
-    """The variable that holds the token of a role, beside the one of the finding's own."""
-    return _of_account("TOKEN", role, usual)
-
-
-def _of_account(name: str, role: str, usual: str) -> str:
-    """The variable of a role, beside the one of the finding's own."""
-    return name if role == usual else f"{name}_{role.upper()}"
-
-
-def _with_password(line: str, role: str, usual: str, *, embedded: bool) -> str:
-    """A line with an account's password where a body held it: that of the sandbox is known to all."""
-
-    def password(found: re.Match[str]) -> str:
-        owner = found["owner"] or role
-        if embedded:
-            known = f"sandbox-{owner}"
-            return known.swapcase() if found["swapped"] else known
-        word = f'"${_of_account("PASSWORD", owner, usual)}"'
-        derived = f'"{other_letter_case(word)}"' if found["swapped"] else word
-        return f"'{derived}'"
-
-    head, data, body = line.partition(" --data-binary ")
-    return f"{head}{data}{_PASSWORD.sub(password, body)}"
 
 
 def where_of(command: str) -> dict[str, str]:

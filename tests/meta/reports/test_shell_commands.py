@@ -130,7 +130,7 @@ def test_a_script_derives_the_password_that_was_sent(
     assert not any(secret.lower() in made.lower() for secret in PASSWORDS.values())
     (tmp_path / "curl").write_text('#!/bin/bash\nprintf "%s\\n" "${@: -1}"\n', "utf-8")
     (tmp_path / "curl").chmod(0o755)
-    given = {"PASSWORD": PASSWORDS["other"], "PASSWORD_AUTHOR": PASSWORDS["author"], "EMAIL": "x"}
+    given = {"PASSWORD": PASSWORDS["author"], "REGISTRY_OTHER_PASSWORD": PASSWORDS["other"]}
     done = subprocess.run(
         ["bash", "-c", made],  # noqa: S607 - the script of a finding is for a shell
         env={"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", **given},
