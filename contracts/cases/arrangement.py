@@ -78,7 +78,7 @@ _MOST_SUBMITTED = 30
 
 def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Exchange:
     """Send a file as an attachment of a document; `chunked`: without announcing its length."""
-    pieces = (content[at : at + _PIECE] for at in range(0, len(content), _PIECE))
+    pieces = [content[at : at + _PIECE] for at in range(0, len(content), _PIECE)]
     path = {"uid": uid, "filename": filename}
     return actor.send("createAttachment", path=path, body=pieces if chunked else content)
 

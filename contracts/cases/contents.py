@@ -137,19 +137,11 @@ END: Final = b"\0\n end \r\n\n "
 
 def content(size: int, seed: int = 0) -> bytes:
     """Bytes of a length, of all values; no two blocks and no two seeds are the same."""
-    return b"".join(blocks(size, seed))
+    return b"".join(Chunks(size, seed))
 
 
-def blocks(size: int, seed: int = 0) -> Iterator[bytes]:
-    """The same bytes in pieces; sent so, a body has no announced length (chunked)."""
-    pattern = bytes(range(256)) * (_BLOCK // 256)
-    for number in range(0, size, _BLOCK):
-        block = struct.pack(">QQ", number, seed) + pattern
-        yield block[: min(_BLOCK, size - number)]
-
-
-class Announced:
-    """The same bytes in pieces, sent with their length announced (Content-Length).
+class Chunks:
+    """The same bytes in pieces; sent so, a body has no announced length (chunked).
 
     Args:
         size: Bytes.
@@ -159,11 +151,21 @@ class Announced:
         self._size = size
         self._seed = seed
 
-    def __len__(self) -> int:
+    def __length_hint__(self) -> int:
         return self._size
 
     def __iter__(self) -> Iterator[bytes]:
-        return blocks(self._size, self._seed)
+        pattern = bytes(range(256)) * (_BLOCK // 256)
+        for number in range(0, self._size, _BLOCK):
+            block = struct.pack(">QQ", number, self._seed) + pattern
+            yield block[: min(_BLOCK, self._size - number)]
+
+
+class Announced(Chunks):
+    """The same bytes in pieces, sent with their length announced (Content-Length)."""
+
+    def __len__(self) -> int:
+        return self._size
 
     @property
     def digest(self) -> str:

@@ -144,6 +144,7 @@ class RunFacts:
     to the reason for doing without a judgement on it. `terms` are the consumer and the deviations that the run is held
     to. `planned` is the number of cases there are to be, None where it is unknown. `died` names workers that died.
     `refused` says why settings or options could not be used, so that nothing was sent; None for a run that began.
+    `token` begins the identifiers of the run's records; it is not secret.
     """
 
     target: str
@@ -169,6 +170,7 @@ class RunFacts:
     planned: Count | None = None
     died: tuple[str, ...] = ()
     refused: Name | None = None
+    token: Name = ""
 
     @property
     def target_in_words(self) -> str:
@@ -205,11 +207,10 @@ class RunProcess(OpenFormat, frozen=True):
 class RunFile(RunFacts):
     """`run.json` as a whole; reports are made from it and the journals, and later versions may add members.
 
-    The ledger of a `call` that left something has one with fewer members. `token` begins the identifiers
-    of the run's records; it is not secret. `left` counts drafts that could not be removed.
+    The ledger of a `call` that left something has one with fewer members. `left` counts drafts that could not be
+    removed.
     """
 
-    token: Name | UnsetType = UNSET
     left: Count | UnsetType = UNSET
     process: RunProcess | UnsetType = UNSET
 

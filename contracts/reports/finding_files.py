@@ -21,6 +21,7 @@ from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Body, Exchange, ExchangeEntry, exchange_entry
+from contracts.exchanges.request_facts import subject_of
 from contracts.exchanges.transcript import heading, json_of, request_text, response_text
 from contracts.file_formats import Level, Moment, Name, Seed, write_file
 from contracts.interface.catalogue import Clause
@@ -134,7 +135,7 @@ _WORDS: Final = frozenset({"authentication", "attachments", "persist-temporary",
 
 
 def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchange, ...]:
-    """Return the earlier writes that exchanges rely on, in the order they were sent.
+    """Return the earlier writes that exchanges rely on, in the order they were sent, and one request like theirs.
 
     Returns:
         Writes in the same realm that were accepted and name one of the records that the exchanges, or a write that is
@@ -147,8 +148,14 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchan
     wanted = {name for exchange in shown for name in _named(exchange) | _listed_documents(exchange)}
     lists = {str(exchange.operation) for exchange in shown} & {*operations_with(answers="list")}
     writes, replaced = list[Exchange](), set[tuple[str, str]]()
+    asked = False
     for exchange in reversed(_before(record, shown)):
-        if exchange.id in taken or not _was_done(exchange) or len(writes) == _MOST:
+        if exchange.id in taken or len(writes) == _MOST:
+            continue
+        if not _was_done(exchange):
+            if not asked and _was_asked_before(exchange, shown):
+                asked, wanted = True, wanted | _named(exchange)
+                writes.append(exchange)
             continue
         # Of what cases wrote in place of each other, the last stands: others would hide what made the record.
         place, own = (exchange.method, urlsplit(exchange.url).path), _of_the_attempt(exchange, shown)
@@ -185,11 +192,23 @@ def _was_done(exchange: Exchange) -> bool:
     return writes and proper and response is not None and response.status < 400
 
 
+def _was_asked_before(exchange: Exchange, shown: Sequence[Exchange]) -> bool:
+    """Whether the same was asked of the same document, and answered: a fault may show from the second time on."""
+    asked = {(other.operation, subject_of(other.url)) for other in shown}
+    answered = exchange.response is not None and exchange.response.success
+    return (
+        answered
+        and _of_the_attempt(exchange, shown)
+        and (exchange.operation, subject_of(exchange.url)) in asked
+    )
+
+
 def _is_needed(exchange: Exchange, wanted: set[str], shown: Sequence[Exchange]) -> bool:
     """Whether a write made, or changed in the same attempt, something that is wanted."""
     if exchange.operation in operations_with(stores="attachment"):
         return bool(wanted & {name for name in _answered(exchange) if name.startswith(_ATTACHMENT)})
-    makes = exchange.method in ("PUT", "DELETE") or exchange.operation == "createContact"
+    lasting = operations_with(permanent=True, takes_record=True)
+    makes = exchange.method in ("PUT", "DELETE") or exchange.operation in lasting
     return (makes or _of_the_attempt(exchange, shown)) and bool(
         wanted & (_named(exchange) | _answered(exchange))
     )
@@ -319,7 +338,8 @@ def commands_of(record: RunRecord, cause: Cause) -> tuple[NextCommand, ...]:
     """Return what to do next about a finding, as lines to paste where the run was started."""
     shown = shown_exchanges(record, cause.lead)
     before = earlier_writes(record, shown)
-    return next_commands(record.run.command, record.run.target_in_words, cause, before, shown)
+    run = record.run
+    return next_commands(run.command, run.target_in_words, cause, before, shown, run.token)
 
 
 def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:

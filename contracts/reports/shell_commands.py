@@ -22,6 +22,7 @@ from contracts.exchanges.transcript import (
     variable_of,
 )
 from contracts.interface.description import operations_with
+from contracts.session.namespace import SUITE_PREFIX
 from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS
 
 #: Options of a run that say where it was sent and what it left.
@@ -72,6 +73,7 @@ def next_commands(
     cause: Cause,
     before: Sequence[Exchange] = (),
     shown: Sequence[Exchange] = (),
+    token: str = "",
 ) -> tuple[NextCommand, ...]:
     """Return what to do next about a finding, as lines that work where the run was started.
 
@@ -80,6 +82,7 @@ def next_commands(
         target: what was judged, in words.
         before: what was written earlier, on which its requests rely.
         shown: its exchanges, as far as they are known.
+        token: what identifiers of the run begin with, behind the suite's own prefix.
     """
     finding = cause.lead
     embedded = target == EMBEDDED_IN_WORDS
@@ -100,6 +103,11 @@ def next_commands(
     ]
     if cause.curl:
         steps = _steps(cause, before, shown)
+        if token and any(_lasts(step.exchange) for step in steps):
+            commands.append(
+                NextCommand("token", "By hand: names for what cannot be created twice", _NEW_NAMES)
+            )
+            steps = [replace(step, line=_with_new_names(step.line, token)) for step in steps]
         commands += _by_hand(cause, steps, where.get("--sandbox-arguments", "") if embedded else None)
     return tuple(commands)
 
@@ -121,8 +129,8 @@ def script(commands: Sequence[NextCommand]) -> str:
 
 
 def _each_shown(lines: str) -> str:
-    """Requests without curl's own meter, and an empty line behind the answers."""
-    return _CURL.sub(r"\1curl -sS -i ", lines) + "\necho"
+    """Requests without curl's own meter, each answer with the end of a line."""
+    return _CURL.sub(r"\1curl -sS -w '\\n' -i ", lines)
 
 
 def _steps(cause: Cause, before: Sequence[Exchange], shown: Sequence[Exchange]) -> list[_Step]:
@@ -150,7 +158,7 @@ def _named(steps: Sequence[_Step]) -> list[_Step]:
             kept = {"variable": variable, "line": lines[number], "member": member, "place": place}
             lines[number] = _KEPT.format(**kept)
             for later in used:
-                lines[later] = _with_variable(lines[later], value, variable)
+                lines[later] = _with_variable(lines[later], value, f"${{{variable}}}")
     return [replace(step, line=line) for step, line in zip(steps, lines, strict=True)]
 
 
@@ -185,12 +193,27 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
                 yield name, member
 
 
+#: As many characters as the run's own token has.
+_NEW_NAMES: Final = "RUN=$(printf %04x $RANDOM)"
+
+
+def _lasts(exchange: Exchange | None) -> bool:
+    """Whether a request may create what cannot be removed, so that it is taken under its identifier only once."""
+    return exchange is not None and exchange.operation in operations_with(permanent=True, takes_record=True)
+
+
+def _with_new_names(line: str, token: str) -> str:
+    """A line in which identifiers of the run begin otherwise each time it is sent, in either letter case."""
+    line = _with_variable(line, re.compile(rf"(?<={SUITE_PREFIX}){token}"), "${RUN}")
+    return _with_variable(line, re.compile(rf"(?<={SUITE_PREFIX.upper()}){token.upper()}"), "${RUN^^}")
+
+
 def _with_variable(line: str, value: re.Pattern[str], variable: str) -> str:
     """A line with a variable in place of a value, in whatever quotes it stands."""
 
     def filled(piece: re.Match[str]) -> str:
-        quotes = {"'": f"""'"${variable}"'""", '"': f"${{{variable}}}"}
-        return value.sub(quotes.get(piece[0][0], f'"${variable}"').replace("\\", "\\\\"), piece[0])
+        written = {"'": f"""'"{variable}"'""", '"': variable}.get(piece[0][0], f'"{variable}"')
+        return value.sub(lambda _: written, piece[0])
 
     return _PIECES.sub(filled, line)
 
@@ -202,8 +225,9 @@ def _by_hand(cause: Cause, steps: Sequence[_Step], sandbox: str | None) -> Itera
         line = f"registry-contracts sandbox --port {base['port'] or 8080} {sandbox}".rstrip()
         yield NextCommand("serve", "By hand: serve the sandbox again, in a terminal of its own", line)
     everything = "\n".join(step.line for step in steps)
-    for role in ACCOUNT_ROLES if base else ():
-        yield from _account(role, everything, base[0], embedded=sandbox is not None)
+    for role in ACCOUNT_ROLES:
+        if base:
+            yield from _account(role, everything, base[0], embedded=sandbox is not None)
     for name, does in _DOES.items():
         if mine := [step.line for step in steps if step.name == name]:
             lines = "\n".join(mine)

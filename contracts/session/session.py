@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import length_hint
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -20,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 import requests
 
 from contracts.errors import EnvironmentFault, SuiteError
-from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Exchange, Headers
+from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers
 from contracts.exchanges.readers import GATEWAY_STATUSES
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.interface.description import Description, load_description
@@ -464,10 +465,14 @@ def _nothing(_reason: str) -> None:
 
 
 def _body(content: bytes | Iterable[bytes] | None) -> Body:
-    """What is known of a body that is sent; chunks are not kept."""
+    """What is known of a body that is sent: of chunks that are made as they are sent, at most their size."""
+    if content is None:
+        return NO_BODY
     if isinstance(content, bytes):
         return Body.of(content)
-    return NO_BODY if content is None else UNKNOWN_BODY
+    if isinstance(content, list | tuple):
+        return Body.of(b"".join(content))
+    return Body(size=length_hint(content), whole=False)
 
 
 def _texts(headers: Mapping[str, str | bytes]) -> Headers:

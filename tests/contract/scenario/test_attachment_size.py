@@ -21,7 +21,7 @@ from contracts.cases import (
 
 #: With the length announced, and in chunks without announcing it.
 SENDINGS = pytest.mark.parametrize(
-    "send", [contents.Announced, contents.blocks], ids=["announced", "chunked"]
+    "send", [contents.Announced, contents.Chunks], ids=["announced", "chunked"]
 )
 
 

@@ -134,7 +134,7 @@ def test_a_sandbox_served_by_hand_takes_the_pasted_request(program: Program, pri
     _, _, port_option, port, *options = shlex.split(serve)
     assert port_option == "--port"
     interpreter, script = shlex.split(printed.terminal["by hand"])
-    requests = [each for each in printed.beside if each.startswith(("TOKEN=", "curl "))]
+    requests = [each for each in printed.beside if each.startswith(("EMAIL", "curl "))]
     by_hand = ["\n".join(requests), (program.folder / script).read_text("utf-8")]
     with running(program.launcher, program.folder, *options) as sandbox:
         # Another process may have the port of the run by now.

@@ -40,7 +40,9 @@ def test_a_line_without_a_token_sends_none() -> None:
     assert "uthorization" not in line(None)
 
 
-@pytest.mark.parametrize("value", [f"Bearer {TOKEN}", f"Bearer {TOKEN[:12]}", 'odd "$(x)` \\ ' + TOKEN])
+@pytest.mark.parametrize(
+    "value", [f"Bearer {TOKEN}", f"Bearer {TOKEN[:12]}", f"Bearer {TOKEN}Tail", 'odd "$(x)` \\ ' + TOKEN]
+)
 def test_the_shell_makes_of_it_what_was_sent(value: str) -> None:
     words = line(value).replace("curl", "printf '%s\\n'", 1)
     done = subprocess.run(

@@ -187,8 +187,8 @@ def test_signing_in_again_leaves_no_doubt(open_session: Any, serve: Any) -> None
 
 def test_chunks_are_sent_again_only_when_they_can_be_read_again(open_session: Any, serve: Any) -> None:
     server, made = serve(in_turn(answer("429 Slow"), OK, answer("429 Slow"))), open_session()
-    made.send("POST", server.url, operation="createAttachment", body=[b"ab", b"cd"], writes=True)
-    assert [each.body for each in server.received] == [b"abcd", b"abcd"]
+    twice = made.send("POST", server.url, operation="createAttachment", body=[b"ab", b"cd"], writes=True)
+    assert [each.body for each in server.received] == [b"abcd", b"abcd"] == [twice.request_body.content] * 2
     once = made.send("POST", server.url, operation="createAttachment", body=iter([b"ab", b"cd"]), writes=True)
     assert (len(server.received), once.fault) == (3, "status 429")
 
