@@ -61,9 +61,7 @@ def test_drift_names_the_baseline_and_shows_realms_beside_a_change(page: str) ->
     shown = section(page, "drift")
     assert "baselines/x.yaml: 1 breaking for clients, 0 additive; 1 fact not in it yet" in shown
     assert "Breaking drift fails this run." in shown
-    assert (
-        "changed outside the consumer draft-info-shape getDraftInfo · abs-dev body 201 →" in shown
-    )
+    assert "changed outside the consumer draft-info-shape getDraftInfo · abs-dev body 201 →" in shown
     assert "bch-dev: other" in shown
 
 
