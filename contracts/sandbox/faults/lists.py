@@ -509,9 +509,10 @@ def _published(first: bool) -> Inject:
     """List published records of the author that have no draft, before all drafts or after them."""
 
     def added(items: Items, request: Request, _: Memory) -> Items:
-        names = [f"sandbox-existing-{request.realm}{number}" for number in ("", "-2", "-3")]
-        more = [{**items[0], "identifier": name} for name in names] if items else []
-        return [*more[:2], *items] if first else [*items, *more]
+        names = [f"sandbox-{kind}-{request.realm}" for kind in ("existing", "published")]
+        listed = {item.get("identifier") for item in items}
+        more = [{**items[0], "identifier": name} for name in names if name not in listed] if items else []
+        return [*more, *items] if first else [*items, *more]
 
     return whole(added)
 

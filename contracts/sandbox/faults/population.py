@@ -78,6 +78,13 @@ UNBREAKABLE: Final[Mapping[str, str]] = MappingProxyType(
         "workflow-order-save-before-initiate": "neither step can be made to fail, and no answer shows them apart",
     }
 )
+_REALM_REFUSED: Final = (
+    "who refuses a request for its realm refuses a right request, of which another clause speaks"
+)
+#: Why no fault breaks a must clause alone, by the clause.
+NEVER_ALONE: Final[Mapping[str, str]] = MappingProxyType(
+    dict.fromkeys(("realm-document-realms", "realm-workflow-realms"), _REALM_REFUSED)
+)
 #: Names of defects that a fault of another name has taken over.
 _FORMER: Final[Mapping[str, str]] = MappingProxyType(
     {
