@@ -298,9 +298,6 @@ _BYTES: Final[Mapping[str, tuple[Callable[[bytes], bytes], str]]] = MappingProxy
 )
 # fmt: off
 _ROWS: Final[tuple[Fault, ...]] = (
-    row("attachment-refused-in-chm", "attachment-create-accepted", _CREATE, refuse_before(),
-        "No attachment can be created for a document of chm-dev.",
-        where=lambda request, memory: ("chm-dev", request.uid) in memory.saved),
     row("attachment-text-only", "attachment-create-accepted", _CREATE, refuse_before(),
         "A file is refused when its bytes are not UTF-8 text.", where=_no_text),
     *(

@@ -136,6 +136,7 @@ _skip_alone: Final = _windows(lambda top, skip: top is None and skip > 0)
 _later_page: Final = _windows(lambda top, skip: (top or 0) > 1 and skip > 0 and skip % (top or 1) == 0)
 _bare_filter: Final = has("filter", but=("top",))
 _bare_order: Final = has("orderby", but=("top",))
+_BOUNDED_FILTER: Final = has("filter", "top", but=("orderby",))
 _falling: Final = like("orderby", r" desc\s*$")
 
 
@@ -538,9 +539,9 @@ _OF_DRAFTS: Final[tuple[Row, ...]] = (
         "a filter is refused when it holds a letter beyond ASCII"),
     Row("filter-ignored-without-collection", "filter-meaning", reads(drop("filter")),
         both(_bare_filter, _PLAIN), "a filter counts in a collection alone"),
-    Row("filter-after-page", "filter-with-top", _filtered_after_page, has("filter", "top"),
+    Row("filter-after-page", "filter-with-top", _filtered_after_page, _BOUNDED_FILTER,
         "a bound is applied before a filter"),
-    Row("filter-without-top", "filter-with-top", reads(drop("top")), has("filter", "top"),
+    Row("filter-without-top", "filter-with-top", reads(drop("top")), _BOUNDED_FILTER,
         "a bound has no effect beside a filter"),
     Row("malformed-filter-ignored", "filter-malformed", _forgiven("filter"), has("filter"),
         "a filter that is no expression is ignored"),

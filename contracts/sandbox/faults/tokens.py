@@ -55,7 +55,7 @@ NEEDS_TOKEN: Final[Mapping[str, str]] = MappingProxyType(
 )
 _OUTSIDE_WORKFLOW: Final = tuple(operation for operation in NEEDS_TOKEN if operation not in SUBMISSIONS)
 #: So many requests does a token last that dies early.
-_REQUESTS_OF_TOKEN: Final = 20
+_REQUESTS_OF_TOKEN: Final = 2
 
 
 def _anonymous(request: Request, _: Memory) -> bool:
