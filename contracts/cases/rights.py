@@ -25,6 +25,7 @@ _SECOND: Final = "other"
 _WRITERS: Final = (AUTHOR, _SECOND, "nau")
 #: What an account is told that may not do something.
 _FORBIDDEN: Final = 403
+_UNAUTHENTICATED: Final = 401
 _SAVING: Final = "saveDraft"
 _FIRST_WRITES: Final = (_SAVING, *operations_with(stores="submission"))
 _SUBMITTING: Final = "createWorkflowRecord"
@@ -153,4 +154,4 @@ def _may_be_about_rights(sent: Exchange) -> bool:
     """Whether a refusal is the service's own, and not for a token that it does not know."""
     if sent.fault or not sent.answer.refusal or sent.answer.hollow_page:
         return False
-    return not carries_message(sent.answer, Row.ANONYMOUS)
+    return sent.status != _UNAUTHENTICATED and not carries_message(sent.answer, Row.ANONYMOUS)

@@ -36,6 +36,7 @@ LOOKS: dict[str, Any] = {
     "a stand-in": (PLAIN, None, FAULTY, RealmSettings(), True),
     "a stand-in that is not valid": (FAULTY, None, FAULTY, RealmSettings(), False),
     "a token that is not known": (ANONYMOUS, None, ANONYMOUS, RealmSettings(), False),
+    "a token that is refused": ((401, {}), TAKEN, FAULTY, TOLD, False),
     "an author who may": (TAKEN, None, SPOKEN, TOLD, False),
 }
 
