@@ -24,6 +24,7 @@ from contracts.evidence.findings import (
     scope_of,
 )
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
+from contracts.evidence.remedies import NotJudged, Remedies
 from contracts.evidence.terms import Deviation, Waiver
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
@@ -77,12 +78,12 @@ def blocking(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
 
 
 def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """Word cells that could not be judged, a line for each clause and reason, with its realms.
+    """Word cells that could not be judged, a line for each reason, with its clauses and their realms.
 
     Args:
         accepted: Cases that stand behind an accepted deviation, with the file and line of its entry.
     """
-    groups: dict[tuple[str, str], list[str]] = {}
+    realms: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         reason = cell.reason or "no reason was given"
         behind = dict.fromkeys(accepted[case] for case in cell.cases if case in accepted)
@@ -90,8 +91,11 @@ def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str] = MappingP
             reason += (
                 f"; behind the accepted deviation {', '.join(behind)}: a waiver does without the judgement"
             )
-        groups.setdefault((cell.clause.id, reason), []).append(cell.realm)
-    return [f"{clause} {in_realms(realms)}: {reason}" for (clause, reason), realms in groups.items()]
+        realms.setdefault((cell.clause.id, reason), []).append(cell.realm)
+    clauses: dict[tuple[str, str], list[str]] = {}
+    for (clause, reason), places in realms.items():
+        clauses.setdefault((reason, in_realms(places)), []).append(clause)
+    return [f"{', '.join(names)} {where}: {reason}" for (reason, where), names in clauses.items()]
 
 
 def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutcome]:
@@ -485,7 +489,7 @@ class RunVerdict:
     could not be judged and are not waived. `environment_faults` says which faults of the environment were met, and
     what was judged all the same; empty for none. `crashes` says of workers that died without harm that they did.
     `unwritten` names each report that could not be written, with the reason; none of it touches what was judged.
-    `target` says what was judged, in words.
+    `target` says what was judged, in words; `not_judged` what was not, by what would remedy it.
     """
 
     exit_code: ExitCode
@@ -503,6 +507,7 @@ class RunVerdict:
     crashes: tuple[str, ...] = ()
     unwritten: tuple[str, ...] = ()
     target: str = ""
+    not_judged: tuple[NotJudged, ...] = ()
 
     @property
     def word(self) -> str:
@@ -601,6 +606,7 @@ def judge(
         crashes=record.crashes,
         unwritten=unwritten,
         target=record.run.target_in_words,
+        not_judged=Remedies(record, cells, findings, blocked).not_judged(),
     )
     holding = dict(_applicable_exit_codes(record, verdict))
     code = deciding_exit_code(holding)

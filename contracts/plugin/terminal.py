@@ -174,7 +174,9 @@ def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
 def terms_lines(verdict: RunVerdict) -> Iterator[str]:
     """What fails the run, what could not be judged, what is waived, and what is to be seen to besides."""
     yield from (f"change: {outcome.line}" for outcome in verdict.deviations if outcome.fails)
-    unjudged = verdict.unjudged_lines if verdict.exit_code is ExitCode.INCONCLUSIVE else []
+    inconclusive = verdict.exit_code is ExitCode.INCONCLUSIVE
+    yield from (f"not judged: {cut(group.line, _LONGEST)}" for group in verdict.not_judged if inconclusive)
+    unjudged = verdict.unjudged_lines if inconclusive else []
     yield from (f"unjudged: {line}" for line in unjudged[:_UNJUDGED_AT_MOST])
     more = len(unjudged) - _UNJUDGED_AT_MOST
     yield from ([f"unjudged: {more} more in the report"] if more > 0 else [])

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from contracts.evidence.causes import Cause
 from contracts.evidence.findings import Cell, Standing, missing_settings
-from contracts.evidence.record import Case, Environment, RunRecord, Verdict
+from contracts.evidence.record import Environment, ExitCode, RunRecord, Verdict
+from contracts.evidence.remedies import NotJudged, Remedies, Remedy, of_the_end
 from contracts.evidence.verdicts import (
     WARNING_DAYS,
     DeviationOutcome,
@@ -80,43 +81,33 @@ class DeviationGroup:
     outcomes: tuple[DeviationOutcome, ...]
 
 
+#: What a lamp answers for of what was not judged; the others count what lies outside the run, too.
+_ANSWERS_FOR = {
+    "blocked by findings": (Remedy.FINDING,),
+    "settings": (Remedy.SETTING, Remedy.ACCOUNT),
+    "environment": (Remedy.SERVICE,),
+    "suite": (Remedy.SUITE,),
+}
+
+
 def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
-    """Return the lamps contract, blocked by findings, environment and suite."""
-    cases = {case.id: case for case in record.cases}
-    counts = Counter(_answers_for(record, verdict, cell, cases) for cell in verdict.cells)
+    """Return the lamps contract, blocked by findings, settings, environment and suite."""
+    cells = Remedies(record, verdict.cells, verdict.findings, verdict.blocked).by_cell()
+    missing = Counter(remedy for _, remedy in cells)
+    counts = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
+    outside = sum(remedy is None and cell.verdict is Verdict.UNTESTED for cell, remedy in cells)
     lit = (
-        ("contract", _contradicted(verdict) or _judged(verdict)),
-        ("blocked by findings", _blocked(verdict, counts["blocked by findings"])),
-        ("environment", _environment(record, verdict, counts["environment"])),
-        ("suite", _suite(record, verdict, counts["suite"])),
+        ("contract", _contradicted(verdict) or _judged(verdict), missing[None] - outside),
+        (
+            "blocked by findings",
+            _blocked(verdict, counts["blocked by findings"]),
+            counts["blocked by findings"],
+        ),
+        ("settings", _settings(record, missing), counts["settings"]),
+        ("environment", _environment(record, verdict, counts["environment"]), counts["environment"]),
+        ("suite", _suite(record, verdict, counts["suite"]), counts["suite"] + outside),
     )
-    return tuple(Lamp(name, light, says, counts[name]) for name, (light, says) in lit)
-
-
-def _answers_for(record: RunRecord, verdict: RunVerdict, cell: Cell, cases: Mapping[str, Case]) -> str:
-    """The lamp that answers for a verdict."""
-    if cell.verdict not in {Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR}:
-        return "contract"
-    if cell.verdict is Verdict.ERROR or (missing_settings(cell.reason) and cell.verdict is Verdict.UNTESTED):
-        return "suite"
-    mine = [cases[name] for name in cell.cases if name in cases]
-    if cell.verdict is Verdict.UNTESTED:
-        stopped = cell.unreached and any(case.outcome is Verdict.FAIL for case in mine)
-        return "blocked by findings" if stopped else _unreached(record, cell)
-    stuck = [case for case in mine if case.outcome is Verdict.INCONCLUSIVE]
-    if any(case.id in verdict.blocked for case in stuck):
-        return "blocked by findings"
-    refused = any(case.blocked_by is not None for case in stuck)
-    if refused and any(finding.realm == cell.realm for finding in verdict.findings if finding.fails):
-        return "blocked by findings"
-    faulty = any(exchange.fault for case in stuck for exchange in record.exchanges_of(case.id))
-    return "environment" if faulty or record.run.breaker else "suite"
-
-
-def _unreached(record: RunRecord, cell: Cell) -> str:
-    """Whose doing it is that no case came to a clause: a run that was stopped early did not give each its turn."""
-    early = record.run.breaker and cell.clause.untested is None
-    return "environment" if early else "suite"
+    return tuple(Lamp(name, light, says, number) for name, (light, says), number in lit)
 
 
 def counts_per_realm(cells: Iterable[Cell]) -> dict[str, Counter[Verdict]]:
@@ -173,6 +164,8 @@ def _judged(verdict: RunVerdict) -> tuple[Light, str]:
         return Light.AMBER, f"{many(softer, 'finding')}, none against a confirmed must"
     if verdict.problems:
         return Light.DARK, "nothing contradicted in what is left of the record"
+    if verdict.exit_code is ExitCode.INCONCLUSIVE:
+        return Light.AMBER, f"nothing contradicted in the {many(judged, 'clause')} that could be judged"
     return Light.GREEN, f"{many(judged, 'clause')} judged, nothing contradicted"
 
 
@@ -184,7 +177,18 @@ def _blocked(verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
     return Light.AMBER, f"{many(verdicts, 'verdict')} {named}"
 
 
+def _settings(record: RunRecord, missing: Mapping[Remedy | None, int]) -> tuple[Light, str]:
+    wanted = [
+        f"{missing[remedy]:,} for want of {remedy}" for remedy in _ANSWERS_FOR["settings"] if missing[remedy]
+    ]
+    if record.run.breaker and of_the_end(record.run.breaker) in _ANSWERS_FOR["settings"]:
+        return Light.RED, "they stopped the run early"
+    return (Light.AMBER, ", ".join(wanted)) if wanted else (Light.GREEN, "nothing was missing")
+
+
 def _environment(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
+    if record.run.breaker and of_the_end(record.run.breaker) is not Remedy.SERVICE:
+        return Light.GREEN, "it answered"
     if record.run.breaker and record.run.breaker in verdict.reason:
         return Light.RED, "it stopped the run early"
     if record.run.breaker:
@@ -208,8 +212,8 @@ def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light
         return Light.AMBER, "interrupted by hand"
     if record.crashes:
         return Light.AMBER, f"{many(len(record.crashes), 'worker')} died, their cases ran again"
-    left = f"; {many(verdicts, 'verdict')} not given" if verdicts else ""
-    return Light.GREEN, f"{many(len(record.cases), 'case')} ran to the end{left}"
+    light, left = (Light.AMBER, f"; {many(verdicts, 'verdict')} not given") if verdicts else (Light.GREEN, "")
+    return light, f"{many(len(record.cases), 'case')} ran to the end{left}"
 
 
 FILE_NAME = "summary.md"
@@ -251,6 +255,7 @@ def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
             for lamp in lamps(record, verdict)
         ],
     )
+    yield from _not_judged(verdict.not_judged)
     yield from _findings(verdict.causes, past)
     yield from _drift(verdict.drift)
     yield from _deviations(verdict)
@@ -277,6 +282,16 @@ def _permanent(environment: Environment) -> str:
         return ""
     listed = ", ".join(f"{inline(realm)} {count}" for realm, count in sorted(created.items()))
     return f", permanent records among them: {listed}" + (f" (at most {most:g} in a realm)" if most else "")
+
+
+def _not_judged(groups: tuple[NotJudged, ...]) -> Iterator[str]:
+    if groups:
+        yield "### Not judged\n"
+        rows = [
+            [f"{group.verdicts:,}", group.remedy, inline(group.reasons[0]), group.next_step]
+            for group in groups
+        ]
+        yield from _table(["Verdicts", "For want of", "First of all", "Next step"], rows)
 
 
 def _findings(causes: tuple[Cause, ...], past: Past) -> Iterator[str]:

@@ -1,0 +1,137 @@
+"""What a run could not judge, by what would remedy it, with the next step."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from contracts.evidence.findings import Cell, Finding, missing_settings
+from contracts.evidence.record import Case, RunRecord, Verdict
+from contracts.safe_text import many
+
+_OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password|^accounts\.")
+_OF_A_SETTING = re.compile(r"\bsetting ")
+_REASONS_AT_MOST = 3
+
+
+class Remedy(StrEnum):
+    """What it takes to judge what was not judged."""
+
+    FINDING = "a finding that stands before it"
+    SETTING = "a setting"
+    ACCOUNT = "an account"
+    SERVICE = "an answer of the service"
+    SUITE = "a case of ours"
+
+
+NEXT_STEPS = MappingProxyType(
+    {
+        Remedy.FINDING: "settle the findings first, and run again",
+        Remedy.SETTING: "give the settings that the reasons name; `registry-contracts doctor` says what each adds",
+        Remedy.ACCOUNT: "give the role an account with its rights, and run `registry-contracts doctor --write`",
+        Remedy.SERVICE: "see what the service answered, and run again when it answers",
+        Remedy.SUITE: "report it to the suite with the run's folder",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """Verdicts that were not given for want of one remedy; `reasons` are the most frequent."""
+
+    remedy: Remedy
+    verdicts: int
+    reasons: tuple[str, ...]
+
+    @property
+    def next_step(self) -> str:
+        """What to do."""
+        return NEXT_STEPS[self.remedy]
+
+    @property
+    def line(self) -> str:
+        """All of it in a line."""
+        count = f"{many(self.verdicts, 'verdict')} for want of {self.remedy}"
+        return f"{count}: {self.next_step}; first of all: {self.reasons[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remedies:
+    """What the verdicts of a run lack.
+
+    Attributes:
+        blocked: A case to the finding that stood in its way.
+    """
+
+    record: RunRecord
+    cells: Sequence[Cell]
+    findings: Sequence[Finding]
+    blocked: Mapping[str, str]
+
+    def by_cell(self) -> list[tuple[Cell, Remedy | None]]:
+        """Each verdict on a clause in a realm with its remedy; None where it was given, or lies outside the run."""
+        cases = {case.id: case for case in self.record.cases}
+        return [(cell, self._remedy(cell, cases)) for cell in self.cells]
+
+    def not_judged(self) -> tuple[NotJudged, ...]:
+        """The verdicts that were not given, by remedy; what lies outside the run is none of them."""
+        reasons: dict[Remedy, Counter[str]] = defaultdict(Counter)
+        for cell, remedy in self.by_cell():
+            if remedy is not None:
+                reasons[remedy][cell.reason or "no reason was given"] += 1
+        return tuple(
+            NotJudged(
+                remedy,
+                reasons[remedy].total(),
+                tuple(text for text, _ in reasons[remedy].most_common(_REASONS_AT_MOST)),
+            )
+            for remedy in Remedy
+            if remedy in reasons
+        )
+
+    def _remedy(self, cell: Cell, cases: Mapping[str, Case]) -> Remedy | None:
+        if cell.verdict not in {Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR}:
+            return None
+        settings = missing_settings(cell.reason)
+        if _OF_AN_ACCOUNT.search(settings or cell.reason or ""):
+            return Remedy.ACCOUNT
+        if settings or cell.verdict is Verdict.ERROR:
+            return Remedy.SETTING if settings else Remedy.SUITE
+        mine = [cases[name] for name in cell.cases if name in cases]
+        if cell.verdict is Verdict.INCONCLUSIVE:
+            return self._in_the_way(cell, mine)
+        return _not_reached(self.record, cell, mine)
+
+    def _in_the_way(self, cell: Cell, cases: list[Case]) -> Remedy:
+        """What stood in the way of a case."""
+        stuck = [case for case in cases if case.outcome is Verdict.INCONCLUSIVE]
+        refused = any(case.blocked_by is not None for case in stuck)
+        failing = refused and any(finding.realm == cell.realm for finding in self.findings if finding.fails)
+        if failing or any(case.id in self.blocked for case in stuck):
+            return Remedy.FINDING
+        if self.record.run.breaker:
+            return of_the_end(self.record.run.breaker)
+        faulty = any(exchange.fault for case in stuck for exchange in self.record.exchanges_of(case.id))
+        return Remedy.SERVICE if faulty or refused else Remedy.SUITE
+
+
+def _not_reached(record: RunRecord, cell: Cell, cases: list[Case]) -> Remedy | None:
+    """Why no assertion on a clause was reached, where that was not meant so."""
+    if cell.unreached:
+        if any(case.outcome is Verdict.FAIL for case in cases):
+            return Remedy.FINDING
+        # What was dealt to another realm may have been stopped there.
+        dealt = {case.anywhere for case in cases if case.deals}
+        reasons = [other.reason or "" for other in record.cases if other.anywhere in dealt]
+        return Remedy.ACCOUNT if any(map(_OF_AN_ACCOUNT.search, reasons)) else Remedy.SUITE
+    early = record.run.breaker and cell.clause.untested is None
+    return of_the_end(record.run.breaker or "") if early else None
+
+
+def of_the_end(breaker: str) -> Remedy:
+    """What would have kept a run from being stopped early, by the reason why it was."""
+    if _OF_AN_ACCOUNT.search(breaker):
+        return Remedy.ACCOUNT
+    return Remedy.SETTING if _OF_A_SETTING.search(breaker) else Remedy.SERVICE

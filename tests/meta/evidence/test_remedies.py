@@ -1,0 +1,53 @@
+"""What was not judged is grouped by what would remedy it, and no lamp that answers for some of it is green."""
+
+from typing import Any
+
+import pytest
+
+from contracts.evidence.record import Block, Environment, Verdict
+from contracts.evidence.remedies import NEXT_STEPS, Remedy
+from contracts.evidence.verdicts import judge
+from contracts.reports.summary import Light, lamps
+from tests.meta.evidence.sample_records import case, clause, run_facts, run_record
+
+ACCOUNT = "the author's account may not write in abs-dev: saveDraft was answered 403"
+#: By name: how a case ends and why, what stopped the run; the remedy, and the lamp that answers for it.
+ROWS: dict[str, Any] = {
+    "setting": (Verdict.UNTESTED, "setting realm.abs-dev.x is missing", {}, Remedy.SETTING, "settings"),
+    "role": (Verdict.UNTESTED, "setting accounts.nau is missing", {}, Remedy.ACCOUNT, "settings"),
+    "author": (Verdict.INCONCLUSIVE, ACCOUNT, {}, Remedy.ACCOUNT, "settings"),
+    "refused": (
+        Verdict.INCONCLUSIVE,
+        "saveDraft: answered 400",
+        {"blocked_by": Block("saveDraft", "abs-dev", "answered 400")},
+        Remedy.SERVICE,
+        "environment",
+    ),
+    "ours": (Verdict.INCONCLUSIVE, "two candidates", {}, Remedy.SUITE, "suite"),
+}
+
+
+@pytest.mark.parametrize(("outcome", "reason", "more", "remedy", "lamp"), ROWS.values(), ids=ROWS)
+def test_what_was_not_judged_has_a_remedy_and_a_lamp_that_is_not_green(
+    outcome: Verdict, reason: str, more: dict[str, Any], remedy: Remedy, lamp: str
+) -> None:
+    about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
+    stopped = case("stopped", outcome, reason=reason, clauses=(about.id,), assertions=(), **more)
+    record = run_record(run_facts(clauses=(about.id,), realms=("abs-dev",)), [stopped])
+    verdict = judge(record, [about])
+    (group,) = verdict.not_judged
+    assert (group.remedy, group.verdicts, group.reasons) == (remedy, 1, (reason,))
+    assert NEXT_STEPS[remedy] in group.line
+    lit = {each.name: each for each in lamps(record, verdict)}
+    assert (lit[lamp].light, lit[lamp].verdicts) == (Light.AMBER, 1)
+    assert lit["contract"].light is not Light.GREEN
+
+
+def test_an_account_that_stopped_a_run_is_no_fault_of_the_environment() -> None:
+    about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
+    stopped = Environment(breaker=ACCOUNT)
+    record = run_record(run_facts(clauses=(about.id,), realms=("abs-dev",), environment=stopped))
+    verdict = judge(record, [about])
+    assert [group.remedy for group in verdict.not_judged] == [Remedy.ACCOUNT]
+    lit = {each.name: each.light for each in lamps(record, verdict)}
+    assert (lit["settings"], lit["environment"]) == (Light.RED, Light.GREEN)
