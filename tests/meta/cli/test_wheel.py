@@ -16,8 +16,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.meta.schemas import mistakes
-
 CHECKOUT = Path(__file__).parents[3]
 PATIENCE = 600.0
 CONSUMER = """\
@@ -193,10 +191,8 @@ def test_a_gate_works_in_another_repository_and_writes_nothing_but_reports(insta
     listed = installed("list", "clauses")
     assert listed.returncode == 0, listed.stderr
     assert listed.stdout.count("\n") > 200
-    called = installed("call", "saveDraft", "--save", "one", "--invalid", "body:malformed")
+    called = installed("call", "saveDraft", "--invalid", "body:malformed")
     assert called.returncode == 0, called.stdout + called.stderr
-    saved = json.loads((installed.folder / "reports/saved/one.json").read_text("utf-8"))
-    assert mistakes("saved", [saved]) == []
     assert installed("drift", "show").returncode == 0
     assert installed.written() == {"sdk.toml", "reports"}
     assert installed.left_private() == []
