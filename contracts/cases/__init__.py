@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from contracts.cases.list_pages import quoted as quoted
     from contracts.cases.marks import Profile as Profile
     from contracts.cases.marks import contract as contract
+    from contracts.cases.marks import smoke as smoke
     from contracts.cases.properties import Properties as Properties
     from contracts.cases.requests import OrdinaryRequests as OrdinaryRequests
     from contracts.cases.requests import Request as Request
@@ -92,7 +93,7 @@ _NAMES = {
     "contracts.cases.fault_probe": "Probe",
     "contracts.cases.hostile_input": "Deal share",
     "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",
-    "contracts.cases.marks": "Profile contract",
+    "contracts.cases.marks": "Profile contract smoke",
     "contracts.cases.properties": "Properties",
     "contracts.cases.requests": "OrdinaryRequests Request ValidRequests",
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",

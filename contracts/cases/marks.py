@@ -1,4 +1,4 @@
-"""The mark that makes a test function a contract case."""
+"""The marks that make a test function a contract case, and a case one of the profile `smoke`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 class Profile(StrEnum):
-    """How far a run goes, in rising order; a case runs in its own profile and in every later one."""
+    """How far a run goes; from `gate` on each profile takes in the cases of those before it."""
 
     SMOKE = "smoke"
     GATE = "gate"
@@ -26,7 +26,9 @@ def contract(
     *clauses: str,
     operations: Iterable[str] = (),
     profile: str = Profile.GATE,
-    requests: int = 0,
+    requests: float | None = None,
+    dealt: float = 0,
+    nightly: float = 0,
     faults: bool = False,
     last: bool = False,
     records: int = 0,
@@ -37,9 +39,11 @@ def contract(
         clauses: Ids of the clauses that the case makes claims about or observes.
         operations: Operations exercised; a case with an argument `operation` runs once for each. By default all
             operations of its clauses.
-        profile: The first profile that takes the case in; cases of a gate that find most faults for each request are in
-            `smoke` as well, by the order of cases.
-        requests: Rough cost, where it is far from the usual handful; lets long cases start early.
+        profile: The first profile that takes the case in.
+        requests: About how many the case sends in each realm, for the forecast of a run: the mean of the sandbox's.
+            Each case says so in one of its marks.
+        dealt: About how many it deals out among the realms of the run besides.
+        nightly: About how many it sends in each realm from the profile `nightly` on, where these are others.
         faults: The case also covers every clause that speaks about generated faults of its operation.
         last: The case uses up what others need, or builds on what they leave, so they run before it.
         records: Contacts and submissions that the case creates when it passes; their places in the budget of permanent
@@ -50,7 +54,20 @@ def contract(
         operations=tuple(operations),
         profile=Profile(profile),
         requests=requests,
+        dealt=dealt,
+        nightly=nightly,
         faults=faults,
         last=last,
         records=records,
     )
+
+
+def smoke(*parameters: str, every_realm: bool = False, requests: float | None = None) -> pytest.MarkDecorator:
+    """Put a case into the profile `smoke`.
+
+    Args:
+        parameters: Only with these parameters, each as in the case's id behind the realm; by default with all.
+        every_realm: In each realm of the run, and not in the first alone.
+        requests: About how many it sends there, where these are others than in a gate.
+    """
+    return pytest.mark.smoke(parameters=parameters, every_realm=every_realm, requests=requests)

@@ -284,6 +284,11 @@ def missing_settings(reason: str | None) -> str | None:
     return match["names"] if match else None
 
 
+def wanting_settings(cells: Iterable[tuple[Clause, str | None]]) -> set[str]:
+    """The must clauses that lack a setting in a realm at least, by clauses with the reason of each of their cells."""
+    return {clause.id for clause, reason in cells if clause.level == "must" and missing_settings(reason)}
+
+
 def _from_findings(findings: Iterable[Finding], held: int) -> Iterator[Statement]:
     for finding in findings:
         place = f"{finding.operation or 'the service'}: {finding.seen}"

@@ -22,6 +22,7 @@ from contracts.evidence.findings import (
     merge_findings,
     missing_settings,
     scope_of,
+    wanting_settings,
 )
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
 from contracts.evidence.remedies import NotJudged, Remedies
@@ -459,9 +460,7 @@ def passed(
     waived = sum(waiver.needed for waiver in waivers)
     parts += [f"{many(waived, 'must clause')} waived"] if waived else []
     without = {waiver.waiver.clause for waiver in waivers if waiver.needed}
-    wanting = {
-        c.clause.id for c in cells if c.clause.level == "must" and missing_settings(c.reason)
-    } - without
+    wanting = wanting_settings((cell.clause, cell.reason) for cell in cells) - without
     parts += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
     return "; ".join([*parts, *_outside(record, findings)])
 

@@ -1,19 +1,17 @@
 """Which cases run, and in which order: one item per realm (and operation) of a case.
 
-Cases are selected by profile, options and consumer. First come those that find most faults for each request
-they cost.
+Cases are selected by profile, options and consumer. First come those of the profile `smoke`, which find most for the
+requests that they cost.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from collections import Counter, defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache, cached_property
-from itertools import accumulate, product
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +19,7 @@ import pytest
 
 from contracts.cases.marks import Profile
 from contracts.checks.table import UNIVERSAL
-from contracts.errors import RegistryContractsError, UsageError
+from contracts.errors import RegistryContractsError
 from contracts.evidence.terms import Consumer
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description
@@ -30,109 +28,7 @@ from contracts.plugin.forecast import Forecast, PlannedCase, without_realm
 from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
 from contracts.plugin.worker import WORKER
 from contracts.settings.embedded_sandbox import sandbox_target
-from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
-
-ORDER_FILE: Final = Path(__file__).with_name("case_order.json")
-#: What the cases of the profile `smoke` cost at most in all four realms, signing in and cleaning up apart.
-SMOKE_REQUESTS: Final = 268
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One place in the order.
-
-    Attributes:
-        case: The id of a case, with `*` for the realm.
-        realm: Where it runs here, when all realms are judged.
-    """
-
-    case: str
-    realm: str
-
-
-@dataclass(frozen=True)
-class CaseOrder:
-    """The order of cases.
-
-    Attributes:
-        command: What measured it.
-        faults: How many drawn faults it was measured on.
-        requests: All places, in order, with the requests that each costs with what it has to arrange there.
-    """
-
-    command: str
-    faults: int
-    requests: Mapping[Turn, float]
-
-    @property
-    def turns(self) -> tuple[Turn, ...]:
-        """All places, in order."""
-        return tuple(self.requests)
-
-    @cached_property
-    def realms(self) -> Mapping[str, tuple[str, ...]]:
-        """Every case that it knows, with its realms as they take turns."""
-        realms: dict[str, tuple[str, ...]] = {}
-        for turn in self.requests:
-            realms[turn.case] = (*realms.get(turn.case, ()), turn.realm)
-        return realms
-
-    def place(self, turn: Turn) -> int:
-        """A number to sort by; a case that the order does not know stands in the middle."""
-        return self._places.get(turn, len(self.requests) // 2)
-
-    @cached_property
-    def _places(self) -> Mapping[Turn, int]:
-        return {turn: number for number, turn in enumerate(self.requests)}
-
-    @cached_property
-    def smoke(self) -> frozenset[Turn]:
-        """The places that the profile `smoke` takes in: the first, as far as there is room."""
-        spent = zip(self.requests, accumulate(self.requests.values()), strict=True)
-        return frozenset(turn for turn, sum_so_far in spent if sum_so_far <= SMOKE_REQUESTS)
-
-
-def write_order(path: Path, order: CaseOrder) -> None:
-    """Write an order, a line for each place.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    head = json.dumps({"command": order.command, "faults": order.faults})[1:-1]
-    lines = [json.dumps([turn.realm, turn.case, cost]) for turn, cost in order.requests.items()]
-    text = f'{{{head}, "turns": [\n' + ",\n".join(lines) + "\n]}\n"
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write '{path}': {error.strerror}") from None
-
-
-@cache
-def read_order() -> CaseOrder:
-    """The order that is kept with the library."""
-    content = json.loads(ORDER_FILE.read_text(encoding="utf-8"))
-    requests = {Turn(case, realm): cost for realm, case, cost in content["turns"]}
-    return CaseOrder(content["command"], content["faults"], requests)
-
-
-def turns(offered: Sequence[tuple[str, str]]) -> list[Turn]:
-    """The turns of cases; where not all realms are judged, those that are take up a case's first turns.
-
-    Args:
-        offered: The id and the realm of every case that could run.
-    """
-    order = read_order()
-    realms: dict[str, dict[str, None]] = defaultdict(dict)
-    for case, realm in offered:
-        realms[without_realm(case)][realm] = None
-    taken: dict[Turn, Turn] = {}
-    for case, names in realms.items():
-        own = sorted((Turn(case, name) for name in names), key=order.place)
-        places = (Turn(case, name) for name in order.realms.get(case, ()))
-        taken |= dict(zip(own, places, strict=False))
-    wanted = [Turn(without_realm(case), realm) for case, realm in offered]
-    return [taken.get(turn, turn) for turn in wanted]
-
+from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: A case with its clauses, its operations and its realm.
 Facts = tuple[pytest.Item, tuple[str, ...], tuple[str, ...], str]
@@ -202,14 +98,15 @@ def _all_asked_for(config: pytest.Config) -> bool:
 
 
 MARK = "contract"
+SMOKE = "smoke"
 _REALMS = (*DEVELOPMENT_REALMS, ANY_REALM)
 #: Reasons for cells that no case of this run can reach, by (clause, realm).
 UNREACHED = pytest.StashKey[Mapping[tuple[str, str], str]]()
 #: Where the selection leaves cases out.
 NARROWED = pytest.StashKey[list[Narrowing]]()
 _OFFERED = pytest.StashKey[list[pytest.Item]]()
-#: A case's turn in the order of cases.
-_TURN = pytest.StashKey[Turn]()
+#: Whether a case is in the profile `smoke`, in its realm.
+_IN_SMOKE = pytest.StashKey[bool]()
 _MARKS = pytest.StashKey[Sequence[pytest.Mark]]()
 #: The clauses of a case, its realm, and the first profile that takes it in, once they were asked for.
 _CLAUSES = pytest.StashKey[tuple[str, ...]]()
@@ -229,11 +126,16 @@ def clauses_of(item: pytest.Item) -> tuple[str, ...]:
     """Ids of the clauses an item tests, in the order declared."""
     known = item.stash.get(_CLAUSES, None)
     if known is None:
-        clauses = [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]
+        clauses = [*declared_clauses(item)]
         if any(mark.kwargs["faults"] for mark in marks(item)):
             clauses += _about_faults(operations_of(item, load_catalogue()))
         item.stash[_CLAUSES] = known = tuple(dict.fromkeys(clauses))
     return known
+
+
+def declared_clauses(item: pytest.Item) -> tuple[str, ...]:
+    """Ids of the clauses that the marks of an item name."""
+    return tuple(dict.fromkeys(clause for mark in marks(item) for clause in mark.kwargs["clauses"]))
 
 
 def _about_faults(operations: Iterable[str]) -> Iterator[str]:
@@ -271,8 +173,7 @@ def operations_of(item: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:
     if callspec and "operation" in callspec.params:
         return (str(callspec.params["operation"]),)
     named = [operation for mark in marks(item) for operation in mark.kwargs["operations"]]
-    declared = [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]
-    of_clauses = [name for clause in declared for name in catalogue.clause(clause).operations]
+    of_clauses = [name for clause in declared_clauses(item) for name in catalogue.clause(clause).operations]
     return tuple(dict.fromkeys(named or of_clauses))
 
 
@@ -329,15 +230,26 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note every case, and its turn in the order of cases, before -k and the like take some away."""
+    """Note every case, and whether it is in `smoke`, before -k and the like take some away."""
     config.stash[_OFFERED] = offered = [item for item in items if marks(item)]
-    for item, turn in zip(offered, turns([(case_of(item), realm_of(item)) for item in offered]), strict=True):
-        item.stash[_TURN] = turn
+    first_realms: dict[str, str] = {}
+    for item in offered:
+        first = first_realms.setdefault(without_realm(case_of(item)), realm_of(item))
+        mark = _smoke_of(item)
+        item.stash[_IN_SMOKE] = bool(mark and (mark.kwargs["every_realm"] or realm_of(item) == first))
+
+
+def _smoke_of(item: pytest.Item) -> pytest.Mark | None:
+    """The mark that puts an item into `smoke`, whatever its realm."""
+    callspec = getattr(item, "callspec", None)
+    own = str(callspec.id).removeprefix(realm_of(item)).removeprefix("-") if callspec else ""
+    marked = (mark for mark in item.iter_markers(SMOKE) if own in (mark.kwargs["parameters"] or (own,)))
+    return next(marked, None)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep what the selection asks for; start with the cases that find most, those that use things up last."""
+    """Keep what the selection asks for; begin with `smoke`, and end with the cases that use things up."""
     catalogue, selection = load_catalogue(), config.stash[SELECTION]
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
@@ -391,19 +303,33 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profi
     profile = profile or selection.profile
     target = config.stash[TARGET] or sandbox_target("", SMALL_LIMIT)
     items = [item for item in items if marks(item)]
-    cases = [PlannedCase(case_of(item), realm_of(item), clauses_of(item)) for item in items]
-    records: Counter[str] = Counter()
-    for realm, number in _planned_records(items).values():
-        records[realm] += number if any(case.realm == realm for case in cases) else 0
+    cases = [
+        PlannedCase(
+            case_of(item),
+            realm_of(item),
+            clauses_of(item),
+            *requests_of(item, profile),
+            records=records_of(item),
+            deals=deals(item),
+            of_faults=frozenset(clauses_of(item)).difference(declared_clauses(item)),
+            roles=tuple(role for role in ACCOUNT_ROLES if role in getattr(item, "fixturenames", ())),
+        )
+        for item in items
+    ]
+    realms = {case.realm for case in cases}
     return Forecast(
         cases,
         target,
         load_catalogue(),
-        records=records,
+        arranged=[
+            (realm, number)
+            for realm, number, need in _ARRANGED.values()
+            if realm in realms and not target.missing(need, realm)
+        ],
+        counts=consumer.covers if (consumer := selection.terms.consumer) else None,
         # A run that was stopped while it collected has not selected anything.
         unreached=config.stash.get(UNREACHED, {}),
         budget=request_budget(target, profile),
-        profile=profile,
     )
 
 
@@ -435,7 +361,7 @@ def _profile_of(item: pytest.Item) -> Profile:
 def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogue) -> str | None:
     if realm_of(item) not in _REALMS:
         return "in no realm of this run"  # pytest's stand-in for a case without parameters
-    if not selection.profile.includes(_profile_of(item)) and not _in_smoke(item, selection):
+    if not _is_of(item, selection.profile):
         return f"out of the profile {selection.profile}"
     if selection.clauses and not set(selection.clauses) & set(clauses_of(item)):
         return "not selected by --clause"
@@ -444,19 +370,26 @@ def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogu
     return None
 
 
-def _in_smoke(item: pytest.Item, selection: Selection) -> bool:
-    """Whether a case of a gate stands so early in the order of cases that the profile `smoke` takes it in."""
-    gate = selection.profile is Profile.SMOKE and Profile.GATE.includes(_profile_of(item))
-    return gate and not is_last(item) and item.stash[_TURN] in read_order().smoke
+def _is_of(item: pytest.Item, profile: Profile) -> bool:
+    """Whether a profile takes a case in."""
+    return item.stash[_IN_SMOKE] if profile is Profile.SMOKE else profile.includes(_profile_of(item))
+
+
+#: Permanent records that cases use together, by realm, and the setting without which there are none: a contact of each
+#: realm serves the cases of all runs, two submissions those of one run.
+_ARRANGED: Final = {
+    **{f"[the kept contact of {realm}]": (realm, 1, "realm.contact_schema") for realm in DOCUMENT_REALMS},
+    **{
+        f"[submissions arranged in {realm}]": (realm, 2, "realm.workflow_schema")
+        for realm in DEVELOPMENT_REALMS
+    },
+}
 
 
 def _planned_records(items: Iterable[pytest.Item]) -> dict[str, tuple[str, int]]:
     """Permanent records that the cases of a run create when they pass, by the id of the case."""
     planned = {case_of(item): (realm_of(item), records_of(item)) for item in items if records_of(item)}
-    # One contact of each realm serves the cases of all runs, and two submissions those of one run.
-    kept = {f"[the kept contact of {realm}]": (realm, 1) for realm in DOCUMENT_REALMS}
-    arranged = {f"[submissions arranged in {realm}]": (realm, 2) for realm in DEVELOPMENT_REALMS}
-    return planned | kept | arranged
+    return planned | {name: (realm, number) for name, (realm, number, _) in _ARRANGED.items()}
 
 
 def records_of(item: pytest.Item) -> int:
@@ -464,18 +397,34 @@ def records_of(item: pytest.Item) -> int:
     return max((mark.kwargs["records"] for mark in marks(item)), default=0)
 
 
+def deals(item: pytest.Item) -> bool:
+    """Whether what a case tries is dealt out among the realms of the run."""
+    return not {"deal", "probe"}.isdisjoint(getattr(item, "fixturenames", ()))
+
+
 def is_last(item: pytest.Item) -> bool:
     """Whether others have to run before a case: it uses up what they need, or builds on what they leave."""
     return any(mark.kwargs["last"] for mark in marks(item))
 
 
-def _place(item: pytest.Item) -> tuple[int, int, int]:
+def requests_of(item: pytest.Item, profile: Profile = Profile.GATE) -> tuple[float, float]:
+    """About how many requests a case sends in each realm, and how many it deals out among them besides."""
+    mark = _smoke_of(item) if profile is Profile.SMOKE else None
+    if mark and mark.kwargs["requests"] is not None:
+        return mark.kwargs["requests"], 0
+    sent, dealt, nightly = (
+        max((mark.kwargs[key] or 0 for mark in marks(item)), default=0)
+        for key in ("requests", "dealt", "nightly")
+    )
+    return (nightly, 0) if nightly and profile.includes(Profile.NIGHTLY) else (sent, dealt)
+
+
+def _place(item: pytest.Item) -> tuple[int, float, bool]:
     """Where an item stands in the run, the lowest first.
 
     Cases that create permanent records run late: until then their places are room for requests that must be refused.
-    Of the last ones, those that are long come before these, so that no worker is left alone with one at the end.
+    Of the last ones, those that are long come first, so that no worker is left alone with one at the end.
     """
-    last, turn = is_last(item), item.stash.get(_TURN, None)
-    longest = max((mark.kwargs["requests"] for mark in marks(item)), default=0) if last else 0
-    group = 2 if last and not longest else 1 if last or records_of(item) else 0
-    return group, -longest, read_order().place(turn) if turn else 0
+    if is_last(item):
+        return 2, -sum(requests_of(item)), False
+    return int(bool(records_of(item))), 0, not item.stash.get(_IN_SMOKE, False)

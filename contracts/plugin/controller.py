@@ -202,7 +202,7 @@ def pytest_collection(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Record for the controller what was collected; with `--plan`, say what would be sent, and end."""
+    """Record for the controller what was collected."""
     config = session.config
     if WORKER in config.stash:
         plan = config.stash[WORKER].plan
@@ -211,7 +211,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             note_planned(config, plan, count, forecast(config, session.items).summary)
         if not is_worker(config):
             _tell_forecast(config)
-    elif config.getoption("--plan") and not is_worker(config) and any(map(any, map(marks, session.items))):
+
+
+@pytest.hookimpl(trylast=True, specname="pytest_collection_finish")
+def pytest_plan_at_the_end(session: pytest.Session) -> None:
+    """With `--plan`, say what would be sent, behind what pytest says of the collection, and end."""
+    config = session.config
+    planned = config.getoption("--plan") and WORKER not in config.stash and not is_worker(config)
+    if planned and any(map(any, map(marks, session.items))):
         config.stash[_PLANNED] = True
         _write_lines(config, ["", *forecast(config, session.items).lines()])
         config.hook.pytest_contract_forecasts(forecasts=forecasts(config))

@@ -1,27 +1,20 @@
-"""What a run will send and judge, before it sends anything, and which further setting would let it judge more.
-
-The requests of each case were measured on the faithful sandbox, in the profiles `gate`, `full` and `smoke`;
-`tests.meta.case_requests` writes them down.
-"""
+"""What a run will send and judge, before it sends anything, and which further setting would let it judge more."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Final
 
-from contracts.cases.marks import Profile
+from contracts.evidence.findings import wanting_settings
 from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.description import operations_with
 from contracts.interface.operations import ANY_REALM
 from contracts.safe_text import many
-from contracts.settings.target import DOCUMENT_REALMS, AttachmentSettings, RealmSettings, Target
+from contracts.settings.target import AttachmentSettings, RealmSettings, Target
 
 #: A clause in a realm: what a run gives one verdict on.
 Cell = tuple[str, str]
@@ -184,14 +177,6 @@ def _unlock(need: str, realms: tuple[str, ...], clauses: tuple[str, ...], cells:
     return Unlock(f"realm.<realm>.{key}", realms, str(meaning), clauses, cells, helps)
 
 
-#: Requests by case, where `*` stands for the realm: in a gate, and those that differ in the later profiles, in `smoke`
-#: and in a gate of one realm.
-MEASURED: Final = Path(__file__).with_name("case_requests.json")
-#: Files above this are counted, in bytes.
-LARGE_FILE_BYTES: Final = 1024**2
-#: Requests of a case that was never measured, all of one operation that has no name.
-USUAL_REQUESTS: Final = 3
-_UNMEASURED: Final = "(not measured)"
 _REALM: Final = re.compile(r"\b(abs|bch|chm|ort)-dev\b")
 _MINUTE: Final = 60
 #: What a stand-in may take the place of, but where contacts are created or updated.
@@ -204,21 +189,6 @@ def without_realm(case: str) -> str:
     return f"{file}{separator}{_REALM.sub('*', rest)}"
 
 
-@cache
-def measured(profile: Profile = Profile.GATE, *, alone: bool = False) -> Mapping[str, Mapping[str, float]]:
-    """Requests of each case in one realm, by operation, and `large_files`: bodies above `LARGE_FILE_BYTES`.
-
-    Args:
-        profile: Drawn cases send more in the profiles after `gate`; in `smoke` others arrange less for a case.
-        alone: Whether one realm with documents is judged, so that nothing is dealt out among realms.
-    """
-    content: dict[str, dict[str, dict[str, float]]] = json.loads(MEASURED.read_text(encoding="utf-8"))
-    if not Profile.GATE.includes(profile):
-        return content["gate"] | content["later"]
-    smoke = content["smoke"] if profile is Profile.SMOKE else {}
-    return content["gate"] | smoke | (content["alone"] if alone else {})
-
-
 @dataclass(frozen=True)
 class PlannedCase:
     """A case that a run takes up.
@@ -226,15 +196,23 @@ class PlannedCase:
     Attributes:
         case: Its id.
         clauses: Those it is about.
+        requests: About how many it sends.
+        dealt: About how many it deals out among its realms in the run besides.
+        records: Permanent records that it creates.
+        deals: What it tries is dealt out among its realms in the run.
+        of_faults: Those of its clauses of which it says nothing where it sends no generated fault.
+        roles: Accounts that it sends requests as.
     """
 
     case: str
     realm: str
     clauses: tuple[str, ...]
-
-
-def _with_documents(cases: Iterable[PlannedCase]) -> set[str]:
-    return {case.realm for case in cases if case.realm in DOCUMENT_REALMS}
+    requests: float
+    dealt: float = 0
+    records: int = 0
+    deals: bool = False
+    of_faults: frozenset[str] = frozenset()
+    roles: tuple[str, ...] = ()
 
 
 def _needs(clause: Clause) -> tuple[str, ...]:
@@ -248,10 +226,10 @@ class Forecast:
 
     Args:
         cases: Those that the run takes up.
-        records: Permanent records by realm.
+        arranged: Permanent records that cases use together, by realm.
         unreached: Cells that no case of the run reaches, by reason.
         budget: Requests that the run may send in all.
-        profile: How far the run goes.
+        counts: Whether a clause counts in a realm; None where all do.
     """
 
     def __init__(
@@ -260,38 +238,53 @@ class Forecast:
         target: Target,
         catalogue: Catalogue,
         *,
-        records: Mapping[str, int],
+        arranged: Iterable[tuple[str, int]] = (),
         unreached: Mapping[tuple[str, str], str],
         budget: int,
-        profile: Profile = Profile.GATE,
+        counts: Callable[[Clause, str], bool] | None = None,
     ) -> None:
-        cases = list(cases)
-        self._measured = measured(profile, alone=len(_with_documents(cases)) == 1)
         self._target = target
         self._catalogue = catalogue
         self._budget = budget
-        self._records = {realm: number for realm, number in records.items() if number}
         self._unreached = unreached
-        self._requests: defaultdict[tuple[str, str], float] = defaultdict(float)
-        self._large = 0.0
+        self._counts = counts
+        cases = list(cases)
+        realms = Counter(without_realm(case.case) for case in cases)
+        self._requests: defaultdict[str, float] = defaultdict(float)
+        self._records: Counter[str] = Counter()
+        for realm, number in arranged:
+            self._records[realm] += number
+        #: What the cells that the run takes up lack, as far as is known before; None for those that it can judge.
+        self._lacking: dict[Cell, str | None] = {}
+        self._dealt: dict[Cell, bool] = {}
         for case in cases:
-            if self._can_run(case):
-                self._count(case)
+            lacking = self._lacks(case)
+            self._take_up(case, lacking)
+            if lacking is None:
+                self._requests[case.realm] += case.requests + case.dealt / realms[without_realm(case.case)]
+                self._records[case.realm] += case.records
 
-    def _can_run(self, case: PlannedCase) -> bool:
-        """Whether a case sends anything: one whose clauses all lack a setting does not."""
-        clauses = map(self._catalogue.clause, case.clauses)
-        return any(
-            not any(self._target.missing(need, case.realm) for need in _needs(clause)) for clause in clauses
-        )
+    def _lacks(self, case: PlannedCase) -> str | None:
+        """Which setting keeps a case from sending anything: one that a clause of it needs, or an account's."""
+        needs = (self._missing(name, case.realm) for name in case.clauses)
+        accounts = (self._target.missing(f"account.{role}", case.realm) for role in case.roles)
+        return next(filter(None, (*accounts, *needs)), None)
 
-    def _count(self, case: PlannedCase) -> None:
-        by_operation = self._measured.get(without_realm(case.case), {_UNMEASURED: USUAL_REQUESTS})
-        for name, number in by_operation.items():
-            if name == "large_files":
-                self._large += number
-            else:
-                self._requests[name, case.realm] += number
+    def _missing(self, name: str, realm: str) -> str | None:
+        needs = _needs(self._catalogue.clause(name))
+        return next(filter(None, (self._target.missing(need, realm) for need in needs)), None)
+
+    def _take_up(self, case: PlannedCase, lacking: str | None) -> None:
+        for clause in map(self._catalogue.clause, case.clauses):
+            says_nothing = lacking and clause.id in case.of_faults
+            counts = self._counts is None or self._counts(clause, case.realm)
+            if counts and case.realm in clause.realms and clause.untested is None and not says_nothing:
+                self._dealt[clause.id, case.realm] = case.deals and self._dealt.get(
+                    (clause.id, case.realm), True
+                )
+                known = self._lacking.get((clause.id, case.realm), lacking)
+                own = self._missing(clause.id, case.realm)
+                self._lacking[clause.id, case.realm] = own or (known and lacking)
 
     @property
     def requests(self) -> int:
@@ -310,36 +303,47 @@ class Forecast:
         return sum(self._records.values())
 
     @property
+    def wanting(self) -> set[str]:
+        """The must clauses that stay untested for want of a setting, counted as at the end of the run."""
+        return wanting_settings(
+            (self._catalogue.clause(name), lacking) for (name, _), lacking in self._lacking.items()
+        )
+
+    @property
+    def dealt(self) -> list[str]:
+        """The must clauses that are judged in a part of their realms: their cases deal out what they try."""
+        realms = Counter(name for name, _ in self._dealt)
+        must = {clause.id for clause in self._catalogue.must}
+        return [
+            name for name, number in realms.items() if number > 1 and name in must and self._is_dealt(name)
+        ]
+
+    def _is_dealt(self, name: str) -> bool:
+        return any(dealt for (clause, _), dealt in self._dealt.items() if clause == name)
+
+    @property
     def summary(self) -> str:
         """One line, for the beginning of a run."""
         parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
-        parts += [f"{many(self.permanent_records, 'permanent record')}"]
-        parts += [f"{many(round(self._large), 'file')} over 1 MB"] if self._large else []
-        untested = {clause for _, clauses in self._untested() for clause in clauses}
-        parts += [f"{many(len(untested), 'must clause')} untested (--plan names them)"] if untested else []
+        parts += [f"at most {many(self.permanent_records, 'permanent record')}"]
+        wanting = many(len(self.wanting), "must clause")
+        parts += [f"{wanting} untested for want of a setting (--plan names them)"] if self.wanting else []
         return ", ".join(parts)
 
     def lines(self) -> Iterator[str]:
         """All of it, as a table and sentences."""
-        yield from self._table()
-        yield ""
         yield f"requests      about {self.requests:,}{self._pace()}; the run stops at {self._budget:,}"
+        yield f"by realm      {self._by_realm()}"
         yield f"stays         {self._stays()}"
-        large = many(round(self._large), "file") if self._large else "none"
-        yield f"over 1 MB     {large}"
-        untested = list(self._untested())
+        if self.dealt:
+            yield f"dealt         {many(len(self.dealt), 'must clause')}, each judged in a part of its realms"
+            yield f"      {', '.join(self.dealt)}"
+        untested = self._untested()
         yield f"untested      {'' if untested else 'no must clause'}".rstrip()
         for reason, clauses in untested:
             yield f"  {many(len(clauses), 'must clause')}: {reason}"
             yield f"      {', '.join(clauses)}"
         yield "Nothing was sent."
-
-    def _may_do_without(self, name: str) -> bool:
-        """Whether a clause that lacks something can be judged where the service takes a stand-in."""
-        needs = _needs(self._catalogue.clause(name))
-        return any(
-            not any(self._target.missing(need, realm) for need in needs) for realm in self._target.realms
-        )
 
     def _pace(self) -> str:
         if self.minutes is None:
@@ -348,31 +352,30 @@ class Forecast:
         return f", {self.minutes:.1f} minutes at {rate:g} a second"
 
     def _stays(self) -> str:
-        if not self._records:
-            return "nothing for good"
+        if not self.permanent_records:
+            return "nothing for good but attachments"
         total = many(self.permanent_records, "permanent record")
-        places = ", ".join(f"{number} in {realm}" for realm, number in sorted(self._records.items()))
-        return f"{total} ({places}), at most {self._target.pace.permanent_records} a realm; and attachments"
+        places = ", ".join(
+            f"{number} in {realm}" for realm, number in sorted(self._records.items()) if number
+        )
+        allowed = self._target.pace.permanent_records
+        return f"at most {total} ({places}), of {allowed} allowed in a realm; and attachments"
 
-    def _table(self) -> Iterator[str]:
-        realms = sorted({realm for _, realm in self._requests})
-        operations = sorted({operation for operation, _ in self._requests})
-        width = max((len(name) for name in operations), default=0)
-        yield f"{'':{width}}" + "".join(f"{realm:>10}" for realm in realms)
-        for operation in operations:
-            numbers = (self._requests[operation, realm] for realm in realms)
-            yield f"{operation:{width}}" + "".join(f"{math.ceil(number) or '-':>10}" for number in numbers)
+    def _by_realm(self) -> str:
+        return ", ".join(f"{realm} {round(number):,}" for realm, number in self._requests.items()) or "none"
 
     def _untested(self) -> list[tuple[str, list[str]]]:
-        """Reasons and the must clauses that no realm is judged on for it, those with most first."""
-        reasons: dict[str, list[str]] = {}
-        coverage = Coverage(self._catalogue.must, self._target)
-        for unlock in coverage.unlocks():
-            for clause in unlock.clauses:
-                instead = "; a stand-in may do" if self._may_do_without(clause) else ""
-                reasons.setdefault(f"setting {unlock.setting} is missing{instead}", []).append(clause)
-        must = {clause.id for clause in self._catalogue.must}
-        for clause, reason in {name: why for (name, _), why in self._unreached.items()}.items():
-            if clause in must:
-                reasons.setdefault(reason, []).append(clause)
-        return sorted(reasons.items(), key=lambda reason: -len(reason[1]))
+        """Reasons and the must clauses that stay untested for them, those with most first.
+
+        A clause lacks a setting where a realm does; otherwise it is untested where no realm is reached.
+        """
+        reasons: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        wanting, judged = self.wanting, {name for name, _ in self._lacking}
+        for (name, realm), lacking in self._lacking.items():
+            if lacking and name in wanting:
+                reasons[lacking.replace(f"realm.{realm}.", "realm.<realm>.")][name] = None
+        must = {clause.id for clause in self._catalogue.must if clause.untested is None}
+        for (name, _), reason in self._unreached.items():
+            if name in must - judged:
+                reasons[reason][name] = None
+        return sorted(((why, list(names)) for why, names in reasons.items()), key=lambda pair: -len(pair[1]))

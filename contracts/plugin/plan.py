@@ -29,7 +29,7 @@ from contracts.interface.description import load_description
 from contracts.interface.location import cases_directory
 from contracts.plugin.finding_again import choose_finding
 from contracts.plugin.forecast import Forecast
-from contracts.plugin.run_options import KEEP, RUN_OPTIONS, WAIT
+from contracts.plugin.run_options import KEEP, RUN_OPTIONS, SEED, WAIT
 from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
 from contracts.session.shared_state import PRIVATE_PREFIX, private_parent
@@ -99,6 +99,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the mark and read the options into a selection; what cannot be used is one clear line."""
     _refuse_last_failed(config)
     config.addinivalue_line("markers", "contract: a case of the contract suite; use contracts.cases.contract")
+    config.addinivalue_line(
+        "markers", "smoke: a contract case of the profile smoke; use contracts.cases.marks.smoke"
+    )
     try:
         if not __debug__:
             raise UsageError(
@@ -164,9 +167,10 @@ def _check_places(config: pytest.Config) -> None:
 
 def _check_counts(config: pytest.Config) -> None:
     """Insist that no count is negative: of run folders to keep, that would be none, the run's own included."""
-    for option in (KEEP, WAIT):
-        if int(config.getoption(option.flag)) < 0:
-            raise UsageError(f"{option.flag} must be 0 or more, not {config.getoption(option.flag)}")
+    for option in (KEEP, WAIT, SEED):
+        given = config.getoption(option.flag)
+        if given is not None and int(given) < 0:
+            raise UsageError(f"{option.flag} must be 0 or more, not {given}")
 
 
 def _check_expressions(config: pytest.Config) -> None:

@@ -42,7 +42,16 @@ from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
 from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import is_valid_uid
-from contracts.plugin.collection import case_of, clauses_of, marks, operations_of, realm_of, records_of
+from contracts.plugin.collection import (
+    case_of,
+    clauses_of,
+    deals,
+    declared_clauses,
+    marks,
+    operations_of,
+    realm_of,
+    records_of,
+)
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import NoTokenError
@@ -86,12 +95,7 @@ def judged_clauses(item: pytest.Item, ending: Ending) -> dict[str, Any]:
     """
     if ending.verdict is not Verdict.UNTESTED:
         return {}
-    return {"clauses": [clause for mark in marks(item) for clause in mark.kwargs["clauses"]]}
-
-
-def deals(item: pytest.Item) -> bool:
-    """Whether what a case tries is dealt out among the realms of the run."""
-    return not {"deal", "probe"}.isdisjoint(getattr(item, "fixturenames", ()))
+    return {"clauses": list(declared_clauses(item))}
 
 
 def write_findings(

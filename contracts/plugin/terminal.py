@@ -417,7 +417,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Keep the paths of files back: cases of one file stand apart in the order of cases, so each would get a line."""
+    """Keep the paths of files back: the cases of one file stand apart where some are in `smoke`, which runs first."""
     reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and PLAN in session.config.stash and session.config.get_verbosity() <= 0:
         reporter.showfspath = False
@@ -447,7 +447,7 @@ def _tell_once(config: pytest.Config, reporter: Any) -> None:
             stopped()
 
     def unless_judged(summary: Callable[[], None]) -> Callable[[], None]:
-        return lambda: None if VERDICT in config.stash else summary()
+        return lambda: None if VERDICT in config.stash or config.getoption("--plan") else summary()
 
     def before_the_verdict() -> None:
         cases_in_short()

@@ -33,7 +33,6 @@ GATE: Final = "gate --target sandbox --consumer sdk.toml"
 FAULT: Final = "--sandbox-arguments '--fault lists/listDrafts/first-lost/always'"
 #: By name: operations of the SDK, a command, its exit code, and what its last line begins with.
 AT_THE_SANDBOX: Final = {
-    "gate": (ALL, GATE, 0, "gate: pass"),
     **{operation: ([operation], GATE, 0, "gate: pass") for operation in ALL},
     "fault": (["listDrafts"], f"{GATE} {FAULT}", 1, "gate: fail: .*listDrafts"),
     "fault-elsewhere": (["createContact"], f"{GATE} {FAULT}", 0, "gate: pass"),
@@ -43,15 +42,15 @@ AT_THE_SANDBOX: Final = {
 NO_RIGHTS: Final = {"SANDBOX_AUTHOR": "SANDBOX_RESTRICTED"}
 TWO_FILES: Final = {r'\n  "sandbox-temporary-\w+-dev-(?!0[12])\d+",': ""}
 
-Does = Callable[..., None]
+Does = Callable[..., str]
 Serve = Callable[..., str]
 
 
 @pytest.fixture
 def does(tmp_path: Path) -> Does:
-    """Carries out a command, and looks at how it ends."""
+    """Carries out a command, looks at how it ends, and returns what it said."""
 
-    def carry_out(words: str, code: int, last: str, **variables: str) -> None:
+    def carry_out(words: str, code: int, last: str, **variables: str) -> str:
         ended = subprocess.run(
             [*python_command(), *shlex.split(words)],
             cwd=tmp_path,
@@ -63,6 +62,7 @@ def does(tmp_path: Path) -> Does:
         end = ended.stdout.strip().splitlines()[-1:]
         assert ended.returncode == code, ended.stdout[-4000:] + ended.stderr
         assert re.match(last, "".join(end)), ended.stdout[-4000:] + ended.stderr
+        return ended.stdout
 
     return carry_out
 
@@ -98,6 +98,14 @@ def test_a_job_at_the_sandbox(
 ) -> None:
     uses(tmp_path, operations)
     does(words, code, last)
+
+
+def test_a_gate_of_all_operations_sends_what_it_announced(does: Does, tmp_path: Path) -> None:
+    uses(tmp_path, ALL)
+    announced = re.search(r"about ([\d,]+) requests", does(GATE, 0, "gate: pass"))
+    sent = json.loads((tmp_path / "reports" / "latest" / "verdict.json").read_text("utf-8"))
+    assert announced
+    assert int(announced[1].replace(",", "")) == pytest.approx(sent["environment"]["requests"], rel=0.05)
 
 
 def test_a_release_after_a_night_asks_what_it_kept(does: Does, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from contracts.cases import (
 )
 
 
-@contract(drawn_contacts.CLAUSE, operations=["updateContact"], profile="nightly", requests=50)
+@contract(drawn_contacts.CLAUSE, operations=["updateContact"], profile="nightly", requests=49)
 def test_any_contact_that_is_allowed_is_taken(
     contacts: ContactRequests, arrange: Arrangement, samples: Samples, claim: Claims, properties: Properties
 ) -> None:

@@ -51,7 +51,7 @@ def judge(
     return drawn.are_answered_as_described
 
 
-@contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, requests=4)
+@contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, requests=3.5, nightly=24)
 def test_drawn_inputs_are_answered_as_described(
     judge: Callable[[described_inputs.Inputs], None], properties: Properties, realm: str, operation: str
 ) -> None:
@@ -59,7 +59,7 @@ def test_drawn_inputs_are_answered_as_described(
     properties.hold(described_inputs.inputs(operation, realm), judge, requests=3, each=1)
 
 
-@contract(*described_inputs.ANSWER_CLAUSES, operations=OTHERS, requests=4, profile="nightly")
+@contract(*described_inputs.ANSWER_CLAUSES, operations=OTHERS, profile="nightly", requests=27)
 def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
     judge: Callable[[described_inputs.Inputs], None], properties: Properties, realm: str, operation: str
 ) -> None:
@@ -67,7 +67,7 @@ def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
     properties.hold(described_inputs.inputs(operation, realm), judge, requests=4, each=1)
 
 
-@contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=30)
+@contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=21, nightly=168)
 def test_promises_hold_along_the_links(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, properties: Properties
 ) -> None:

@@ -1,9 +1,22 @@
 """Drafts with drawn contents: what a save accepted comes back, and what is saved later replaces it."""
 
-from contracts.cases import Actor, Claims, Namespace, Observer, Properties, Samples, contract, drawn_contents
+from contracts.cases import (
+    Actor,
+    Claims,
+    Namespace,
+    Observer,
+    Properties,
+    Samples,
+    contract,
+    drawn_contents,
+    smoke,
+)
 
 
-@contract(*drawn_contents.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=26)
+@smoke(every_realm=True, requests=5)
+@contract(
+    *drawn_contents.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=24, nightly=186
+)
 def test_any_content_that_was_saved_comes_back(
     author: Actor,
     samples: Samples,

@@ -1,13 +1,26 @@
 """Attached files of drawn kinds and bytes: what is taken comes back byte for byte."""
 
-from contracts.cases import Actor, Arrangement, Claims, Deal, Namespace, Properties, contract, drawn_contents
+from contracts.cases import (
+    Actor,
+    Arrangement,
+    Claims,
+    Deal,
+    Namespace,
+    Properties,
+    contract,
+    drawn_contents,
+    smoke,
+)
 
 
+@smoke(requests=15)
 @contract(
     "attachment-download-same",
     "attachment-name-kept",
     operations=["createAttachment", "getAttachment", "attachmentExists"],
-    requests=27,
+    requests=6,
+    dealt=33,
+    nightly=32,
 )
 def test_any_bytes_of_any_kind_come_back(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, properties: Properties, deal: Deal

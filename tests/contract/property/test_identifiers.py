@@ -36,7 +36,9 @@ def misses(
     return NearMisses(operation, author, arrange, ordinary, fresh, claim)
 
 
-@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=READS, requests=20)
+@contract(
+    *identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=READS, requests=1.4, dealt=15, nightly=48
+)
 def test_a_near_miss_of_the_rule_finds_nothing(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
@@ -45,7 +47,7 @@ def test_a_near_miss_of_the_rule_finds_nothing(
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
-@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=FILES, requests=20)
+@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=FILES, requests=2, dealt=14, nightly=49)
 def test_a_near_miss_of_the_rule_names_no_document_of_a_file(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
@@ -54,7 +56,9 @@ def test_a_near_miss_of_the_rule_names_no_document_of_a_file(
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
-@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=UPLOADS, requests=20)
+@contract(
+    *identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=UPLOADS, requests=4, dealt=15, nightly=51
+)
 def test_a_near_miss_of_the_rule_takes_no_file(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
@@ -67,7 +71,9 @@ def test_a_near_miss_of_the_rule_takes_no_file(
 @contract(
     *identifiers.NEIGHBOUR_CLAUSES,
     operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"),
-    requests=60,
+    requests=17,
+    dealt=34,
+    nightly=147,
 )
 def test_neighbours_have_drafts_of_their_own(
     author: Actor,

@@ -11,10 +11,19 @@ from contracts.cases import (
     contract,
     drawn_lists,
     long_lists,
+    smoke,
 )
 
 
-@contract("list-filter-meaning", "list-filter-with-top", "list-orderby-meaning", requests=40, last=True)
+@contract(
+    "list-filter-meaning",
+    "list-filter-with-top",
+    "list-orderby-meaning",
+    requests=12,
+    dealt=22,
+    nightly=71,
+    last=True,
+)
 def test_any_combination_of_options_picks_what_it_says(
     author: Actor,
     arrange: Arrangement,
@@ -36,7 +45,10 @@ def test_any_combination_of_options_picks_what_it_says(
     more.orders_by_two_keys(claim("list-orderby-meaning"))
 
 
-@contract("attachment-list-filter-meaning", "attachment-list-orderby-meaning", requests=12)
+@smoke(requests=26)
+@contract(
+    "attachment-list-filter-meaning", "attachment-list-orderby-meaning", requests=25, dealt=8, nightly=60
+)
 def test_any_combination_of_options_picks_the_attachments_that_it_says(
     author: Actor, arrange: Arrangement, claim: Claims, properties: Properties, deal: Deal
 ) -> None:

@@ -16,7 +16,7 @@ from contracts.cases import (
 SUBMISSIONS = (CREATE, CREATE_NAMED, UPDATE)
 
 
-@contract(*row_requests.STEP_CLAUSES, operations=SUBMISSIONS, profile="nightly", requests=40)
+@contract(*row_requests.STEP_CLAUSES, operations=SUBMISSIONS, profile="nightly", requests=32)
 def test_of_several_conditions_the_first_step_counts(
     author: Actor,
     restricted: Actor,
@@ -32,7 +32,7 @@ def test_of_several_conditions_the_first_step_counts(
     )
 
 
-@contract(*row_requests.PLACE_CLAUSES, operations=SUBMISSIONS, profile="nightly", requests=25)
+@contract(*row_requests.PLACE_CLAUSES, operations=SUBMISSIONS, profile="nightly", requests=16)
 def test_realm_and_schema_count_before_what_depends_on_them(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, properties: Properties
 ) -> None:

@@ -20,7 +20,7 @@ TIMES = 60
 LIVES = 40
 
 
-@contract("draft-exists-present", profile="nightly", requests=TIMES)
+@contract("draft-exists-present", profile="nightly", requests=62)
 def test_a_draft_exists_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The exists check finds a draft however often it is asked."""
     drafts.exists_each_time(claim("draft-exists-present"), author, arrange.draft(author).uid, TIMES)
@@ -32,7 +32,7 @@ def test_a_draft_exists_every_time(author: Actor, arrange: Arrangement, claim: C
     "draft-delete-removes",
     operations=["saveDraft", "deleteDraft"],
     profile="nightly",
-    requests=6 * LIVES,
+    requests=240,
 )
 def test_every_draft_is_created_updated_and_deleted(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims
@@ -42,7 +42,7 @@ def test_every_draft_is_created_updated_and_deleted(
         drafts.completes_lifecycle(claim, author, samples, uid)
 
 
-@contract("list-mydrafts-has-mine", profile="nightly", requests=TIMES)
+@contract("list-mydrafts-has-mine", profile="nightly", requests=63)
 def test_mydrafts_holds_a_draft_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
     uid, lister = arrange.draft(author).uid, drafts_of(author, "mydrafts")
@@ -50,7 +50,7 @@ def test_mydrafts_holds_a_draft_every_time(author: Actor, arrange: Arrangement, 
     drafts.listed_each_time(claim("list-mydrafts-has-mine"), lister, uid, TIMES)
 
 
-@contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=TIMES)
+@contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
 def test_an_attachment_is_listed_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
     attachment = second_document(arrange, author).attachments[0]

@@ -17,7 +17,7 @@ from contracts.cases import (
 )
 
 
-@contract("attachment-create-needs-token", "attachment-failure-status")
+@contract("attachment-create-needs-token", "attachment-failure-status", requests=4)
 def test_creating_an_attachment_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -31,7 +31,7 @@ def test_creating_an_attachment_needs_a_token(
     observe("attachment-failure-status", "createAttachment", shape(refused))
 
 
-@contract("attachment-list-needs-token", "attachment-failure-status")
+@contract("attachment-list-needs-token", "attachment-failure-status", requests=1)
 def test_listing_attachments_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -41,7 +41,7 @@ def test_listing_attachments_needs_a_token(
     observe("attachment-failure-status", "listAttachments", shape(page.exchange))
 
 
-@contract("attachment-exists-token", "attachment-get-token", "attachment-thumbnail-token")
+@contract("attachment-exists-token", "attachment-get-token", "attachment-thumbnail-token", requests=3)
 def test_reading_attachments_without_a_token_is_observed(
     author: Actor, anonymous: Actor, arrange: Arrangement, observe: Observer
 ) -> None:
@@ -56,7 +56,7 @@ def test_reading_attachments_without_a_token_is_observed(
     observe("attachment-thumbnail-token", "getAttachmentThumbnail", status(preview))
 
 
-@contract("attachment-of-another", profile="nightly")
+@contract("attachment-of-another", profile="nightly", requests=2.7)
 def test_the_document_of_another_account_is_observed(
     author: Actor, other: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
 ) -> None:
@@ -68,7 +68,7 @@ def test_the_document_of_another_account_is_observed(
     )
 
 
-@contract("attachment-by-restricted", profile="nightly")
+@contract("attachment-by-restricted", profile="nightly", requests=2)
 def test_an_account_without_rights_is_observed(
     author: Actor, restricted: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
 ) -> None:
@@ -84,7 +84,7 @@ def test_an_account_without_rights_is_observed(
     )
 
 
-@contract("attachment-document-unknown", "attachment-failure-status")
+@contract("attachment-document-unknown", "attachment-failure-status", requests=2)
 def test_a_document_that_does_not_exist_is_observed(
     author: Actor, fresh: Namespace, observe: Observer
 ) -> None:

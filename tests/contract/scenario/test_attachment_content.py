@@ -14,6 +14,7 @@ from contracts.cases import (
     contract,
     document_for_uploads,
     shared_document,
+    smoke,
     status,
     upload,
 )
@@ -25,8 +26,9 @@ DATA = b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'
 LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1}
 
 
-@contract("attachment-create-accepted", "attachment-exists-present", requests=6)
-@contract("attachment-download-same", "attachment-create-listed")
+@contract("attachment-create-accepted", "attachment-exists-present")
+@smoke()
+@contract("attachment-download-same", "attachment-create-listed", requests=4)
 def test_a_large_file_comes_back(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, deal: Deal
 ) -> None:
@@ -38,7 +40,7 @@ def test_a_large_file_comes_back(
     attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
 
 
-@contract("attachment-download-same", profile="nightly")
+@contract("attachment-download-same", profile="nightly", requests=5)
 def test_a_file_of_five_mebibytes_comes_back(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A file of 5 MiB comes back whole."""
     content = contents.content(author.uploadable(5 * MEBIBYTE), seed=5)
@@ -46,7 +48,7 @@ def test_a_file_of_five_mebibytes_comes_back(author: Actor, arrange: Arrangement
     attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
-@contract("attachment-download-same")
+@contract("attachment-download-same", requests=12)
 def test_a_file_sent_in_chunks_comes_back(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
@@ -62,7 +64,8 @@ def test_a_file_sent_in_chunks_comes_back(
     )
 
 
-@contract("attachment-name-unusual", "attachment-download-same", requests=10)
+@smoke()
+@contract("attachment-name-unusual", "attachment-download-same", requests=8)
 def test_unusual_names_are_observed(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -74,7 +77,7 @@ def test_unusual_names_are_observed(
     observe("attachment-name-unusual", "createAttachment", seen)
 
 
-@contract("attachment-empty-file")
+@contract("attachment-empty-file", requests=4)
 def test_an_empty_file_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """What creating an attachment with no bytes leads to is not shown."""
     uid = arrange.document(author)
@@ -83,7 +86,7 @@ def test_an_empty_file_is_observed(author: Actor, arrange: Arrangement, observe:
     observe("attachment-empty-file", "createAttachment", seen)
 
 
-@contract("attachment-sent-type", "attachment-download-same")
+@contract("attachment-sent-type", "attachment-download-same", requests=3)
 def test_a_type_sent_with_a_file_is_observed(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -95,7 +98,7 @@ def test_a_type_sent_with_a_file_is_observed(
     observe("attachment-sent-type", "createAttachment", {"application/json": seen})
 
 
-@contract("attachment-download-type", "attachment-success-status")
+@contract("attachment-download-type", "attachment-success-status", requests=1)
 def test_what_a_download_comes_with_is_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:

@@ -18,7 +18,7 @@ AGAIN = 5
 
 
 @contract("attachment-exists-absent", "attachment-get-absent", "attachment-thumbnail-absent")
-@contract("attachment-failure-status", operations=READS)
+@contract("attachment-failure-status", operations=READS, requests=7)
 def test_an_unknown_identifier_finds_nothing(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -34,7 +34,7 @@ def test_an_unknown_identifier_finds_nothing(
         claim("attachment-exists-absent").refused(author.send("attachmentExists", path=absent))
 
 
-@contract("attachment-exists-other-document")
+@contract("attachment-exists-other-document", requests=14)
 def test_an_attachment_of_another_document_does_not_exist(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -49,7 +49,7 @@ def test_an_attachment_of_another_document_does_not_exist(
         claim("attachment-exists-other-document").refused(author.send("attachmentExists", path=path))
 
 
-@contract("attachment-get-other-document", "attachment-thumbnail-other-document")
+@contract("attachment-get-other-document", "attachment-thumbnail-other-document", requests=4)
 def test_an_attachment_of_another_document_is_not_given(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -64,7 +64,7 @@ def test_an_attachment_of_another_document_is_not_given(
     claim("attachment-thumbnail-other-document").refused(seen)
 
 
-@contract("attachment-id-integer", "attachment-id-thumbnail")
+@contract("attachment-id-integer", "attachment-id-thumbnail", requests=3)
 def test_what_is_no_integer_finds_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """An identifier that is no integer finds no attachment, not even when it begins with the right one."""
     shared_documents.relies_on_absence(arrange, author, "attachmentExists")
@@ -77,7 +77,7 @@ def test_what_is_no_integer_finds_nothing(author: Actor, arrange: Arrangement, c
     claim("attachment-id-integer", "getAttachment").refused(got)
 
 
-@contract("attachment-name-disagrees")
+@contract("attachment-name-disagrees", requests=3)
 def test_a_name_that_does_not_go_with_the_identifier_is_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:

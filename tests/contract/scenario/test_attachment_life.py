@@ -22,12 +22,14 @@ from contracts.cases import (
     shape,
     shared_document,
     shared_documents,
+    smoke,
     upload,
 )
 
 
 @contract("attachment-create-accepted", "attachment-create-answer")
-@contract("attachment-success-status", operations=["createAttachment"])
+@smoke()
+@contract("attachment-success-status", operations=["createAttachment"], requests=1)
 def test_a_file_can_be_attached(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -38,7 +40,7 @@ def test_a_file_can_be_attached(
     observe("attachment-create-answer", "createAttachment", shape(created))
 
 
-@contract("attachment-create-accepted", operations=["createAttachment"])
+@contract("attachment-create-accepted", operations=["createAttachment"], requests=1)
 def test_a_picture_can_be_attached(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
@@ -47,7 +49,7 @@ def test_a_picture_can_be_attached(
     attachments.taken(claim("attachment-create-accepted"), arrange, author, f"{fresh.uid()}.png", picture)
 
 
-@contract("attachment-create-listed", "attachment-exists-present", "attachment-download-same")
+@contract("attachment-create-listed", "attachment-exists-present", "attachment-download-same", requests=3)
 def test_an_attachment_is_listed_found_and_downloaded(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -58,7 +60,7 @@ def test_an_attachment_is_listed_found_and_downloaded(
     attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
 
 
-@contract("attachment-exists-present")
+@contract("attachment-exists-present", requests=2)
 def test_each_of_several_attachments_exists(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The exists check succeeds for the first attachment of a document, and for the last."""
     first, *_, last = shared_document(arrange, author).attachments
@@ -66,7 +68,7 @@ def test_each_of_several_attachments_exists(author: Actor, arrange: Arrangement,
     claim("attachment-exists-present").accepted(author.send("attachmentExists", path=last.path))
 
 
-@contract("attachment-several")
+@contract("attachment-several", requests=5)
 def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A document holds several attachments of different names, each listed and each with its own bytes."""
     attachments.takes_several(claim("attachment-several", "createAttachment"), arrange, author)
@@ -78,7 +80,7 @@ def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, cla
     attachments.downloads(claim("attachment-several", "getAttachment"), author, last)
 
 
-@contract("attachment-several")
+@contract("attachment-several", requests=10, dealt=8)
 def test_the_first_attachment_stays_while_others_are_added(
     author: Actor, arrange: Arrangement, claim: Claims, deal: Deal
 ) -> None:
@@ -88,7 +90,7 @@ def test_the_first_attachment_stays_while_others_are_added(
     attachments.stays_beside(claim, arrange, author, count)
 
 
-@contract("attachment-create-listed", operations=["listAttachments"])
+@contract("attachment-create-listed", operations=["listAttachments"], requests=13)
 def test_a_list_that_was_given_before_shows_what_was_attached_since(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -101,7 +103,7 @@ def test_a_list_that_was_given_before_shows_what_was_attached_since(
     drafts.attached_each_time(listing, attachments_of(author, uid), latest, 3)
 
 
-@contract("attachment-list-own-only")
+@contract("attachment-list-own-only", requests=2)
 def test_a_document_lists_its_own_attachments_only(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -112,7 +114,7 @@ def test_a_document_lists_its_own_attachments_only(
         attachments.lists_no_foreign_files(claim("attachment-list-own-only"), author, own, other)
 
 
-@contract("attachment-listed-identifier")
+@contract("attachment-listed-identifier", requests=1)
 def test_a_listed_attachment_carries_its_identifier(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -127,7 +129,7 @@ def test_a_listed_attachment_carries_its_identifier(
     )
 
 
-@contract("attachment-list-empty")
+@contract("attachment-list-empty", requests=4)
 def test_a_document_without_attachments_has_an_empty_list(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -136,7 +138,7 @@ def test_a_document_without_attachments_has_an_empty_list(
     lists.empty(claim("attachment-list-empty"), attachments_of(author, arrange.document(author)).page())
 
 
-@contract("attachment-name-without-extension")
+@contract("attachment-name-without-extension", requests=1)
 def test_a_name_needs_no_extension(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
@@ -146,7 +148,7 @@ def test_a_name_needs_no_extension(
     )
 
 
-@contract("attachment-name-taken", profile="nightly")
+@contract("attachment-name-taken", profile="nightly", requests=7)
 def test_a_second_attachment_of_the_same_name_is_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:

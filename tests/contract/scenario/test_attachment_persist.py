@@ -16,7 +16,7 @@ from contracts.cases import (
 
 @contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
-@contract("attachment-persist-no-limit")
+@contract("attachment-persist-no-limit", requests=11)
 def test_a_temporary_file_becomes_an_attachment(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -39,7 +39,7 @@ def test_a_temporary_file_becomes_an_attachment(
     observe("attachment-persist-twice", "persistTemporaryFile", status(again))
 
 
-@contract("attachment-persist-unknown", "attachment-failure-status")
+@contract("attachment-persist-unknown", "attachment-failure-status", requests=6)
 def test_an_unknown_temporary_file_is_refused(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -53,7 +53,7 @@ def test_an_unknown_temporary_file_is_refused(
     observe("attachment-failure-status", "persistTemporaryFile", shape(refused))
 
 
-@contract("attachment-temporary-characters")
+@contract("attachment-temporary-characters", requests=3)
 def test_characters_that_are_not_safe_in_an_address_are_refused(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -69,7 +69,7 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(
     "attachment-persist-no-limit",
     "attachment-persist-own-bytes",
     operations=["persistTemporaryFile", "listAttachments", "getAttachment"],
-    requests=20,
+    requests=24,
 )
 def test_persisting_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims

@@ -15,7 +15,7 @@ from contracts.cases import (
 OPTIONS = ("filter", "orderby", "top", "skip")
 
 
-@contract("attachment-fields", "attachment-list-default", "attachment-success-status")
+@contract("attachment-fields", "attachment-list-default", "attachment-success-status", requests=2)
 def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Fields, envelope, order and length of a list of attachments are not shown."""
     shared = shared_document(arrange, author)
@@ -30,7 +30,7 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
     observe("attachment-success-status", "listAttachments", status(page.exchange))
 
 
-@contract("attachment-list-option-empty", "attachment-list-options-with-dollar")
+@contract("attachment-list-option-empty", "attachment-list-options-with-dollar", requests=6)
 def test_odd_options_are_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """What options without a value, negative numbers, and options with a dollar lead to is not shown."""
     uid = shared_document(arrange, author).uid

@@ -16,6 +16,7 @@ from contracts.cases import (
     contents,
     contract,
     document_for_uploads,
+    smoke,
     upload,
 )
 
@@ -25,7 +26,8 @@ SENDINGS = pytest.mark.parametrize(
 )
 
 
-@contract("attachment-size-within", "attachment-exists-present", requests=12)
+@smoke()
+@contract("attachment-size-within", "attachment-exists-present", requests=3)
 def test_a_file_within_the_limit_is_taken(
     author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
 ) -> None:
@@ -35,7 +37,7 @@ def test_a_file_within_the_limit_is_taken(
     attachments.attach_large(claims, arrange, author, f"{fresh.uid()}.bin", limit.within)
 
 
-@contract("attachment-size-at-limit", requests=11)
+@contract("attachment-size-at-limit", requests=1)
 def test_a_file_of_exactly_the_limit_is_taken(
     author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
 ) -> None:
@@ -46,7 +48,7 @@ def test_a_file_of_exactly_the_limit_is_taken(
     comparison.tolerated(claim("attachment-size-at-limit"), created, small)
 
 
-@contract("attachment-size-above", "attachment-size-answer", requests=12)
+@contract("attachment-size-above", "attachment-size-answer", requests=4)
 @SENDINGS
 def test_a_file_above_the_limit_is_refused(
     send: type[contents.Announced],

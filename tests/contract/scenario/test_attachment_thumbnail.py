@@ -17,7 +17,7 @@ from contracts.cases import (
 )
 
 
-@contract("attachment-thumbnail-image", "attachment-success-status")
+@contract("attachment-thumbnail-image", "attachment-success-status", requests=2)
 def test_the_thumbnail_of_a_picture_is_an_image(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -31,7 +31,7 @@ def test_the_thumbnail_of_a_picture_is_an_image(
     observe("attachment-success-status", "getAttachmentThumbnail", answer.status)
 
 
-@contract("attachment-thumbnail-image")
+@contract("attachment-thumbnail-image", requests=2)
 def test_the_preview_of_a_text_is_not_the_text(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Where a file that is no picture has a thumbnail, it is not the file itself."""
     text = shared_document(arrange, author).texts[0]
@@ -39,7 +39,7 @@ def test_the_preview_of_a_text_is_not_the_text(author: Actor, arrange: Arrangeme
     attachments.no_file_for_a_preview(claim("attachment-thumbnail-image"), author, text)
 
 
-@contract("attachment-thumbnail-own")
+@contract("attachment-thumbnail-own", requests=3)
 def test_thumbnails_of_different_pictures_differ(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A red picture and a blue one have different previews."""
     shared_documents.gives_back(arrange, author, shared_document(arrange, author).pictures[1])
@@ -54,7 +54,7 @@ def test_thumbnails_of_different_pictures_differ(author: Actor, arrange: Arrange
     )
 
 
-@contract("attachment-thumbnail-form")
+@contract("attachment-thumbnail-form", requests=2)
 def test_the_form_of_a_thumbnail_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Format and size of a thumbnail, and what a file that is no image gives, are not shown."""
     shared = shared_document(arrange, author)

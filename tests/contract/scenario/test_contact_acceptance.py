@@ -20,6 +20,7 @@ from contracts.cases import (
     errors_array,
     sample_records,
     shape,
+    smoke,
     submissions,
 )
 
@@ -32,6 +33,7 @@ CREATE, UPDATE = contact_requests.CREATE, contact_requests.UPDATE
     "contact-create-answer",
     "contact-success-status",
     operations=[CREATE],
+    requests=1,
     records=1,
 )
 def test_a_contact_with_its_mandatory_fields_is_created(
@@ -45,6 +47,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     observe("contact-success-status", CREATE, sent.answer.status)
 
 
+@smoke()
 @contract(
     "contact-create-full",
     "contact-several-languages",
@@ -54,6 +57,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     "contact-refused-frees-identifier",
     "contact-identifier-origin",
     operations=[CREATE],
+    requests=2,
     records=1,
 )
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
@@ -80,12 +84,14 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     observe("contact-identifier-origin", CREATE, submissions.origin(sent, whole))
 
 
+@smoke()
 @contract(
     "contact-update-accepted",
     "errors-absent-on-success",
     "contact-update-answer",
     "contact-success-status",
     operations=[UPDATE],
+    requests=2,
 )
 def test_a_contact_is_updated_with_its_mandatory_fields(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
@@ -99,12 +105,14 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     observe("contact-success-status", UPDATE, sent.answer.status)
 
 
+@smoke()
 @contract(
     "contact-update-full",
     "contact-several-languages",
     "contact-several-items",
     "contact-names-in-scripts",
     operations=[UPDATE],
+    requests=5,
 )
 def test_a_contact_is_updated_with_everything(
     contacts: ContactRequests, samples: Samples, claim: Claims
@@ -125,7 +133,7 @@ def test_a_contact_is_updated_with_everything(
         contact_requests.claim_shown_as_updated(claim("contact-update-full"), sent, before, record)
 
 
-@contract("contact-optional-not-demanded")
+@contract("contact-optional-not-demanded", requests=0, dealt=7)
 def test_no_optional_field_is_demanded_whatever_others_are_there(
     contacts: ContactRequests, deal: Deal, claim: Claims
 ) -> None:

@@ -41,7 +41,7 @@ FIELDS = [pytest.param(field, marks=contract(CLAUSES[field])) for field in CONTA
 
 
 @pytest.mark.parametrize("field", FIELDS)
-@contract(operations=["createContact", "updateContact"])
+@contract(operations=["createContact", "updateContact"], requests=0.7)
 def test_a_field_of_another_kind_is_refused(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:

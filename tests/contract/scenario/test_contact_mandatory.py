@@ -32,7 +32,7 @@ CLAUSES = {
     "field",
     [pytest.param(field, marks=contract(clause, operations=BOTH)) for field, clause in CLAUSES.items()],
 )
-@contract(operations=BOTH)
+@contract(operations=BOTH, requests=0.6)
 def test_a_missing_field_is_missed(
     contacts: ContactRequests, claim: Claims, operation: str, field: str
 ) -> None:
@@ -40,14 +40,14 @@ def test_a_missing_field_is_missed(
     contacts.reporting().claim_mandatory(claim(CLAUSES[field], operation), contacts.lacking(field), field)
 
 
-@contract("contact-empty-record")
+@contract("contact-empty-record", requests=1)
 def test_an_empty_record_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A record without any field is refused, with Error.Mandatory among its errors."""
     sent = contacts.faulty("empty", {})
     contacts.reporting().claim_some_mandatory(claim("contact-empty-record", operation), sent)
 
 
-@contract("contact-all-missing-named")
+@contract("contact-all-missing-named", requests=1)
 def test_every_missing_field_is_named_at_once(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -60,7 +60,7 @@ def test_every_missing_field_is_named_at_once(
     )
 
 
-@contract("contact-mandatory-null")
+@contract("contact-mandatory-null", requests=7)
 def test_null_does_not_fill_a_mandatory_field(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -70,7 +70,7 @@ def test_null_does_not_fill_a_mandatory_field(
         contacts.reporting().claim_turned_down(claim("contact-mandatory-null", operation), sent, field)
 
 
-@contract("contact-body-kind")
+@contract("contact-body-kind", requests=6)
 def test_a_body_that_is_no_object_is_refused(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -80,7 +80,7 @@ def test_a_body_that_is_no_object_is_refused(
     claim_each_turned_down(claim("contact-body-kind", operation), sent)
 
 
-@contract("contact-country-without-identifier", "contact-organization-without-identifier")
+@contract("contact-country-without-identifier", "contact-organization-without-identifier", requests=1)
 @pytest.mark.parametrize(
     ("clause", "field"),
     [
@@ -97,7 +97,7 @@ def test_a_mandatory_field_without_its_identifier_is_refused(
     contacts.reporting().claim_refused(claim(clause, operation), sent, field)
 
 
-@contract("contact-create-needs-token")
+@contract("contact-create-needs-token", requests=1)
 def test_creating_a_contact_needs_a_token(
     unauthenticated: UnauthenticatedContacts, anonymous: Actor, claim: Claims
 ) -> None:
@@ -105,7 +105,7 @@ def test_creating_a_contact_needs_a_token(
     claim("contact-create-needs-token").refused(unauthenticated.send("createContact", anonymous))
 
 
-@contract("contact-update-needs-token")
+@contract("contact-update-needs-token", requests=1)
 def test_updating_a_contact_needs_a_token(
     unauthenticated: UnauthenticatedContacts, anonymous: Actor, claim: Claims
 ) -> None:

@@ -34,6 +34,8 @@ from contracts.cases import (
     "contact-further-members",
     "contact-header-members",
     operations=["updateContact"],
+    requests=0,
+    dealt=25,
 )
 def test_values_that_may_be_taken_or_refused(
     contacts: ContactRequests, observe: Observer, deal: Deal
@@ -44,7 +46,7 @@ def test_values_that_may_be_taken_or_refused(
         observe(clause, "updateContact", seen)
 
 
-@contract("contact-header-disagrees")
+@contract("contact-header-disagrees", requests=2)
 def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, operation: str) -> None:
     """Whether a header that names another uid or schema than the request is called a fault."""
     records = sample_records.odd_headers(contacts.record(), contacts.fresh_uid())
@@ -56,7 +58,7 @@ def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, o
     )
 
 
-@contract("contact-header-identifier-rule", operations=["createContact"])
+@contract("contact-header-identifier-rule", operations=["createContact"], requests=3)
 def test_an_identifier_in_the_header_outside_the_rule(
     contacts: ContactRequests, fresh: Namespace, observe: Observer
 ) -> None:
@@ -77,7 +79,7 @@ def test_an_identifier_in_the_header_outside_the_rule(
     )
 
 
-@contract("contact-update-unknown", operations=["updateContact"])
+@contract("contact-update-unknown", operations=["updateContact"], requests=1)
 def test_an_update_of_no_contact(
     author: Actor, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:
@@ -90,14 +92,14 @@ def test_an_update_of_no_contact(
     observe("contact-update-unknown", "updateContact", errors_array.outcome(sent))
 
 
-@contract("contact-update-by-another", operations=["updateContact"])
+@contract("contact-update-by-another", operations=["updateContact"], requests=1.7)
 def test_an_update_by_another_account(contacts: ContactRequests, other: Actor, observe: Observer) -> None:
     """Whether a faulty update by another account is refused for its content or for who sends it."""
     sent = contacts.send(sample_records.without(contacts.record(), "lastName"), actor=other)
     observe("contact-update-by-another", "updateContact", errors_array.outcome(sent))
 
 
-@contract("contact-by-restricted")
+@contract("contact-by-restricted", requests=1)
 def test_a_contact_by_an_account_without_rights(
     contacts: ContactRequests, restricted: Actor, observe: Observer, operation: str
 ) -> None:
@@ -106,14 +108,14 @@ def test_a_contact_by_an_account_without_rights(
     observe("contact-by-restricted", operation, errors_array.outcome(sent))
 
 
-@contract("contact-read-back", operations=["updateContact"])
+@contract("contact-read-back", operations=["updateContact"], requests=1)
 def test_reading_a_contact_back(contacts: ContactRequests, author: Actor, observe: Observer) -> None:
     """Whether the draft operations show a contact."""
     sent = author.send("getDraft", path={"uid": contacts.uid})
     observe("contact-read-back", "updateContact", errors_array.outcome(sent))
 
 
-@contract("contact-identifier-taken", operations=["createContact"], profile="nightly", records=1)
+@contract("contact-identifier-taken", operations=["createContact"], profile="nightly", requests=1, records=1)
 def test_creating_under_an_identifier_in_use(
     contacts: ContactRequests, author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:

@@ -17,7 +17,7 @@ OPTIONAL_TERMS = ("gender", "organizationType", "government")
 LINKS = ("websites", "relevantDocuments")
 
 
-@contract("contact-language-key-invalid")
+@contract("contact-language-key-invalid", requests=10)
 def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A localised field whose text is keyed by a phrase is refused, each of the ten."""
     for field in sample_records.LOCALISED_FIELDS:
@@ -27,7 +27,7 @@ def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, 
         contacts.reporting().claim_refused(claim("contact-language-key-invalid", operation), sent, field)
 
 
-@contract("contact-header-language-invalid")
+@contract("contact-header-language-invalid", requests=1)
 def test_a_phrase_is_no_language_of_a_header(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -36,14 +36,14 @@ def test_a_phrase_is_no_language_of_a_header(
     contacts.reporting().claim_refused(claim("contact-header-language-invalid", operation), sent, "header")
 
 
-@contract("contact-country-unexpected")
+@contract("contact-country-unexpected", requests=0.8)
 def test_an_unknown_country_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A country has to be a known term."""
     sent = contacts.faulty("unknown country", sample_records.unknown_country(contacts.record()))
     contacts.reporting().claim_refused(claim("contact-country-unexpected", operation), sent, "country")
 
 
-@contract("contact-unknown-property")
+@contract("contact-unknown-property", requests=1)
 def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A field that is not among the documented 26 is refused."""
     sent = contacts.faulty("unknown field", sample_records.unknown_field(contacts.record()))
@@ -52,7 +52,7 @@ def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, o
     )
 
 
-@contract("contact-optional-term-without-identifier")
+@contract("contact-optional-term-without-identifier", requests=3)
 def test_an_optional_term_without_its_identifier_is_refused(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -64,7 +64,7 @@ def test_an_optional_term_without_its_identifier_is_refused(
         )
 
 
-@contract("contact-link-without-url")
+@contract("contact-link-without-url", requests=2)
 def test_a_link_without_its_url_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
     """A link has a url, in websites and in relevantDocuments."""
     for field in LINKS:
@@ -72,7 +72,7 @@ def test_a_link_without_its_url_is_refused(contacts: ContactRequests, claim: Cla
         contacts.reporting().claim_refused(claim("contact-link-without-url", operation), sent, field)
 
 
-@contract("contact-schema-missing", "contact-schema-unknown")
+@contract("contact-schema-missing", "contact-schema-unknown", requests=1)
 @pytest.mark.parametrize(
     ("clause", "query"),
     [
@@ -89,7 +89,7 @@ def test_a_contact_needs_a_known_schema(
     claim_each_turned_down(claim(clause, operation), [contacts.send(contacts.record(), query=query)])
 
 
-@contract("contact-schema-validates")
+@contract("contact-schema-validates", requests=1.5)
 def test_a_contact_is_validated_by_the_schema_that_the_query_names(
     contacts: ContactRequests, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:

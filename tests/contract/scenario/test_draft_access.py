@@ -17,7 +17,7 @@ from contracts.cases import (
 READS = ("getDraft", "getDraftInfo", "draftExists")
 
 
-@contract("draft-save-needs-token")
+@contract("draft-save-needs-token", requests=2)
 def test_creating_a_draft_needs_a_token(
     author: Actor, anonymous: Actor, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
@@ -29,7 +29,7 @@ def test_creating_a_draft_needs_a_token(
     drafts.nothing_of(claim("draft-save-needs-token"), author, Draft(uid, document, saved))
 
 
-@contract("draft-save-needs-token")
+@contract("draft-save-needs-token", requests=5)
 def test_updating_a_draft_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, samples: Samples, claim: Claims
 ) -> None:
@@ -41,7 +41,7 @@ def test_updating_a_draft_needs_a_token(
     drafts.stays(claim("draft-save-needs-token"), author, draft, saved)
 
 
-@contract("draft-get-needs-token")
+@contract("draft-get-needs-token", requests=1)
 def test_reading_a_draft_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -53,7 +53,7 @@ def test_reading_a_draft_needs_a_token(
     claim("draft-get-needs-token").holds(hidden, read, expected="no content", seen=read.answer.quote())
 
 
-@contract("draft-info-needs-token", "draft-exists-needs-token")
+@contract("draft-info-needs-token", "draft-exists-needs-token", requests=2)
 def test_info_and_existence_of_a_draft_need_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -63,7 +63,7 @@ def test_info_and_existence_of_a_draft_need_a_token(
     claim("draft-exists-needs-token").refused(anonymous.send("draftExists", path={"uid": draft.uid}))
 
 
-@contract("draft-delete-needs-token")
+@contract("draft-delete-needs-token", requests=4)
 def test_deleting_a_draft_needs_a_token(
     author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -75,7 +75,7 @@ def test_deleting_a_draft_needs_a_token(
     claim("draft-delete-needs-token").holds(there, gone, expected="the draft stays", seen="no draft any more")
 
 
-@contract("draft-of-another", profile="nightly")
+@contract("draft-of-another", profile="nightly", requests=7)
 def test_the_draft_of_another_account_is_observed(
     author: Actor, other: Actor, arrange: Arrangement, samples: Samples, observe: Observer
 ) -> None:
@@ -87,7 +87,7 @@ def test_the_draft_of_another_account_is_observed(
     observe("draft-of-another", "deleteDraft", status(other.send("deleteDraft", path={"uid": uid})))
 
 
-@contract("draft-by-restricted", profile="nightly")
+@contract("draft-by-restricted", profile="nightly", requests=8)
 def test_an_account_without_rights_is_observed(
     author: Actor,
     restricted: Actor,
@@ -105,7 +105,7 @@ def test_an_account_without_rights_is_observed(
     observe("draft-by-restricted", "deleteDraft", status(restricted.send("deleteDraft", path={"uid": uid})))
 
 
-@contract("draft-of-locked-record")
+@contract("draft-of-locked-record", requests=3)
 def test_the_draft_of_a_locked_record_is_observed(author: Actor, samples: Samples, observe: Observer) -> None:
     """Whether the draft of a record that is locked for workflow can still be read is not shown."""
     locked = str(samples.setting("locked_identifier"))

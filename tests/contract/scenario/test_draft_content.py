@@ -23,7 +23,13 @@ CONTENTS = {
 }
 
 
-@contract("draft-save-creates", "draft-save-body", operations=["getDraft", "saveDraft"], profile="nightly")
+@contract(
+    "draft-save-creates",
+    "draft-save-body",
+    operations=["getDraft", "saveDraft"],
+    profile="nightly",
+    requests=3,
+)
 @pytest.mark.parametrize(
     ("what", "content"),
     [
@@ -51,7 +57,13 @@ def test_what_was_taken_comes_back(
     observe("draft-save-body", "saveDraft", {what: taken})
 
 
-@contract("draft-get-content", "draft-save-creates", "draft-save-body", operations=["getDraft", "saveDraft"])
+@contract(
+    "draft-get-content",
+    "draft-save-creates",
+    "draft-save-body",
+    operations=["getDraft", "saveDraft"],
+    requests=3,
+)
 def test_a_document_of_another_schema_is_kept_whole(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -65,7 +77,7 @@ def test_a_document_of_another_schema_is_kept_whole(
     observe("draft-save-body", "saveDraft", {"another schema": taken})
 
 
-@contract("draft-save-incomplete", profile="nightly", requests=12)
+@contract("draft-save-incomplete", profile="nightly", requests=9)
 def test_what_is_no_whole_contact_record_is_observed(
     author: Actor, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:
@@ -75,7 +87,7 @@ def test_what_is_no_whole_contact_record_is_observed(
     observe("draft-save-incomplete", "saveDraft", seen)
 
 
-@contract("draft-save-body", profile="nightly", requests=18)
+@contract("draft-save-body", profile="nightly", requests=17)
 def test_what_no_contact_record_holds_is_observed(
     author: Actor, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:

@@ -16,10 +16,11 @@ from contracts.cases import (
     drafts,
     readers,
     shape,
+    smoke,
 )
 
 
-@contract("draft-save-creates", "draft-save-answer")
+@contract("draft-save-creates", "draft-save-answer", requests=3)
 def test_a_draft_can_be_saved(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -32,7 +33,8 @@ def test_a_draft_can_be_saved(
     observe("draft-save-answer", "saveDraft", shape(saved))
 
 
-@contract("draft-get-content", "draft-header-kept", "draft-get-answer")
+@smoke()
+@contract("draft-get-content", "draft-header-kept", "draft-get-answer", requests=3)
 def test_a_saved_draft_is_returned_in_full(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -47,14 +49,15 @@ def test_a_saved_draft_is_returned_in_full(
     observe("draft-get-answer", "getDraft", comparison.place_of(answer.answer, draft.document))
 
 
-@contract("draft-exists-present")
+@contract("draft-exists-present", requests=3)
 def test_a_saved_draft_exists(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The exists check succeeds for a draft that was saved."""
     draft = arrange.draft(author)
     claim("draft-exists-present").accepted(author.send("draftExists", path={"uid": draft.uid}))
 
 
-@contract("draft-info-present", "draft-info-names-document", "draft-info-answer")
+@smoke()
+@contract("draft-info-present", "draft-info-names-document", "draft-info-answer", requests=3)
 def test_a_saved_draft_has_info(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -67,7 +70,7 @@ def test_a_saved_draft_has_info(
     observe("draft-info-answer", "getDraftInfo", shape(info))
 
 
-@contract("draft-info-own")
+@contract("draft-info-own", requests=6)
 def test_the_info_of_a_draft_is_not_that_of_another(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -83,7 +86,7 @@ def test_the_info_of_a_draft_is_not_that_of_another(
         )
 
 
-@contract("draft-delete-removes", "draft-delete-answer")
+@contract("draft-delete-removes", "draft-delete-answer", requests=4)
 def test_a_deleted_draft_is_gone(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:
@@ -96,13 +99,13 @@ def test_a_deleted_draft_is_gone(
     observe("draft-delete-answer", "deleteDraft", shape(gone))
 
 
-@contract("draft-exists-absent")
+@contract("draft-exists-absent", requests=1)
 def test_a_draft_that_nobody_saved_does_not_exist(author: Actor, fresh: Namespace, claim: Claims) -> None:
     """The exists check does not succeed for a uid under which nothing was saved."""
     claim("draft-exists-absent").refused(author.send("draftExists", path={"uid": fresh.uid()}))
 
 
-@contract("draft-save-updates", "draft-save-replaces")
+@contract("draft-save-updates", "draft-save-replaces", requests=6)
 def test_a_later_save_replaces_the_content(
     author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
 ) -> None:
@@ -117,7 +120,7 @@ def test_a_later_save_replaces_the_content(
     drafts.replaced(claim("draft-save-replaces", "saveDraft"), read, draft.document, later)
 
 
-@contract("draft-save-creates")
+@contract("draft-save-creates", requests=3)
 def test_a_second_account_saves_drafts(
     other: Actor, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
@@ -128,7 +131,9 @@ def test_a_second_account_saves_drafts(
     drafts.stored(claim("draft-save-creates"), other, uid, saved)
 
 
-@contract("draft-delete-content-gone", "draft-info-absent", operations=["getDraft", "getDraftInfo"])
+@contract(
+    "draft-delete-content-gone", "draft-info-absent", operations=["getDraft", "getDraftInfo"], requests=6
+)
 def test_a_deleted_draft_is_not_read_any_more(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """After a draft is deleted, reading it no longer gives its content, and it has no info."""
     draft = arrange.draft(author)
@@ -139,7 +144,11 @@ def test_a_deleted_draft_is_not_read_any_more(author: Actor, arrange: Arrangemen
 
 
 @contract(
-    "draft-get-absent", "draft-info-absent", "draft-failure-status", operations=["getDraft", "getDraftInfo"]
+    "draft-get-absent",
+    "draft-info-absent",
+    "draft-failure-status",
+    operations=["getDraft", "getDraftInfo"],
+    requests=2,
 )
 def test_a_draft_that_nobody_saved_cannot_be_read(
     author: Actor, fresh: Namespace, claim: Claims, observe: Observer
@@ -153,7 +162,7 @@ def test_a_draft_that_nobody_saved_cannot_be_read(
     observe("draft-failure-status", "getDraftInfo", shape(info))
 
 
-@contract("draft-save-after-delete", "draft-delete-content-gone")
+@contract("draft-save-after-delete", "draft-delete-content-gone", requests=6)
 def test_a_deleted_draft_can_be_saved_anew(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:

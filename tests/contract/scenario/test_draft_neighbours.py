@@ -3,7 +3,7 @@
 from contracts.cases import Actor, Arrangement, Claims, Samples, contract, done, drafts, require
 
 
-@contract("draft-delete-spares-others")
+@contract("draft-delete-spares-others", requests=7)
 def test_deleting_a_draft_spares_those_of_other_accounts(
     author: Actor, other: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -20,6 +20,7 @@ def test_deleting_a_draft_spares_those_of_other_accounts(
     "draft-delete-removes",
     "draft-get-content",
     operations=["deleteDraft", "draftExists", "getDraft"],
+    requests=7,
 )
 def test_deleting_the_draft_leaves_the_published_version(
     author: Actor, arrange: Arrangement, samples: Samples, claim: Claims

@@ -5,7 +5,7 @@ from functools import partial
 from contracts.cases import Actor, Arrangement, Namespace, Observer, Samples, contract, drafts, shape, status
 
 
-@contract("draft-success-status")
+@contract("draft-success-status", requests=7)
 def test_statuses_of_successful_operations_are_observed(
     author: Actor, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:
@@ -19,7 +19,7 @@ def test_statuses_of_successful_operations_are_observed(
     observe("draft-success-status", "deleteDraft", status(author.send("deleteDraft", path={"uid": uid})))
 
 
-@contract("draft-delete-absent", "draft-failure-status")
+@contract("draft-delete-absent", "draft-failure-status", requests=5)
 def test_deleting_what_is_not_there_is_observed(
     author: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
 ) -> None:
@@ -32,7 +32,7 @@ def test_deleting_what_is_not_there_is_observed(
     observe("draft-failure-status", "deleteDraft", shape(never))
 
 
-@contract("draft-save-schema-missing", "draft-save-schema-unknown", "draft-failure-status")
+@contract("draft-save-schema-missing", "draft-save-schema-unknown", "draft-failure-status", requests=6)
 def test_saving_under_no_or_another_schema_is_observed(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:
@@ -48,7 +48,7 @@ def test_saving_under_no_or_another_schema_is_observed(
     observe("draft-failure-status", "saveDraft", shape(unknown))
 
 
-@contract("draft-save-body")
+@contract("draft-save-body", requests=3)
 def test_saving_what_is_no_object_is_observed(
     author: Actor, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:

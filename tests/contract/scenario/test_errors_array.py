@@ -14,13 +14,14 @@ from contracts.cases import (
     contract,
     errors_array,
     sample_records,
+    smoke,
     submissions,
 )
 
 CLAUSES = ("errors-array", "errors-element-shape", "errors-code-known", "errors-status")
 
 
-@contract(*CLAUSES, operations=["createContact", "updateContact"])
+@contract(*CLAUSES, operations=["createContact", "updateContact"], requests=2)
 def test_a_faulty_contact_is_answered_with_well_formed_errors(
     contacts: ContactRequests, claim: Claims, observe: Observer, operation: str
 ) -> None:
@@ -49,7 +50,8 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
     contact_requests.claim_known_codes(claim("errors-code-known", operation), sent)
 
 
-@contract(*CLAUSES[:3], operations=["createContact", "updateContact"])
+@smoke(every_realm=True, requests=2)
+@contract(*CLAUSES[:3], operations=["createContact", "updateContact"], requests=0.7)
 def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -60,7 +62,10 @@ def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
     contact_requests.claim_known_codes(claim("errors-code-known", operation), sent)
 
 
-@contract(*CLAUSES, "workflow-errors-with-identifier", operations=[CREATE, CREATE_NAMED, UPDATE])
+@smoke(every_realm=True)
+@contract(
+    *CLAUSES, "workflow-errors-with-identifier", operations=[CREATE, CREATE_NAMED, UPDATE], requests=1.7
+)
 def test_a_faulty_document_is_answered_with_well_formed_errors(
     records: WorkflowRecords, claim: Claims, observe: Observer, operation: str
 ) -> None:

@@ -10,13 +10,15 @@ from contracts.cases import (
     contract,
     errors_array,
     sample_records,
+    smoke,
 )
 
 #: One field of each kind.
 OF_EACH_KIND = tuple({kind: field for field, kind in CONTACT_FIELDS.items()}.values())
 
 
-@contract("errors-code-mandatory")
+@smoke("createContact", requests=6)
+@contract("errors-code-mandatory", requests=1)
 def test_error_mandatory_names_the_missing_field_and_no_other(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -25,7 +27,7 @@ def test_error_mandatory_names_the_missing_field_and_no_other(
     contact_requests.mandatory_named_rightly(claim("errors-code-mandatory", operation), sent)
 
 
-@contract("errors-code-mandatory", "errors-code-invalid-type", "errors-property-names-field")
+@contract("errors-code-mandatory", "errors-code-invalid-type", "errors-property-names-field", requests=7)
 def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -42,7 +44,7 @@ def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
     )
 
 
-@contract("errors-code-invalid-property")
+@contract("errors-code-invalid-property", requests=0)
 def test_an_unknown_field_is_reported_as_an_invalid_property(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -53,7 +55,7 @@ def test_an_unknown_field_is_reported_as_an_invalid_property(
     )
 
 
-@contract("errors-code-mandatory", "errors-code-unspecified-locale")
+@contract("errors-code-mandatory", "errors-code-unspecified-locale", requests=0)
 def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -73,7 +75,8 @@ def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
     )
 
 
-@contract("errors-code-unexpected-term")
+@smoke("createContact")
+@contract("errors-code-unexpected-term", requests=0.2)
 def test_an_unknown_country_is_reported_as_an_unexpected_term(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -86,7 +89,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
     )
 
 
-@contract("errors-several-faults")
+@contract("errors-several-faults", requests=1)
 def test_several_faults_are_reported_together(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:
@@ -100,7 +103,7 @@ def test_several_faults_are_reported_together(
     )
 
 
-@contract("errors-code-invalid-value")
+@contract("errors-code-invalid-value", requests=1)
 def test_what_counts_as_an_invalid_value_is_observed(
     contacts: ContactRequests, observe: Observer, operation: str
 ) -> None:

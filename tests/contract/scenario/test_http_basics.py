@@ -39,6 +39,7 @@ CHARSET = {"Content-Type": "application/json; charset=utf-8"}
     "json-bodies",
     "header-letter-case",
     operations=DOCUMENTS,
+    requests=14,
 )
 def test_ordinary_requests_for_drafts_and_attachments_are_served(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims
@@ -64,7 +65,13 @@ def test_ordinary_requests_for_drafts_and_attachments_are_served(
     comparison.judge_each([*headers, *realms, cased, served])
 
 
-@contract("version-2013-paths", "realm-document-realms", "json-bodies", operations=requests.family("contact"))
+@contract(
+    "version-2013-paths",
+    "realm-document-realms",
+    "json-bodies",
+    operations=requests.family("contact"),
+    requests=2,
+)
 def test_ordinary_requests_for_contacts_are_served(ordinary: OrdinaryRequests, claim: Claims) -> None:
     """Contact operations stand under /api/v2013, in every realm that has documents, and answer in JSON."""
     asked = ordinary.once_each(requests.family("contact"))
@@ -89,7 +96,11 @@ def _served(
 
 
 @contract(
-    "version-2023-paths", "realm-workflow-realms", "json-bodies", operations=requests.family("workflow")
+    "version-2023-paths",
+    "realm-workflow-realms",
+    "json-bodies",
+    operations=requests.family("workflow"),
+    requests=3,
 )
 def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Claims) -> None:
     """Workflow operations stand under /api/v2023 at the same base address, in every realm, and answer in JSON."""
@@ -106,7 +117,9 @@ def test_ordinary_submissions_are_served(ordinary: OrdinaryRequests, claim: Clai
     comparison.judge_each(comparison.realms_accepted(realms, asked, ordinary, asked))
 
 
-@contract("version-2013-paths", "json-bodies", "content-type-charset", operations=("createToken",))
+@contract(
+    "version-2013-paths", "json-bodies", "content-type-charset", operations=("createToken",), requests=2
+)
 def test_signing_in_is_served_under_2013(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """Authentication stands under /api/v2013, answers in JSON and reads the charset of a content type."""
     signed_in = author.send("createToken", json=credentials.of("author"))
@@ -118,7 +131,7 @@ def test_signing_in_is_served_under_2013(author: Actor, credentials: Credentials
     comparison.treated_alike(claim("content-type-charset", "createToken"), charset, signed_in)
 
 
-@contract("content-type-charset", operations=BODIES)
+@contract("content-type-charset", operations=BODIES, requests=2.7)
 def test_a_charset_in_the_content_type_is_fine(
     author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
@@ -127,7 +140,7 @@ def test_a_charset_in_the_content_type_is_fine(
     comparison.treated_alike(claim("content-type-charset", operation), charset, usual)
 
 
-@contract("content-type-charset", "header-letter-case", operations=requests.family("workflow"))
+@contract("content-type-charset", "header-letter-case", operations=requests.family("workflow"), requests=3)
 def test_submissions_are_read_with_a_charset_and_other_letter_case(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:

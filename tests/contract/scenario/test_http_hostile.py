@@ -42,7 +42,7 @@ LISTS = ("listDrafts", "listAttachments")
 UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 
 
-@contract(*UNIVERSAL, operations=("createToken",), requests=30)
+@contract(*UNIVERSAL, operations=("createToken",), requests=21)
 def test_odd_credentials_are_answered(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """JSON at its edges does not break signing in; it names no account that is there."""
     bodies = hostile_input.at_the_edges({"email": "nobody@example.test", "password": "a wrong password"})
@@ -51,7 +51,7 @@ def test_odd_credentials_are_answered(author: Actor, credentials: Credentials, c
     answered_in_time(claim("answers-in-time", "createToken"), asked, plain)
 
 
-@contract(*UNIVERSAL, operations=BODIES, requests=10)
+@contract(*UNIVERSAL, operations=BODIES, requests=4)
 def test_odd_records_are_answered(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
@@ -65,7 +65,7 @@ def test_odd_records_are_answered(
     answered_in_time(claim("answers-in-time", operation), asked, partial(requests.send, request, author))
 
 
-@contract(*UNIVERSAL, operations=BODIES, profile="nightly", requests=30)
+@contract(*UNIVERSAL, operations=BODIES, profile="nightly", requests=21)
 def test_all_odd_records_are_answered(
     author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
@@ -76,7 +76,7 @@ def test_all_odd_records_are_answered(
     answered_in_time(claim("answers-in-time", operation), asked, partial(requests.send, request, author))
 
 
-@contract(*UNIVERSAL, operations=ADDRESSED, requests=10)
+@contract(*UNIVERSAL, operations=ADDRESSED, requests=2.2)
 def test_odd_addresses_are_answered(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
@@ -86,7 +86,7 @@ def test_odd_addresses_are_answered(
     answered_in_time(claim("answers-in-time", operation), asked, partial(requests.send, request, author))
 
 
-@contract(*UNIVERSAL, operations=LISTS, requests=10)
+@contract(*UNIVERSAL, operations=LISTS, requests=4)
 def test_odd_queries_are_answered(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
@@ -98,7 +98,7 @@ def test_odd_queries_are_answered(
     answered_in_time(claim("answers-in-time", operation), asked, partial(requests.send, request, author))
 
 
-@contract("content-type-missing", "content-type-other", operations=BODIES, profile="nightly")
+@contract("content-type-missing", "content-type-other", operations=BODIES, profile="nightly", requests=2.1)
 def test_other_content_types_are_observed(
     author: Actor, ordinary: OrdinaryRequests, realm: str, observe: Observer, operation: str
 ) -> None:
@@ -116,7 +116,7 @@ def test_other_content_types_are_observed(
     observe("content-type-other", operation, dict(sign_in.statuses(asked)))
 
 
-@contract("content-type-missing", "content-type-other", operations=("createToken",))
+@contract("content-type-missing", "content-type-other", operations=("createToken",), requests=5)
 def test_other_content_types_of_credentials_are_observed(author: Actor, observe: Observer) -> None:
     """What credentials without the label of JSON, or under another one, lead to is not shown."""
     body = {"email": "nobody@example.test", "password": "a wrong password"}
@@ -129,7 +129,7 @@ def test_other_content_types_of_credentials_are_observed(author: Actor, observe:
     observe("content-type-other", "createToken", dict(sign_in.statuses(asked)))
 
 
-@contract("accept-missing", "accept-other", "query-unknown", "version-other", operations=LISTS)
+@contract("accept-missing", "accept-other", "query-unknown", "version-other", operations=LISTS, requests=4)
 def test_odd_requests_for_a_list_are_observed(
     author: Actor, ordinary: OrdinaryRequests, observe: Observer, operation: str
 ) -> None:

@@ -21,7 +21,7 @@ from contracts.cases import (
 WORKFLOW = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier")
 
 
-@contract("malformed-json-refused", operations=("createToken",))
+@contract("malformed-json-refused", operations=("createToken",), requests=3)
 def test_malformed_credentials_sign_nobody_in(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """The right e-mail and password in a body that is no JSON yield no token."""
     bodies = hostile_input.malformed(credentials.of("author"))
@@ -30,7 +30,7 @@ def test_malformed_credentials_sign_nobody_in(author: Actor, credentials: Creden
     sign_in.token_of(author, credentials.of("author"))
 
 
-@contract("malformed-json-refused", operations=("saveDraft", *WORKFLOW))
+@contract("malformed-json-refused", operations=("saveDraft", *WORKFLOW), requests=2.6)
 def test_a_malformed_record_is_not_saved(
     author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
@@ -43,7 +43,7 @@ def test_a_malformed_record_is_not_saved(
     drafts.no_draft_under(claim("malformed-json-refused", operation), author, named, *asked[:1])
 
 
-@contract("malformed-json-refused", operations=("createContact", "updateContact"))
+@contract("malformed-json-refused", operations=("createContact", "updateContact"), requests=2)
 def test_a_malformed_contact_is_refused(
     author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
@@ -55,7 +55,7 @@ def test_a_malformed_contact_is_refused(
     drafts.claim_each_refused(claim("malformed-json-refused", operation), asked)
 
 
-@contract("malformed-json-refused", operations=("updateWorkflowRecord",))
+@contract("malformed-json-refused", operations=("updateWorkflowRecord",), requests=2)
 def test_a_malformed_submission_updates_nothing(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
 ) -> None:
@@ -66,7 +66,7 @@ def test_a_malformed_submission_updates_nothing(
     drafts.claim_each_refused(claim("malformed-json-refused", UPDATE), asked)
 
 
-@contract("malformed-json-refused", operations=("saveDraft", "getDraft"))
+@contract("malformed-json-refused", operations=("saveDraft", "getDraft"), requests=5)
 def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
     author: Actor, arrange: Arrangement, samples: Samples, ordinary: OrdinaryRequests, claim: Claims
 ) -> None:
@@ -82,7 +82,7 @@ def test_a_malformed_record_does_not_touch_the_draft_that_is_there(
     )
 
 
-@contract("json-dialect-refused", operations=("createToken",))
+@contract("json-dialect-refused", operations=("createToken",), requests=6)
 def test_credentials_in_a_dialect_sign_nobody_in(
     author: Actor, credentials: Credentials, claim: Claims
 ) -> None:
@@ -92,7 +92,7 @@ def test_credentials_in_a_dialect_sign_nobody_in(
     sign_in.no_token_from(claim("json-dialect-refused", "createToken"), asked)
 
 
-@contract("json-dialect-refused", operations=("updateContact", "saveDraft"))
+@contract("json-dialect-refused", operations=("updateContact", "saveDraft"), requests=2.5)
 def test_a_record_in_a_dialect_is_refused(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:

@@ -19,14 +19,14 @@ from contracts.cases import (
 )
 
 
-@contract("list-answers", "list-success-status")
+@contract("list-answers", "list-success-status", requests=1)
 def test_drafts_are_listed(author: Actor, arrange: Arrangement, claim: Claims, observe: Observer) -> None:
     """Listing drafts without any option succeeds and gives a list."""
     page = lists.answered(claim("list-answers"), arrange, drafts_of(author))
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
-@contract("list-mydrafts-has-mine")
+@contract("list-mydrafts-has-mine", requests=6.5)
 def test_mydrafts_holds_a_draft_just_saved(
     author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
 ) -> None:
@@ -39,13 +39,13 @@ def test_mydrafts_holds_a_draft_just_saved(
     lists.held(claim("list-mydrafts-has-mine"), arrange, mine, draft.uid)
 
 
-@contract("list-my-answers")
+@contract("list-my-answers", requests=1)
 def test_the_collection_my_is_a_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The collection my is an allowed value and gives a list."""
     lists.answered(claim("list-my-answers"), arrange, drafts_of(author, "my"))
 
 
-@contract(operations=["listDrafts"])
+@contract(operations=["listDrafts"], requests=7.5)
 @pytest.mark.parametrize(
     ("clause", "collection"),
     [
@@ -63,7 +63,7 @@ def test_other_lists_hold_a_draft_just_saved(
     lists.held(claim(clause), arrange, drafts_of(author, collection), draft.uid, field)
 
 
-@contract(operations=["listDrafts"])
+@contract(operations=["listDrafts"], requests=2.5)
 @pytest.mark.parametrize(
     ("clause", "collection"),
     [
@@ -85,7 +85,7 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
     lists.not_held(claim(clause), arrange, drafts_of(author, collection), theirs.uid, field)
 
 
-@contract("list-collection-with-filter")
+@contract("list-collection-with-filter", requests=1)
 @pytest.mark.parametrize("collection", ["my", "mydrafts"])
 def test_a_filter_adds_nothing_to_a_collection(
     collection: str, author: Actor, other: Actor, arrange: Arrangement, claim: Claims
@@ -95,7 +95,7 @@ def test_a_filter_adds_nothing_to_a_collection(
     lists.adds_nothing(claim("list-collection-with-filter"), drafts_of(author, collection), theirs.uid, field)
 
 
-@contract("list-my-without-others", operations=["listDrafts"])
+@contract("list-my-without-others", operations=["listDrafts"], requests=2)
 def test_a_personal_collection_is_personal_to_everybody(
     author: Actor, other: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
@@ -106,7 +106,7 @@ def test_a_personal_collection_is_personal_to_everybody(
     lists.not_held(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, field)
 
 
-@contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"])
+@contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"], requests=8)
 def test_a_deleted_draft_is_no_longer_listed(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A draft that was deleted is no longer in any list that held it."""
     draft, field = arrange.draft(author), list_fields.proven_field(arrange, author)
@@ -117,7 +117,7 @@ def test_a_deleted_draft_is_no_longer_listed(author: Actor, arrange: Arrangement
     lists.not_held(claim("list-deleted-gone", "listDrafts"), arrange, plain, draft.uid, field)
 
 
-@contract("list-drafts-only")
+@contract("list-drafts-only", requests=5.5)
 def test_the_list_of_drafts_holds_drafts_only(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
@@ -126,7 +126,7 @@ def test_the_list_of_drafts_holds_drafts_only(
     lists.drafts_only(claim("list-drafts-only"), drafts_of(author, "my"), fresh.prefix)
 
 
-@contract("list-mydrafts-without-published", operations=["listDrafts"], last=True)
+@contract("list-mydrafts-without-published", operations=["listDrafts"], requests=4, last=True)
 def test_mydrafts_does_not_hold_a_published_record_without_a_draft(
     author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
 ) -> None:
@@ -137,7 +137,7 @@ def test_mydrafts_does_not_hold_a_published_record_without_a_draft(
     )
 
 
-@contract("list-saved-twice")
+@contract("list-saved-twice", requests=10)
 def test_a_draft_saved_several_times_is_listed_once(
     author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
 ) -> None:
@@ -149,7 +149,7 @@ def test_a_draft_saved_several_times_is_listed_once(
         lists.held_once(claim("list-saved-twice", "listDrafts"), arrange, author, query, draft.uid)
 
 
-@contract("list-needs-token", "list-failure-status")
+@contract("list-needs-token", "list-failure-status", requests=3)
 def test_listing_drafts_needs_a_token(anonymous: Actor, claim: Claims, observe: Observer) -> None:
     """Without a token no list is given, with or without a collection."""
     pages = [drafts_of(anonymous, collection).page() for collection in (None, "my", "mydrafts")]
@@ -157,7 +157,7 @@ def test_listing_drafts_needs_a_token(anonymous: Actor, claim: Claims, observe: 
     observe("list-failure-status", "listDrafts", {"without a token": pages[0].exchange.answer.status})
 
 
-@contract("list-collection-unknown", "list-failure-status")
+@contract("list-collection-unknown", "list-failure-status", requests=1)
 def test_an_unknown_collection_is_refused(
     author: Actor, fresh: Namespace, claim: Claims, observe: Observer
 ) -> None:

@@ -14,6 +14,7 @@ from contracts.cases import (
     list_fields,
     lists,
     long_lists,
+    smoke,
 )
 
 #: Larger than what any page holds by itself.
@@ -21,7 +22,8 @@ AMPLE = 1000
 COLLECTIONS = ("my", "mydrafts")
 
 
-@contract("list-top")
+@smoke("1")
+@contract("list-top", requests=1)
 @pytest.mark.parametrize("top", [1, 3])
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $top no more items are returned than it says."""
@@ -29,7 +31,7 @@ def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, clai
     lists.claim_bounded(claim("list-top"), drafts_of(author), top)
 
 
-@contract("list-collection-with-top")
+@contract("list-collection-with-top", requests=2.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$top bounds the number of items also together with a collection."""
@@ -40,7 +42,7 @@ def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrang
     lists.claim_bounded(claim("list-collection-with-top"), drafts, 4)
 
 
-@contract("list-skip")
+@contract("list-skip", requests=4)
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $skip the list starts as many items later as it says."""
     lists.kept_drafts(arrange, author)
@@ -48,7 +50,7 @@ def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims
     lists.starts_later(claim("list-skip"), drafts_of(author), 1, 3, own=own)
 
 
-@contract("list-collection-with-skip")
+@contract("list-collection-with-skip", requests=5.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_skip_shifts_a_collection(
     collection: str, author: Actor, arrange: Arrangement, claim: Claims
@@ -61,7 +63,7 @@ def test_skip_shifts_a_collection(
     lists.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
 
 
-@contract("list-skip-zero")
+@contract("list-skip-zero", requests=3)
 def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip of zero the list starts where it starts without the option."""
     lists.kept_drafts(arrange, author)
@@ -69,7 +71,7 @@ def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim
     lists.starts_where_it_does(claim("list-skip-zero"), drafts_of(author, "mydrafts"), own)
 
 
-@contract("list-skip-beyond", "list-skip-beyond-empty")
+@contract("list-skip-beyond", "list-skip-beyond-empty", requests=4)
 def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip larger than the number of drafts no item is returned."""
     lists.kept_drafts(arrange, author)
@@ -80,7 +82,8 @@ def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, 
     lists.empty(claim("list-skip-beyond-empty"), page)
 
 
-@contract("list-top-and-skip")
+@smoke("my")
+@contract("list-top-and-skip", requests=6)
 @pytest.mark.parametrize("collection", [None, "my"], ids=["plain", "my"])
 def test_skip_and_top_give_a_window(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
@@ -93,7 +96,7 @@ def test_skip_and_top_give_a_window(
     lists.windows(claim("list-top-and-skip"), drafts, (1, 2), (3, 1), own=own)
 
 
-@contract("list-pages-cover")
+@contract("list-pages-cover", requests=18)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_pages_neither_repeat_nor_lose(
     collection: str | None,
@@ -111,7 +114,7 @@ def test_pages_neither_repeat_nor_lose(
     long_lists.LongList(arrange, author, samples, fresh, collection).comes_in_pages(claim("list-pages-cover"))
 
 
-@contract("list-top-zero")
+@contract("list-top-zero", requests=1)
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $top of zero the list holds nothing."""
     lists.kept_drafts(arrange, author)
@@ -119,7 +122,7 @@ def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, 
     lists.empty(claim("list-top-zero"), drafts_of(author).page(top=0))
 
 
-@contract("list-top-ample")
+@contract("list-top-ample", requests=2)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_an_ample_top_loses_nothing(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
@@ -138,7 +141,7 @@ def test_an_ample_top_loses_nothing(
     )
 
 
-@contract("list-number-malformed")
+@contract("list-number-malformed", requests=2)
 @pytest.mark.parametrize("option", ["top", "skip"])
 def test_what_is_no_number_is_refused(option: str, author: Actor, claim: Claims) -> None:
     """A $top or $skip that is no number is refused."""

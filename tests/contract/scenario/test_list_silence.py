@@ -17,7 +17,7 @@ from contracts.cases import (
 OPTIONS = ("filter", "orderby", "top", "skip")
 
 
-@contract("list-fields", "list-envelope", "list-default-order", "list-default-page")
+@contract("list-fields", "list-envelope", "list-default-order", "list-default-page", requests=2)
 def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Fields, envelope, order and length of a list without options are not shown."""
     kept, drafts = lists.kept_drafts(arrange, author), drafts_of(author, "mydrafts")
@@ -32,7 +32,7 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
     observe("list-default-page", "listDrafts", {"items": length})
 
 
-@contract("list-option-empty", "list-number-negative", profile="nightly")
+@contract("list-option-empty", "list-number-negative", profile="nightly", requests=7)
 def test_empty_and_negative_options_are_observed(author: Actor, observe: Observer) -> None:
     """What an option without a value, or a negative number, leads to is not shown."""
     drafts = drafts_of(author, "mydrafts")
@@ -43,7 +43,7 @@ def test_empty_and_negative_options_are_observed(author: Actor, observe: Observe
     observe("list-number-negative", "listDrafts", negative)
 
 
-@contract("list-options-without-dollar")
+@contract("list-options-without-dollar", requests=1)
 def test_options_without_the_dollar_are_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:
@@ -54,7 +54,7 @@ def test_options_without_the_dollar_are_observed(
     observe("list-options-without-dollar", "listDrafts", seen)
 
 
-@contract("list-by-restricted")
+@contract("list-by-restricted", requests=1)
 def test_listing_by_an_account_without_rights_is_observed(restricted: Actor, observe: Observer) -> None:
     """What an account without rights meets when listing drafts is not shown."""
     observe("list-by-restricted", "listDrafts", status(drafts_of(restricted, "my").page().exchange))

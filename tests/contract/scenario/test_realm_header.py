@@ -33,7 +33,7 @@ def statuses_without_realm(request: requests.Request, actor: Actor) -> dict[str,
     }
 
 
-@contract("realm-empty", operations=requests.family("workflow"))
+@contract("realm-empty", operations=requests.family("workflow"), requests=1)
 def test_an_empty_realm_header_is_refused(
     author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
 ) -> None:
@@ -46,7 +46,7 @@ def test_an_empty_realm_header_is_refused(
     )
 
 
-@contract("realm-unknown-contact", operations=CONTACTS)
+@contract("realm-unknown-contact", operations=CONTACTS, requests=1)
 def test_contacts_under_an_unknown_realm_are_observed(
     author: Actor, ordinary: OrdinaryRequests, observe: Observer, operation: str
 ) -> None:
@@ -55,7 +55,7 @@ def test_contacts_under_an_unknown_realm_are_observed(
     observe("realm-unknown-contact", operation, answer.status)
 
 
-@contract("realm-unknown-draft-save", "realm-missing-draft", operations=("saveDraft",))
+@contract("realm-unknown-draft-save", "realm-missing-draft", operations=("saveDraft",), requests=6)
 def test_saving_under_other_realms_is_observed(
     author: Actor, bases: ValidRequests, observe: Observer
 ) -> None:
@@ -65,7 +65,7 @@ def test_saving_under_other_realms_is_observed(
     observe("realm-missing-draft", "saveDraft", statuses_without_realm(request, author))
 
 
-@contract("realm-lists-apart", operations=("listDrafts",))
+@contract("realm-lists-apart", operations=("listDrafts",), requests=10)
 def test_drafts_of_one_realm_are_not_listed_in_another(
     author: Actor, arrange: Arrangement, realm: str, claim: Claims
 ) -> None:
@@ -76,7 +76,7 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
         lists.not_listed_elsewhere(claim("realm-lists-apart"), draft, elsewhere, other)
 
 
-@contract("realm-drafts-apart", operations=("getDraft", "draftExists"))
+@contract("realm-drafts-apart", operations=("getDraft", "draftExists"), requests=6)
 def test_a_draft_of_one_realm_is_not_found_in_another(
     author: Actor, arrange: Arrangement, realm: str, claim: Claims
 ) -> None:
@@ -103,6 +103,7 @@ def test_a_draft_of_one_realm_is_not_found_in_another(
     "realm-ort-on-draft",
     "realm-query-elsewhere",
     operations=("getDraft",),
+    requests=5,
 )
 def test_reading_drafts_under_other_realms_is_observed(
     author: Actor, bases: ValidRequests, observe: Observer, realm: str, operation: str
@@ -118,7 +119,7 @@ def test_reading_drafts_under_other_realms_is_observed(
     observe("realm-query-elsewhere", operation, asked.answer.status)
 
 
-@contract("realm-missing-contact", "realm-ort-on-contact", operations=("createContact",))
+@contract("realm-missing-contact", "realm-ort-on-contact", operations=("createContact",), requests=3)
 def test_contacts_under_other_realms_are_observed(
     author: Actor, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from contracts.cases import Actor, Claims, Observer, OrdinaryRequests, comparison, contract, requests
+from contracts.cases import Actor, Claims, Observer, OrdinaryRequests, comparison, contract, requests, smoke
 
 NO_HEADER = {"Realm": None}
 ATTACHMENTS = (
@@ -15,7 +15,8 @@ ATTACHMENTS = (
 )
 
 
-@contract("realm-query", "realm-query-unknown", operations=requests.family("workflow"))
+@smoke()
+@contract("realm-query", "realm-query-unknown", operations=requests.family("workflow"), requests=3)
 def test_the_realm_may_stand_in_the_query(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
@@ -28,7 +29,7 @@ def test_the_realm_may_stand_in_the_query(
     claim("realm-query-unknown", operation).has_message(refused, realm)
 
 
-@contract("realm-header-against-query", "realm-letter-case", operations=("createWorkflowRecord",))
+@contract("realm-header-against-query", "realm-letter-case", operations=("createWorkflowRecord",), requests=4)
 def test_odd_ways_to_give_the_realm_are_observed(
     author: Actor, ordinary: OrdinaryRequests, realm: str, observe: Observer
 ) -> None:
@@ -46,7 +47,8 @@ def test_odd_ways_to_give_the_realm_are_observed(
     observe("realm-letter-case", "createWorkflowRecord", {"value": capitals, "name": small_name})
 
 
-@contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:3])
+@smoke("createAttachment", "listAttachments")
+@contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:3], requests=2.7)
 def test_attachments_are_kept_without_realm_and_content_type(
     ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
@@ -61,7 +63,7 @@ def test_attachments_are_kept_without_realm_and_content_type(
     )
 
 
-@contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[3:])
+@contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[3:], requests=2)
 def test_attachments_are_read_without_a_realm(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, observe: Observer, operation: str
 ) -> None:

@@ -13,13 +13,15 @@ from contracts.cases import (
     moment_of,
     seconds_ahead,
     sign_in,
+    smoke,
 )
 
 #: Headers that the document does not list for signing in.
 MORE = {"Realm": "abs-dev", "Authorization": "Bearer none"}
 
 
-@contract("token-issued", "token-success-status", operations=("createToken",))
+@smoke()
+@contract("token-issued", "token-success-status", operations=("createToken",), requests=3)
 def test_an_account_gets_a_token(
     author: Actor, credentials: Credentials, claim: Claims, observe: Observer
 ) -> None:
@@ -30,14 +32,15 @@ def test_an_account_gets_a_token(
     observe("token-success-status", "createToken", signed_in.answer.status)
 
 
-@contract("token-issued", operations=("createToken",))
+@contract("token-issued", operations=("createToken",), requests=1)
 def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, claim: Claims) -> None:
     """Signing in works for every registered account, not for one alone."""
     plain = partial(other.send, "createToken", json=credentials.of("other"))
     sign_in.gives_token(claim("token-issued"), plain, [partial(plain, headers=MORE)])
 
 
-@contract("token-needs-no-token", operations=("createToken",))
+@smoke()
+@contract("token-needs-no-token", operations=("createToken",), requests=1)
 def test_signing_in_needs_neither_realm_nor_token(
     author: Actor, credentials: Credentials, claim: Claims
 ) -> None:
@@ -48,7 +51,8 @@ def test_signing_in_needs_neither_realm_nor_token(
     sign_in.needs_no_more(claim("token-needs-no-token"), plain, more)
 
 
-@contract("token-expiration-format", operations=("createToken",))
+@smoke()
+@contract("token-expiration-format", operations=("createToken",), requests=5)
 def test_the_expiration_is_a_timestamp_with_fraction(
     author: Actor, credentials: Credentials, claim: Claims
 ) -> None:
@@ -64,7 +68,7 @@ def test_the_expiration_is_a_timestamp_with_fraction(
         )
 
 
-@contract("token-expiration-ahead", "token-lifetime", operations=("createToken",))
+@contract("token-expiration-ahead", "token-lifetime", operations=("createToken",), requests=2)
 def test_a_fresh_token_expires_in_the_future(
     author: Actor, credentials: Credentials, claim: Claims, observe: Observer
 ) -> None:
@@ -79,7 +83,7 @@ def test_a_fresh_token_expires_in_the_future(
     observe("token-lifetime", "createToken", comparison.lifetime(ahead, signed_in, again))
 
 
-@contract("token-second-sign-in", operations=("createToken",))
+@contract("token-second-sign-in", operations=("createToken",), requests=2)
 def test_signing_in_twice_is_observed(author: Actor, credentials: Credentials, observe: Observer) -> None:
     """Whether a second sign-in gives the same token is not shown."""
     first = sign_in.token_of(author, credentials.of("author"))
@@ -87,7 +91,7 @@ def test_signing_in_twice_is_observed(author: Actor, credentials: Credentials, o
     observe("token-second-sign-in", "createToken", {"same token": first == second})
 
 
-@contract("token-email-letter-case", "token-unknown-member", operations=("createToken",))
+@contract("token-email-letter-case", "token-unknown-member", operations=("createToken",), requests=2)
 def test_variations_of_a_right_sign_in_are_observed(
     author: Actor, credentials: Credentials, observe: Observer
 ) -> None:

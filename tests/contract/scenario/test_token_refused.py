@@ -8,10 +8,20 @@ from typing import Any
 
 import pytest
 
-from contracts.cases import Actor, Claims, Credentials, Observer, contract, shape, sign_in, unregistered_email
+from contracts.cases import (
+    Actor,
+    Claims,
+    Credentials,
+    Observer,
+    contract,
+    shape,
+    sign_in,
+    smoke,
+    unregistered_email,
+)
 
 
-@contract("token-wrong-password", "token-failure-answer", operations=("createToken",))
+@contract("token-wrong-password", "token-failure-answer", operations=("createToken",), requests=3)
 def test_a_wrong_password_yields_no_token(
     author: Actor, credentials: Credentials, claim: Claims, observe: Observer
 ) -> None:
@@ -23,7 +33,7 @@ def test_a_wrong_password_yields_no_token(
     observe("token-failure-answer", "createToken", shape(refused[0]))
 
 
-@contract("token-wrong-password", operations=("createToken",))
+@contract("token-wrong-password", operations=("createToken",), requests=2)
 def test_the_password_of_another_account_yields_no_token(
     other: Actor, credentials: Credentials, claim: Claims
 ) -> None:
@@ -33,7 +43,8 @@ def test_the_password_of_another_account_yields_no_token(
     sign_in.token_of(other, credentials.of("other"))
 
 
-@contract("token-unknown-account", operations=("createToken",))
+@smoke()
+@contract("token-unknown-account", operations=("createToken",), requests=4)
 def test_an_unknown_email_yields_no_token(author: Actor, credentials: Credentials, claim: Claims) -> None:
     """An e-mail that belongs to no account opens nothing, with whatever password, be it near one that does."""
     emails = [unregistered_email(), *credentials.near_emails("author")]
@@ -50,7 +61,7 @@ def test_an_unknown_email_yields_no_token(author: Actor, credentials: Credential
         ),
     ],
 )
-@contract(operations=("createToken",))
+@contract(operations=("createToken",), requests=3)
 def test_a_missing_or_empty_credential_yields_no_token(
     author: Actor, credentials: Credentials, claim: Claims, clause: str, member: str
 ) -> None:
@@ -75,7 +86,7 @@ def row(clause: str, way: str, bodies: Callable[[Credentials, str], list[Any]], 
         row("token-body-kind", "body", Credentials.bodies_of_another_kind, "a body"),
     ],
 )
-@contract(operations=("createToken",))
+@contract(operations=("createToken",), requests=6)
 def test_what_is_of_another_kind_yields_no_token(
     author: Actor,
     credentials: Credentials,

@@ -41,7 +41,7 @@ PROTECTED = (
 WORKFLOW = PROTECTED[-3:]
 
 
-@contract("token-opens-protected", operations=("listDrafts",))
+@contract("token-opens-protected", operations=("listDrafts",), requests=3)
 def test_a_fresh_token_opens_protected_operations(
     author: Actor, credentials: Credentials, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
@@ -50,7 +50,7 @@ def test_a_fresh_token_opens_protected_operations(
     _opens(author, token, samples, fresh, claim)
 
 
-@contract("token-opens-protected", operations=("listDrafts",))
+@contract("token-opens-protected", operations=("listDrafts",), requests=3)
 def test_the_token_of_a_second_account_opens_protected_operations(
     other: Actor, credentials: Credentials, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
@@ -72,7 +72,7 @@ def _opens(actor: Actor, token: str, samples: Samples, fresh: Namespace, claim: 
     )
 
 
-@contract("token-serves-every-realm", operations=("listDrafts",))
+@contract("token-serves-every-realm", operations=("listDrafts",), requests=5)
 def test_one_token_serves_every_realm(
     author: Actor, credentials: Credentials, realm: str, claim: Claims
 ) -> None:
@@ -84,7 +84,7 @@ def test_one_token_serves_every_realm(
     clause.accepted(author.send("listDrafts", token=token))
 
 
-@contract("token-invalid-refused", operations=WORKFLOW)
+@contract("token-invalid-refused", operations=WORKFLOW, requests=2.8)
 def test_workflow_operations_refuse_a_token_never_issued(
     author: Actor,
     arrange: Arrangement,
@@ -100,7 +100,14 @@ def test_workflow_operations_refuse_a_token_never_issued(
     sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
 
 
-@contract("token-invalid-refused", "token-missing-answer", "json-bodies", operations=PROTECTED[:-3])
+@contract(
+    "token-invalid-refused",
+    "token-missing-answer",
+    "json-bodies",
+    operations=PROTECTED[:-3],
+    requests=2.8,
+    dealt=3,
+)
 def test_protected_operations_refuse_a_token_never_issued(
     author: Actor,
     arrange: Arrangement,
@@ -118,7 +125,13 @@ def test_protected_operations_refuse_a_token_never_issued(
     refusals_in_json(partial(claim, "json-bodies"), asked[0])
 
 
-@contract("token-invalid-refused", "token-other-scheme", "token-bearer-spelling", operations=("listDrafts",))
+@contract(
+    "token-invalid-refused",
+    "token-other-scheme",
+    "token-bearer-spelling",
+    operations=("listDrafts",),
+    requests=9,
+)
 def test_the_scheme_before_the_token_matters(author: Actor, claim: Claims, observe: Observer) -> None:
     """The scheme is Bearer, the token every letter of it; one under the name of Basic is refused, too."""
     done(author.send("listDrafts"))
@@ -136,7 +149,7 @@ def test_the_scheme_before_the_token_matters(author: Actor, claim: Claims, obser
     observe("token-bearer-spelling", "listDrafts", dict(sign_in.statuses(asked)))
 
 
-@contract("token-lasts-until-expiration", operations=("listDrafts",), last=True)
+@contract("token-lasts-until-expiration", operations=("listDrafts",), requests=3, last=True)
 def test_tokens_in_use_last_until_they_expire(author: Actor, claim: Claims) -> None:
     """No token of this run was refused before its expiration where a fresh one was taken for the same request."""
     latest = [author.send("listDrafts") for _ in range(3)]

@@ -13,12 +13,14 @@ from contracts.cases import (
     drafts,
     identifiers,
     long_lists,
+    smoke,
 )
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
 
-@contract("uid-hyphen", operations=DRAFT)
+@smoke()
+@contract("uid-hyphen", operations=DRAFT, requests=5.5)
 def test_hyphens_are_accepted(
     author: Actor,
     arrange: Arrangement,
@@ -30,7 +32,7 @@ def test_hyphens_are_accepted(
     identifiers.hyphens_name_a_draft(author, arrange, settings, fresh, claim)
 
 
-@contract("uid-digits-only", operations=DRAFT)
+@contract("uid-digits-only", operations=DRAFT, requests=5)
 def test_digits_alone_are_enough(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
@@ -40,7 +42,7 @@ def test_digits_alone_are_enough(
     drafts.completes_lifecycle_under(author, arrange, claim, "uid-digits-only", uid)
 
 
-@contract("uid-hyphens-only", operations=DRAFT)
+@contract("uid-hyphens-only", operations=DRAFT, requests=5)
 def test_hyphens_alone_are_enough(
     author: Actor,
     arrange: Arrangement,
@@ -54,7 +56,7 @@ def test_hyphens_alone_are_enough(
     drafts.completes_lifecycle_under(author, arrange, claim, "uid-hyphens-only", uid)
 
 
-@contract("uid-hyphens-only", operations=DRAFT)
+@contract("uid-hyphens-only", operations=DRAFT, requests=7)
 def test_underscores_alone_are_enough(
     author: Actor,
     arrange: Arrangement,
@@ -71,7 +73,7 @@ def test_underscores_alone_are_enough(
 
 
 @contract(
-    "uid-any-kind", "uid-hyphen", "uid-underscore", "uid-digits-only", operations=DRAFT[:3], requests=30
+    "uid-any-kind", "uid-hyphen", "uid-underscore", "uid-digits-only", operations=DRAFT[:3], requests=16
 )
 def test_identifiers_of_every_kind_name_drafts(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
@@ -81,7 +83,8 @@ def test_identifiers_of_every_kind_name_drafts(
     long_lists.every_kind_names_a_draft(arrange, author, samples, fresh, claim)
 
 
-@contract(*identifiers.EVERY_SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"))
+@smoke()
+@contract(*identifiers.EVERY_SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"), requests=7)
 def test_one_uid_of_every_sign_names_a_draft(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
@@ -89,7 +92,7 @@ def test_one_uid_of_every_sign_names_a_draft(
     identifiers.every_sign_names_a_draft(author, arrange, samples, fresh, claim)
 
 
-@contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"))
+@contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"), requests=7)
 def test_percent_encoding_makes_no_difference(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:

@@ -52,7 +52,7 @@ def _beyond_ascii(realm: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("sort", SORTS)
-@contract("uid-refusal-answer", operations=("saveDraft", "draftExists"), requests=40)
+@contract("uid-refusal-answer", operations=("saveDraft", "draftExists"), requests=13, dealt=3.5)
 def test_save_refuses_every_forbidden_character(
     author: Actor,
     arrange: Arrangement,

@@ -30,7 +30,7 @@ _OUTSIDE: Final = {"uid-too-short": identifiers.too_short, "uid-too-long": ident
         pytest.param("uid-longest", 128, id="128", marks=contract("uid-longest")),
     ],
 )
-@contract(operations=("saveDraft", *READS, "deleteDraft"))
+@contract(operations=("saveDraft", *READS, "deleteDraft"), requests=6)
 def test_a_uid_at_the_end_of_the_range_is_accepted(
     author: Actor,
     arrange: Arrangement,
@@ -51,7 +51,7 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
         pytest.param("uid-too-long", id="long", marks=contract("uid-too-long")),
     ],
 )
-@contract("uid-refusal-answer", operations=("saveDraft", "draftExists"))
+@contract("uid-refusal-answer", operations=("saveDraft", "draftExists"), requests=5.5)
 def test_save_refuses_a_uid_outside_the_range(
     author: Actor,
     arrange: Arrangement,
@@ -76,7 +76,7 @@ def test_save_refuses_a_uid_outside_the_range(
         pytest.param("uid-longest", 127, id="127", marks=contract("uid-longest")),
     ],
 )
-@contract(operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"))
+@contract(operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"), requests=5)
 def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     author: Actor,
     arrange: Arrangement,

@@ -17,7 +17,7 @@ CHAIN = ("createAttachment", "listAttachments", "attachmentExists", "getAttachme
 
 
 @pytest.mark.parametrize(("length", "ending"), [(11, ""), (128, "--x_y_")], ids=["11", "128"])
-@contract("uid-files-at-the-edges", operations=CHAIN)
+@contract("uid-files-at-the-edges", operations=CHAIN, requests=9)
 def test_a_document_at_the_end_of_the_range_has_attachments(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, length: int, ending: str
 ) -> None:
@@ -27,7 +27,11 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
     attachments.passes_chain(claim, "uid-files-at-the-edges", arrange, author, uid)
 
 
-@contract("uid-files-case-sensitive", operations=("listAttachments", "attachmentExists", "getAttachment"))
+@contract(
+    "uid-files-case-sensitive",
+    operations=("listAttachments", "attachmentExists", "getAttachment"),
+    requests=4,
+)
 def test_files_are_not_found_in_other_letter_case(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:

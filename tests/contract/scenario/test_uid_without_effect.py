@@ -17,7 +17,11 @@ from contracts.cases import (
 
 
 @contract(
-    "uid-rule-without-effect", "draft-delete-spares-others", "uid-refusal-answer", operations=("deleteDraft",)
+    "uid-rule-without-effect",
+    "draft-delete-spares-others",
+    "uid-refusal-answer",
+    operations=("deleteDraft",),
+    requests=13,
 )
 def test_deleting_refuses_a_uid_outside_the_rule(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
@@ -36,7 +40,11 @@ def test_deleting_refuses_a_uid_outside_the_rule(
 
 
 @contract(
-    "uid-rule-without-effect", "uid-listing-tidied", "uid-refusal-answer", operations=("listAttachments",)
+    "uid-rule-without-effect",
+    "uid-listing-tidied",
+    "uid-refusal-answer",
+    operations=("listAttachments",),
+    requests=8,
 )
 def test_listing_attachments_refuses_a_uid_outside_the_rule(
     author: Actor, ordinary: OrdinaryRequests, fresh: Namespace, claim: Claims, observe: Observer
@@ -62,7 +70,7 @@ def _bad(fresh: Namespace, uid: str, longest: str) -> list[str]:
     ]
 
 
-@contract("uid-on-contact-create", operations=("createContact",))
+@contract("uid-on-contact-create", operations=("createContact",), requests=3)
 def test_the_uid_parameter_of_contact_create_is_observed(
     author: Actor, ordinary: OrdinaryRequests, fresh: Namespace, observe: Observer
 ) -> None:

@@ -25,11 +25,13 @@ from contracts.cases import (
     errors_array,
     overlapping,
     shape,
+    smoke,
     submissions,
     submit,
 )
 
 
+@smoke()
 @contract(
     "workflow-create-accepted",
     "workflow-identifier-returned",
@@ -41,6 +43,7 @@ from contracts.cases import (
     "workflow-identifier-origin",
     "workflow-answer",
     operations=[CREATE],
+    requests=5,
     records=3,
 )
 def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
@@ -72,6 +75,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     records.offer_batch(batch, second)
 
 
+@smoke()
 @contract(
     "workflow-create-with-identifier-accepted",
     "workflow-identifier-kept",
@@ -81,6 +85,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     "workflow-success-status",
     "workflow-submitted-state",
     operations=[CREATE_NAMED],
+    requests=3,
 )
 def test_a_record_is_created_under_a_free_identifier(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, observe: Observer
@@ -112,6 +117,7 @@ def test_a_record_is_created_under_a_free_identifier(
     "workflow-refused-frees-identifier",
     "workflow-identifier-once",
     operations=[CREATE_NAMED],
+    requests=3,
     last=True,
     records=1,
 )
@@ -148,6 +154,7 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     "workflow-identifier-kept",
     "errors-absent-on-success",
     operations=[UPDATE],
+    requests=6,
     last=True,
 )
 def test_a_record_is_updated(
@@ -170,12 +177,14 @@ def test_a_record_is_updated(
         claim("workflow-update-accepted").accepted(submit(UPDATE, author, samples, bare))
 
 
+@smoke()
 @contract(
     "workflow-info-longest",
     "workflow-info-available",
     "workflow-identifier-kept",
     "workflow-success-status",
     operations=[CREATE_NAMED],
+    requests=1,
     records=1,
 )
 def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
@@ -189,7 +198,8 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
-@contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], records=1)
+@smoke(requests=11)
+@contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], requests=1, records=1)
 def test_the_longest_information_is_accepted_without_an_identifier_too(
     nau: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:

@@ -18,12 +18,13 @@ from contracts.cases import (
     contract,
     errors_array,
     nothing_came_of,
+    smoke,
     submissions,
     submit,
 )
 
 
-@contract("workflow-document-missing")
+@contract("workflow-document-missing", requests=4)
 def test_a_submission_without_a_document_is_refused(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:
@@ -37,7 +38,7 @@ def test_a_submission_without_a_document_is_refused(
     nothing_came_of(clause, records, identifier, *sent)
 
 
-@contract("workflow-document-kind")
+@contract("workflow-document-kind", requests=4)
 def test_a_document_that_is_no_object_is_refused(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:
@@ -51,7 +52,7 @@ def test_a_document_that_is_no_object_is_refused(
     nothing_came_of(clause, records, identifier, *sent)
 
 
-@contract("workflow-body-kind")
+@contract("workflow-body-kind", requests=7)
 def test_a_body_that_is_no_object_is_refused(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:
@@ -68,7 +69,7 @@ def test_a_body_that_is_no_object_is_refused(
     nothing_came_of(clause, records, identifier, *sent)
 
 
-@contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content")
+@contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content", requests=3)
 def test_a_document_that_breaks_its_schema_is_refused(
     author: Actor,
     records: WorkflowRecords,
@@ -90,7 +91,8 @@ def test_a_document_that_breaks_its_schema_is_refused(
     observe("workflow-document-content", operation, seen)
 
 
-@contract("workflow-batch-too-long")
+@smoke()
+@contract("workflow-batch-too-long", requests=2.8)
 def test_a_batch_identifier_that_is_too_long_is_refused(
     author: Actor,
     records: WorkflowRecords,
@@ -109,7 +111,8 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
     submissions.identifier_free(clause, records, identifier, *sent)
 
 
-@contract("workflow-info-too-long")
+@smoke("createWorkflowRecord", "updateWorkflowRecord")
+@contract("workflow-info-too-long", requests=2.7)
 def test_information_that_is_too_long_is_refused(
     author: Actor,
     records: WorkflowRecords,
@@ -128,7 +131,8 @@ def test_information_that_is_too_long_is_refused(
     submissions.identifier_free(clause, records, identifier, *sent)
 
 
-@contract("workflow-info-too-long", operations=[CREATE, CREATE_NAMED])
+@smoke("createWorkflowRecordWithIdentifier")
+@contract("workflow-info-too-long", operations=[CREATE, CREATE_NAMED], requests=2)
 def test_information_that_is_too_long_is_refused_from_a_holder_of_the_nau_role(
     nau: Actor,
     records: WorkflowRecords,
@@ -145,7 +149,7 @@ def test_information_that_is_too_long_is_refused_from_a_holder_of_the_nau_role(
     nothing_came_of(clause, records, identifier, sent)
 
 
-@contract("workflow-batch-kind", "workflow-info-kind")
+@contract("workflow-batch-kind", "workflow-info-kind", requests=2)
 @pytest.mark.parametrize(
     ("clause", "member"),
     [("workflow-batch-kind", "batchId"), ("workflow-info-kind", "additionalInfo")],

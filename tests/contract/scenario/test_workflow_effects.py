@@ -15,6 +15,7 @@ from contracts.cases import (
     drafts,
     errors_array,
     nothing_came_of,
+    smoke,
     submissions,
     submit,
 )
@@ -23,7 +24,8 @@ from contracts.cases import (
 DRAFT_REALMS = ["saveDraft"]
 
 
-@contract("workflow-order-validation-before-save", operations=DRAFT_REALMS)
+@smoke()
+@contract("workflow-order-validation-before-save", operations=DRAFT_REALMS, requests=2)
 def test_a_submission_refused_for_its_content_leaves_no_draft(
     author: Actor, records: WorkflowRecords, claim: Claims
 ) -> None:
@@ -33,7 +35,7 @@ def test_a_submission_refused_for_its_content_leaves_no_draft(
     drafts.no_draft_under(clause, author, [refused.notes["identifier"]], refused)
 
 
-@contract("workflow-order-validation-before-initiate", operations=[CREATE_NAMED])
+@contract("workflow-order-validation-before-initiate", operations=[CREATE_NAMED], requests=2)
 def test_a_submission_refused_for_its_content_starts_no_workflow(
     records: WorkflowRecords, claim: Claims
 ) -> None:
@@ -45,7 +47,7 @@ def test_a_submission_refused_for_its_content_starts_no_workflow(
     )
 
 
-@contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS)
+@contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS, requests=9)
 def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
 ) -> None:
@@ -58,7 +60,7 @@ def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
     submissions.claim_same_draft(claim("workflow-refused-update-keeps-draft"), before, refused, after)
 
 
-@contract("workflow-rights-refusal-stores-nothing", operations=[CREATE_NAMED])
+@contract("workflow-rights-refusal-stores-nothing", operations=[CREATE_NAMED], requests=3.5)
 def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
     restricted: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
@@ -70,7 +72,7 @@ def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
     submissions.identifier_free(clause, records, identifier, refused)
 
 
-@contract("workflow-draft-saved", operations=DRAFT_REALMS, last=True)
+@contract("workflow-draft-saved", operations=DRAFT_REALMS, requests=34, last=True)
 def test_an_accepted_submission_is_found_as_a_draft(
     author: Actor, arrange: Arrangement, records: WorkflowRecords, samples: Samples, claim: Claims
 ) -> None:
@@ -79,7 +81,7 @@ def test_an_accepted_submission_is_found_as_a_draft(
         submissions.draft_saved(claim("workflow-draft-saved"), arrange, author, samples, identifier)
 
 
-@contract("workflow-create-needs-token")
+@contract("workflow-create-needs-token", requests=2)
 def test_creating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, claim: Claims) -> None:
     """Creating needs a valid token; without one nothing is created."""
     refused, clause = table.send(CREATE, anonymous), claim("workflow-create-needs-token")
@@ -87,7 +89,7 @@ def test_creating_without_a_token_is_refused(anonymous: Actor, table: RowRequest
     table.nothing_came_of(clause, refused)
 
 
-@contract("workflow-create-with-identifier-needs-token")
+@contract("workflow-create-with-identifier-needs-token", requests=2)
 def test_creating_under_an_identifier_without_a_token_is_refused(
     anonymous: Actor, table: RowRequests, claim: Claims
 ) -> None:
@@ -98,7 +100,7 @@ def test_creating_under_an_identifier_without_a_token_is_refused(
     table.nothing_came_of(clause, refused)
 
 
-@contract("workflow-update-needs-token")
+@contract("workflow-update-needs-token", requests=2)
 def test_updating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, claim: Claims) -> None:
     """Updating needs a valid token; without one no workflow is started."""
     refused, clause = table.send(UPDATE, anonymous), claim("workflow-update-needs-token")

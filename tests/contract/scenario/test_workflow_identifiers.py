@@ -19,7 +19,7 @@ from contracts.cases import (
 from contracts.plugin.worker import Worker
 
 
-@contract("workflow-schema-of-another-realm")
+@contract("workflow-schema-of-another-realm", requests=2)
 def test_the_schema_of_another_realm_is_not_configured(
     author: Actor,
     records: WorkflowRecords,
@@ -43,6 +43,7 @@ def test_the_schema_of_another_realm_is_not_configured(
     "workflow-identifier-too-long",
     "workflow-identifier-characters",
     operations=[CREATE_NAMED],
+    requests=10,
 )
 def test_an_identifier_outside_the_rule_is_refused(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims, operation: str
@@ -62,6 +63,7 @@ def test_an_identifier_outside_the_rule_is_refused(
     "workflow-identifier-case-sensitive",
     "workflow-identifier-kept",
     operations=[CREATE_NAMED],
+    requests=3,
     records=1,
 )
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(

@@ -29,7 +29,7 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
-@contract(*MEMBERS, operations=[CREATE_NAMED])
+@contract(*MEMBERS, operations=[CREATE_NAMED], requests=6)
 def test_members_beside_the_document(
     author: Actor, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:
@@ -44,7 +44,7 @@ def test_members_beside_the_document(
         observe(clause, CREATE_NAMED, seen)
 
 
-@contract("workflow-header-disagrees", operations=[CREATE_NAMED, UPDATE])
+@contract("workflow-header-disagrees", operations=[CREATE_NAMED, UPDATE], requests=1)
 def test_a_header_that_disagrees_with_the_path(
     author: Actor,
     records: WorkflowRecords,
@@ -59,7 +59,7 @@ def test_a_header_that_disagrees_with_the_path(
     observe("workflow-header-disagrees", operation, errors_array.reports(sent.answer, "header"))
 
 
-@contract("workflow-draft-only-record", operations=["saveDraft"])
+@contract("workflow-draft-only-record", operations=["saveDraft"], requests=4)
 def test_a_document_with_nothing_but_a_draft(
     author: Actor, records: WorkflowRecords, samples: Samples, observe: Observer
 ) -> None:
@@ -71,7 +71,7 @@ def test_a_document_with_nothing_but_a_draft(
         observe("workflow-draft-only-record", operation, row_or_outcome(sent))
 
 
-@contract("workflow-taken-against-locked", operations=[CREATE_NAMED])
+@contract("workflow-taken-against-locked", operations=[CREATE_NAMED], requests=1.8)
 def test_creating_under_the_identifier_of_a_locked_record(
     author: Actor, records: WorkflowRecords, samples: Samples, observe: Observer
 ) -> None:
@@ -81,7 +81,7 @@ def test_creating_under_the_identifier_of_a_locked_record(
     observe("workflow-taken-against-locked", CREATE_NAMED, row_or_outcome(sent))
 
 
-@contract("workflow-identity-against-realm")
+@contract("workflow-identity-against-realm", requests=1)
 def test_a_submission_with_neither_realm_nor_token(
     anonymous: Actor, records: WorkflowRecords, samples: Samples, observe: Observer, operation: str
 ) -> None:
@@ -90,7 +90,7 @@ def test_a_submission_with_neither_realm_nor_token(
     observe("workflow-identity-against-realm", operation, row_or_outcome(sent))
 
 
-@contract("workflow-update-by-another", operations=[UPDATE])
+@contract("workflow-update-by-another", operations=[UPDATE], requests=1.5)
 def test_an_update_by_a_second_author(
     other: Actor, records: WorkflowRecords, samples: Samples, observe: Observer
 ) -> None:

@@ -18,6 +18,7 @@ from contracts.cases import (
     Samples,
     WorkflowRecords,
     contract,
+    smoke,
     submissions,
     submit,
     usable,
@@ -53,7 +54,8 @@ def first_step(*clauses: str) -> pytest.MarkDecorator:
     "workflow-order-unknown-before-validation",
     "workflow-order-locked-before-validation",
 )
-@contract(operations=[CREATE_NAMED, UPDATE])
+@smoke()
+@contract(operations=[CREATE_NAMED, UPDATE], requests=2.1)
 def test_the_identifier_and_the_lock_count_before_the_content(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, clause: str, first: First
 ) -> None:
@@ -69,7 +71,7 @@ def test_the_identifier_and_the_lock_count_before_the_content(
     "workflow-order-unknown-before-rights",
     "workflow-order-locked-before-rights",
 )
-@contract(operations=[CREATE_NAMED, UPDATE])
+@contract(operations=[CREATE_NAMED, UPDATE], requests=1)
 def test_the_identifier_and_the_lock_count_before_the_rights(
     author: Actor,
     restricted: Actor,
@@ -85,7 +87,7 @@ def test_the_identifier_and_the_lock_count_before_the_rights(
     claim(clause).has_message(submit(first.operation, restricted, samples, identifier))
 
 
-@contract("workflow-order-rights-before-validation")
+@contract("workflow-order-rights-before-validation", requests=2)
 def test_the_rights_count_before_the_content(
     restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:
@@ -99,7 +101,7 @@ def test_the_rights_count_before_the_content(
     )
 
 
-@contract("workflow-order-realm-before-schema")
+@contract("workflow-order-realm-before-schema", requests=2)
 def test_the_realm_counts_before_the_schema(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:
@@ -110,7 +112,7 @@ def test_the_realm_counts_before_the_schema(
     claim("workflow-order-realm-before-schema", operation).has_message(sent)
 
 
-@contract("workflow-order-schema-before-document")
+@contract("workflow-order-schema-before-document", requests=1)
 def test_the_schema_counts_before_the_content(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str, realm: str
 ) -> None:

@@ -20,6 +20,7 @@ from contracts.cases import (
     contract,
     errors_array,
     shape,
+    smoke,
     submissions,
     submit,
     workflow_records,
@@ -28,13 +29,14 @@ from contracts.cases import (
 in_both_ways = pytest.mark.parametrize("way", workflow_records.WAYS)
 
 
-@contract("workflow-realm-missing")
+@smoke()
+@contract("workflow-realm-missing", requests=1)
 def test_a_submission_without_a_realm_is_told_so(table: RowRequests, claim: Claims, operation: str) -> None:
     """No realm in header or query: 400, and the message that the realm is missing."""
     claim("workflow-realm-missing", operation).has_message(table.send(operation, realm=None))
 
 
-@contract("workflow-realm-unknown")
+@contract("workflow-realm-unknown", requests=2)
 def test_a_submission_under_an_unknown_realm_is_told_so(
     table: RowRequests, claim: Claims, operation: str, realm: str
 ) -> None:
@@ -43,7 +45,10 @@ def test_a_submission_under_an_unknown_realm_is_told_so(
         claim("workflow-realm-unknown", operation).has_message(table.send(operation, realm=unknown))
 
 
-@contract("workflow-schema-unknown")
+@smoke(
+    "createWorkflowRecord-header", "createWorkflowRecordWithIdentifier-header", "updateWorkflowRecord-header"
+)
+@contract("workflow-schema-unknown", requests=1.2)
 @in_both_ways
 def test_a_submission_under_an_unknown_schema_is_told_so(
     table: RowRequests, claim: Claims, operation: str, realm: str, way: str
@@ -55,7 +60,8 @@ def test_a_submission_under_an_unknown_schema_is_told_so(
         )
 
 
-@contract("workflow-identifier-taken", "workflow-message-place")
+@smoke("header", every_realm=True, requests=1.8)
+@contract("workflow-identifier-taken", "workflow-message-place", requests=1)
 @in_both_ways
 def test_creating_under_an_identifier_in_use_is_told_so(
     author: Actor,
@@ -74,13 +80,14 @@ def test_creating_under_an_identifier_in_use_is_told_so(
         observe("workflow-message-place", CREATE_NAMED, shape(sent))
 
 
-@contract("workflow-identifier-taken")
+@contract("workflow-identifier-taken", requests=2)
 def test_the_identifier_of_a_published_record_is_in_use(records: WorkflowRecords, claim: Claims) -> None:
     """A published record that updates know: creating under its identifier is told that it is in use."""
     claim("workflow-identifier-taken").has_message(records.try_creating(records.published()))
 
 
-@contract("workflow-identifier-unknown")
+@smoke("header", every_realm=True)
+@contract("workflow-identifier-unknown", requests=1)
 @in_both_ways
 def test_updating_under_an_unknown_identifier_is_told_so(
     table: RowRequests, claim: Claims, realm: str, way: str
@@ -90,7 +97,8 @@ def test_updating_under_an_unknown_identifier_is_told_so(
         claim("workflow-identifier-unknown").has_message(table.unknown_identifier(**parts))
 
 
-@contract("workflow-locked-record")
+@smoke("header", every_realm=True, requests=1.8)
+@contract("workflow-locked-record", requests=1)
 @in_both_ways
 def test_updating_a_locked_record_is_told_so(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str, way: str
@@ -101,7 +109,8 @@ def test_updating_a_locked_record_is_told_so(
         claim("workflow-locked-record").has_message(submit(UPDATE, author, samples, identifier, **parts))
 
 
-@contract("workflow-update-rights")
+@smoke("header", every_realm=True)
+@contract("workflow-update-rights", requests=1.6)
 @in_both_ways
 def test_updating_without_the_right_is_told_so(
     restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str, way: str
@@ -112,7 +121,9 @@ def test_updating_without_the_right_is_told_so(
         claim("workflow-update-rights").has_message(submit(UPDATE, restricted, samples, identifier, **parts))
 
 
-@contract("workflow-create-rights")
+@smoke("createWorkflowRecord-header", every_realm=True)
+@smoke("createWorkflowRecordWithIdentifier-header")
+@contract("workflow-create-rights", requests=1)
 @in_both_ways
 def test_creating_without_the_right_is_told_so(
     restricted: Actor,
@@ -130,7 +141,10 @@ def test_creating_without_the_right_is_told_so(
         claim("workflow-create-rights", operation).has_message(sent)
 
 
-@contract("workflow-anonymous")
+@smoke(
+    "createWorkflowRecord-header", "createWorkflowRecordWithIdentifier-header", "updateWorkflowRecord-header"
+)
+@contract("workflow-anonymous", requests=1)
 @in_both_ways
 def test_an_anonymous_submission_is_told_so(
     anonymous: Actor, table: RowRequests, claim: Claims, operation: str, realm: str, way: str
@@ -141,7 +155,7 @@ def test_an_anonymous_submission_is_told_so(
         claim("workflow-anonymous", operation).has_message(refused)
 
 
-@contract("workflow-invalid-token")
+@contract("workflow-invalid-token", requests=4)
 def test_a_token_that_was_never_issued_is_no_identity(
     anonymous: Actor, records: WorkflowRecords, table: RowRequests, claim: Claims, operation: str
 ) -> None:

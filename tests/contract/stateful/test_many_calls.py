@@ -73,7 +73,9 @@ def context(
     return state_model.Context(author, other, claim, arrange, samples, fresh, attempt)
 
 
-@contract(*DRAFTS, *LISTS, *ATTACHMENTS, *SUBMISSIONS, operations=OPERATIONS, requests=150)
+@contract(
+    *DRAFTS, *LISTS, *ATTACHMENTS, *SUBMISSIONS, operations=OPERATIONS, requests=95, dealt=60, nightly=3300
+)
 def test_promises_hold_over_many_calls(
     context: state_model.Context, worker: Worker, deal: Deal, realm: str
 ) -> None:

@@ -14,7 +14,7 @@ from contracts.cases import (
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
-@contract(*overlapping.CLAUSES, operations=DRAFTS, requests=30)
+@contract(*overlapping.CLAUSES, operations=DRAFTS, requests=28)
 def test_overlapping_calls_on_drafts_keep_their_promises(
     author: Actor, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
@@ -24,7 +24,7 @@ def test_overlapping_calls_on_drafts_keep_their_promises(
     drafts.are_deleted_alone()
 
 
-@contract(*overlapping.CLAUSES, operations=DRAFTS, profile="nightly", requests=30)
+@contract(*overlapping.CLAUSES, operations=DRAFTS, profile="nightly", requests=28)
 def test_overlapping_calls_of_two_accounts_keep_their_promises(
     author: Actor, other: Actor, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
@@ -42,7 +42,9 @@ def test_overlapping_uploads_keep_their_bytes(
     overlapping.files_are_kept_apart(author, arrange, fresh, claim)
 
 
-@contract("contact-mandatory-first-name", "contact-mandatory-last-name", operations=["updateContact"])
+@contract(
+    "contact-mandatory-first-name", "contact-mandatory-last-name", operations=["updateContact"], requests=2
+)
 def test_overlapping_refusals_name_their_own_fields(
     contacts: ContactRequests, claim: Claims, operation: str
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from contracts.cases.arrangement import Arrangement, eventually
-from contracts.cases.marks import contract
+from contracts.cases.marks import contract, smoke
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims, Observer
 from contracts.checks.outcomes import Attempt
@@ -21,14 +21,16 @@ from contracts.session.namespace import Namespace
 LONG = 60.0
 
 
-@contract("draft-get-content", profile="smoke")
+@smoke()
+@contract("draft-get-content")
 def test_content(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Get returns the full draft content."""
     draft = arrange.draft(author)
     claim("draft-get-content").shows(author.send("getDraft", path={"uid": draft.uid}), draft.document)
 
 
-@contract("draft-save-creates", "draft-save-answer", profile="smoke")
+@smoke()
+@contract("draft-save-creates", "draft-save-answer")
 def test_save(author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer) -> None:
     """Save creates a draft."""
     uid = fresh.uid()
@@ -49,7 +51,8 @@ def test_elsewhere(author: Actor, samples: Samples, fresh: Namespace, observe: O
         observe("realm-missing-draft", "saveDraft", saved.answer.status)
 
 
-@contract("draft-get-absent", profile="smoke")
+@smoke()
+@contract("draft-get-absent")
 def test_should(author: Actor, fresh: Namespace, claim: Claims) -> None:
     """A draft that is not there is refused."""
     claim("draft-get-absent").refused(author.send("getDraft", path={"uid": fresh.uid()}))
