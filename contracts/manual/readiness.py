@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from contracts.cases.rights import WRITERS, Rights
 from contracts.checks.outcomes import Blocked, Result
 from contracts.checks.table import Judge
 from contracts.errors import EnvironmentFault
@@ -157,6 +158,7 @@ def examine(
         with session.time_limit(LONGEST_SECONDS):
             readiness.diagnoses += examination.reads()
         if write and readiness.state is not State.ENVIRONMENT:
+            readiness.diagnoses += examination.lacking_rights()
             readiness.diagnoses += examination.calls(_DRAFT_LIFE)
         if permanent and readiness.state is not State.ENVIRONMENT:
             readiness.diagnoses += examination.calls(_PERMANENT)
@@ -196,7 +198,7 @@ class _Examination:
         self._refusing: set[str] = set()
         #: Whether no list of drafts was refused for want of a token that is known.
         self._token_known = True
-        self._without_rights: set[str] = set()
+        self._rights_of = Rights(session)
         self._document_realms = set(self._target.realms) & set(DOCUMENT_REALMS)
         self.spellings: dict[str, str] = {}
         #: Realm to the settings that would name what it takes, where an ordinary draft or file was refused.
@@ -396,6 +398,14 @@ class _Examination:
 
     # Writing
 
+    def lacking_rights(self) -> Iterator[Diagnosis]:
+        """Say which accounts may not do what their role needs, in each realm that has drafts."""
+        for role in (name for name in WRITERS if name in self._signed_in):
+            for realm in (name for name in self._target.realms if name in self._document_realms):
+                if refused := self._rights_of.first_write(role, realm).lacks_rights:
+                    state = State.SETTINGS if role == AUTHOR else State.NOTE
+                    yield Diagnosis(role, state, f"may not write in {realm}: {refused}")
+
     def calls(self, operations: tuple[str, ...]) -> Iterator[Diagnosis]:
         """Call operations, each on what is arranged for it, in every realm that has them."""
         described = load_description().operations
@@ -408,16 +418,6 @@ class _Examination:
                     break  # without a draft nothing of its life can be told
             if succeeded:
                 yield Diagnosis(realm, State.OK, f"succeeded: {', '.join(succeeded)}")
-        if (
-            operations is _DRAFT_LIFE
-            and self._document_realms
-            and self._without_rights >= self._document_realms
-        ):
-            yield Diagnosis(
-                AUTHOR,
-                State.SETTINGS,
-                "may save no draft in any realm; the account must be one that may create and update",
-            )
 
     def _call(self, operation: Operation, realm: str, succeeded: list[str]) -> Iterator[Diagnosis]:
         """Call one operation; its name and status are added to `succeeded` where it does."""
@@ -431,8 +431,6 @@ class _Examination:
         if _succeeded(result.recorded):
             succeeded.append(f"{operation.id} {result.recorded.status}")
         else:
-            if operation.id == _SAVING and result.recorded.status == _FORBIDDEN:
-                self._without_rights.add(realm)
             lacking = f" ({'; '.join(calls.notes)})" if calls.notes else ""
             instead = self._setting_instead(operation, realm, result.recorded)
             yield Diagnosis(subject, State.NOTE, f"{_seen(result.recorded)}{lacking}{instead}")

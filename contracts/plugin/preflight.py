@@ -116,7 +116,7 @@ def _obstacle(author: Token, worker: Worker) -> str | None:
             obstacle = _RealmLook(worker, realms).obstacle()
             if obstacle or worker.selection.terms.consumer is not None:
                 return obstacle  # a consumer may use neither drafts nor submissions
-            return _without_rights(worker, realms) or _unknown_schema(worker, realms)
+            return _unknown_schema(worker, realms) or _without_rights(worker, realms)
     except EnvironmentFault:
         return None  # a fault that passes; the run has its own ways with it
 
@@ -138,7 +138,8 @@ def _refused_everywhere(
 
 
 def _author(worker: Worker, realm: str, what: str) -> Actor:
-    return worker.actor(AUTHOR, realm, f"[preflight in {realm}: {what}]", Attempt(1))
+    """The author, whose rights are looked at by themselves."""
+    return Actor(worker, AUTHOR, realm, f"[preflight in {realm}: {what}]")
 
 
 def _samples(worker: Worker, realm: str) -> Samples:
@@ -179,16 +180,26 @@ def _unknown_schema(worker: Worker, realms: Iterable[str]) -> str | None:
         for realm in worker.selection.realms or worker.target.realms
         if worker.target.realm_settings(realm).workflow_schema is not None
     ]
-    with_contacts = [realm for realm in realms if not _samples(worker, realm).lacking]
-    for setting, of, refused in (
-        ("workflow_schema", submitting, _refused_submission),
-        ("contact_schema", with_contacts, _refused_document),
-    ):
-        unknown = _refused_everywhere(of, partial(refused, worker))
-        if unknown:
-            realm, refusal = unknown
-            return f"setting realm.{realm}.{setting} names a schema that is not known: {refusal.quote()}"
-    return None
+    unknown = _refused_everywhere(submitting, partial(_refused_submission, worker))
+    if unknown:
+        return _names_no_schema("workflow_schema", *unknown)
+    first, *others = [realm for realm in realms if not _samples(worker, realm).lacking] or [""]
+    refused = _refused_document(worker, first) if first else None
+    if refused is None or not all(_refuses_its_schema(worker, realm, refused) for realm in others):
+        return None
+    return _names_no_schema("contact_schema", first, refused)
+
+
+def _refuses_its_schema(worker: Worker, realm: str, alike: Response) -> bool:
+    """Whether a draft of the schema of the settings is refused in a realm as it was in another."""
+    samples, uid = _samples(worker, realm), worker.namespace.uid()
+    query, draft = {"schema": samples.contact_schema}, samples.draft(uid)
+    sent = _author(worker, realm, "contact schema").send(_SAVING, path={"uid": uid}, query=query, json=draft)
+    return not sent.fault and sent.status == alike.status and "schema" in sent.answer.text.lower()
+
+
+def _names_no_schema(setting: str, realm: str, refusal: Response) -> str:
+    return f"setting realm.{realm}.{setting} names a schema that is not known: {refusal.quote()}"
 
 
 def _refused_submission(worker: Worker, realm: str) -> Response | None:
@@ -229,7 +240,7 @@ def _refused_document(worker: Worker, realm: str) -> Response | None:
 
 def _about_the_schema(answer: Response, schema: str, unknown: Callable[[], Exchange]) -> bool:
     """Whether a refusal speaks of the schema, and is the one that a schema meets which no service has."""
-    if not answer.refusal or "schema" not in answer.text.lower():
+    if not answer.refusal or answer.status == _FORBIDDEN or "schema" not in answer.text.lower():
         return False
     other = unknown()
     return (
@@ -267,7 +278,8 @@ class _Look:
             EnvironmentFault: it was not answered.
         """
         of = self._attempts[attempt - 1]
-        actor = self._worker.actor(AUTHOR, self._case["realm"], self._case["case"], of)
+        case, realm = self._case["case"], self._case["realm"]
+        actor = Actor(self._worker, AUTHOR, realm, case, attempt=of.number, exchanges=of.exchanges)
         exchange = actor.send(self._operation, **parts)
         if exchange.fault:
             raise EnvironmentFault(exchange.fault)
