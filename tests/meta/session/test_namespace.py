@@ -14,7 +14,7 @@ from contracts.session.namespace import (
     new_run_token,
     starts_like_ours,
 )
-from contracts.session.tokens import seconds_ahead, token_of
+from contracts.session.tokens import Token, seconds_ahead, token_of
 
 OURS = Namespace("ab12", ["granted-0001"], "1 main", foreign=["organization-abs-dev"])
 
@@ -137,6 +137,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
         ("yesterday", None),
         ("Sat, 01 Jan 99999999999 00:00:00 GMT", None),
         ("Fri, 31 Dec 9999 23:59:59 -2359", None),
+        ("Sat, 01 Jan 0101 00:00:00 -0000", (datetime(101, 1, 1, tzinfo=UTC) - NOW).total_seconds()),
     ],
 )
 def test_the_clock_of_the_service_is_read_or_cannot_be_told(date: str, ahead: float | None) -> None:
@@ -146,3 +147,19 @@ def test_the_clock_of_the_service_is_read_or_cannot_be_told(date: str, ahead: fl
 def test_an_answer_without_a_date_gives_a_token_all_the_same() -> None:
     assert seconds_ahead(Response(200), NOW) is None
     assert token_of(Response(200)).ahead == 0.0
+
+
+@pytest.mark.parametrize("ahead", [0.0, -62e9, 62e9, 2.5e11])
+@pytest.mark.parametrize(
+    ("expires", "over"),
+    [
+        ("99999-13-45T99:99:99.9Z", False),
+        ("9999-12-31T23:59:59.9-23:59", False),
+        ("0001-01-01T00:00:00+23:59", True),
+    ],
+)
+def test_an_expiration_at_the_ends_of_the_calendar_is_no_obstacle(
+    expires: str, over: bool, ahead: float
+) -> None:
+    token = Token("value", expires, issued=NOW.isoformat(), ahead=ahead)
+    assert (token.over, token.ending) == (over, over)

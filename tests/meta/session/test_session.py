@@ -201,6 +201,10 @@ def test_chunks_are_sent_again_only_when_they_can_be_read_again(open_session: An
         ("Thu, 01 Jan 1970 00:00:00 GMT", [0.25]),
         ("soon", [0.25]),
         ("nan", [0.25]),
+        ("-1", [0.25]),
+        ("9" * 400, [0.25]),
+        ("Fri, 31 Dec 9999 23:59:59 -2359", [0.25]),
+        ("\x01", [0.25]),
     ],
 )
 def test_retry_after_is_obeyed(
@@ -211,10 +215,11 @@ def test_retry_after_is_obeyed(
     assert waits == waited
 
 
+@pytest.mark.parametrize("asked", ["3600", "1e308"])
 def test_a_service_that_asks_for_more_patience_than_there_is_is_left_alone(
-    open_session: Any, serve: Any, waits: list[float]
+    open_session: Any, serve: Any, waits: list[float], asked: str
 ) -> None:
-    server, made = serve(lambda *_: answer("503 Busy", "Retry-After: 3600")), open_session()
+    server, made = serve(lambda *_: answer("503 Busy", f"Retry-After: {asked}")), open_session()
     assert made.send("GET", server.url).fault == "status 503"
     assert (len(server.received), waits) == (1, [])
 

@@ -1,0 +1,165 @@
+"""However its output, its folder or its words are spoilt, a command ends with its own code and shows nothing unsafe."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+from contracts.command_line import run_to_the_end
+from tests.meta.program import CHECKOUT, PATIENCE, Ended, Program, clean_environment
+
+START = ("-c", "from registry_contracts import main; main()")
+TINY_RUN = ("run", "--realm=abs-dev", "--profile=smoke", "--operation=getDraft", "--seed=1")
+#: What a terminal would obey or reorder; ends of lines and colours aside.
+OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|\x1b(?!\\[[0-9;]*m)"
+)
+#: Texts that are no harm as words and much as output.
+NASTY = (
+    "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\u2066x\r\n::error::forged\nx\u2028verdict: forged pass\x9b31m\udced"
+)
+
+
+def fresh(
+    folder: Path,
+    *words: str,
+    python: tuple[str, ...] = (),
+    begin: Callable[[], object] | None = None,
+    out: int = subprocess.PIPE,
+    **environment: str,
+) -> Ended:
+    """Run a command in an interpreter of its own; `begin` is called in it before."""
+    done = subprocess.run(
+        [sys.executable, *python, *START, *words],
+        cwd=folder,
+        env=clean_environment(PYTHONPATH=str(CHECKOUT), **environment),
+        stdout=out,
+        stderr=subprocess.PIPE,
+        preexec_fn=begin,
+        timeout=PATIENCE,
+        check=False,
+    )
+    ended = Ended(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
+    assert "Traceback" not in ended.output, ended.output
+    return ended
+
+
+@pytest.mark.parametrize(
+    "words", [("list", "clauses"), ("--help",), ("explain", "token-issued")], ids=" ".join
+)
+def test_what_only_prints_ends_with_3_where_the_output_takes_nothing(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = fresh(tmp_path, *words, out=full.fileno())
+    assert (ended.code, ended.err.count("\n")) == (3, 1), ended
+
+
+def _closed() -> None:
+    for descriptor in (0, 1, 2):
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("output", ["full", "unread", "closed"])
+def test_a_run_counts_though_its_output_takes_nothing(tmp_path: Path, output: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        reading, writing = os.pipe()
+        os.close(reading)
+        ended = fresh(
+            tmp_path,
+            *TINY_RUN,
+            out=writing if output == "unread" else full.fileno(),
+            begin=_closed if output == "closed" else None,
+        )
+        os.close(writing)
+    assert ended.code == 0, ended
+    assert (tmp_path / "reports" / "latest" / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [TINY_RUN, ("call", "listDrafts"), ("init",), ("doctor",)], ids=lambda words: words[0]
+)
+def test_a_current_folder_that_is_gone_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    ended = fresh(gone, *words, begin=gone.rmdir)
+    assert ended.code in (3, 4), ended
+    assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("python", "variables"), [(("-O",), {}), ((), {"PYTHONOPTIMIZE": "1"})], ids=["word", "variable"]
+)
+def test_without_assertions_nothing_is_judged(
+    tmp_path: Path, python: tuple[str, ...], variables: dict[str, str]
+) -> None:
+    ended = fresh(tmp_path, *TINY_RUN, python=python, **variables)
+    assert (ended.code, "assertions" in ended.err) == (4, True), ended
+
+
+def test_an_output_of_ascii_takes_everything(tmp_path: Path) -> None:
+    ended = fresh(tmp_path, *TINY_RUN, PYTHONIOENCODING="ascii", LC_ALL="C", PYTHONUTF8="0")
+    assert ended.code == 0, ended
+
+
+def test_a_run_works_in_a_folder_whose_name_a_terminal_would_obey(program: Program) -> None:
+    program.folder = program.folder / "\x1b[2J\u202ex\n::error::forged"
+    program.folder.mkdir()
+    ended = program(*TINY_RUN)
+    assert ended.code == 0, ended
+    assert_safe(ended)
+
+
+def assert_safe(ended: Ended) -> None:
+    assert not OBEYED.search(ended.output), ended
+    assert not re.search(r"^\s*(::error|verdict: forged|##\[)", ended.output, re.MULTILINE), ended
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run --realm",
+        "run --clause",
+        "run --target",
+        "run --profile",
+        "gate --consumer",
+        "call",
+        "explain",
+        "list",
+        "check",
+        "drift show --baseline",
+        "doctor --target",
+        "list runs",
+        "sweep --target",
+        "init",
+        "",
+    ],
+)
+def test_a_nasty_text_among_the_words_is_shown_safely(program: Program, words: str) -> None:
+    ended = program(*words.split(), NASTY)
+    assert ended.code == 4, ended
+    assert len(ended.output.splitlines()) <= 4
+    assert_safe(ended)
+
+
+def test_a_signal_that_is_ignored_as_under_nohup_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["x"])
+
+    @click.command()
+    def command() -> int:
+        os.kill(os.getpid(), signal.SIGHUP)
+        return 0
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            run_to_the_end(command, "x")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert ended.value.code == 0

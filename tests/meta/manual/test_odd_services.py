@@ -1,0 +1,188 @@
+"""Odd answers, settings, addresses and files end `call` and the others in the documented code and a clear line."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.meta.http_answers import JSON, SIGNED_IN, answer
+from tests.meta.program import Ended, RunCommand
+from tests.meta.sandbox_client import settings_of
+from tests.meta.wire import Request, Respond, Serve
+
+#: What a terminal would obey or reorder; ends of lines and colours aside.
+OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|\x1b(?!\\[[0-9;]*m)"
+)
+LIST = answer("200 OK", JSON, body=b"[]")
+
+
+def honest(ended: Ended, *codes: int) -> Ended:
+    """The command ended with one of some codes, in a line where it complains, and shows nothing unsafe."""
+    assert ended.code in codes, ended
+    assert ended.err.count("\n") <= 1
+    assert "Traceback" not in ended.output
+    assert not OBEYED.search(ended.output), ended
+    assert not re.search(r"^\s*::error", ended.output, re.MULTILINE), ended
+    return ended
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contracts.session.retry.sleep", lambda _: None)
+
+
+def after_sign_in(content: bytes) -> Respond:
+    def respond(request: Request, connection: Any) -> bytes | None:
+        if request.target.endswith("/token"):
+            return SIGNED_IN
+        connection.sendall(content)
+        return None
+
+    return respond
+
+
+def headed(*lines: bytes) -> bytes:
+    """A list, with further lines in the head of the answer."""
+    return LIST.replace(b"200 OK\r\n", b"200 OK\r\n" + b"".join(line + b"\r\n" for line in lines))
+
+
+ODD: dict[str, tuple[bytes, int]] = {
+    "switching protocols": (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", 1),
+    "status that is none": (b"HTTP/1.1 abc OK\r\n\r\n", 6),
+    "status 000": (LIST.replace(b"200 OK", b"000 Odd"), 6),
+    "status 999": (LIST.replace(b"200 OK", b"999 Odd"), 1),
+    "no head": (b"[]", 6),
+    "length below zero": (LIST.replace(b"Length: 2", b"Length: -2"), 0),
+    "length that is none": (LIST.replace(b"Length: 2", b"Length: two"), 0),
+    "packed bytes that are none": (headed(b"Content-Encoding: gzip"), 6),
+    "packed in no known way": (headed(b"Content-Encoding: \xff, rot13, gzip"), 6),
+    "charset that forges": (LIST.replace(b"json\r", b"json; charset=\xff::error::forged\r"), 0),
+    "UTF-7": (LIST.replace(b"json\r", b"json; charset=utf-7\r"), 0),
+    "many cookies": (headed(*[b"Set-Cookie: a=b"] * 90), 0),
+    "control characters in a header": (headed(b"X-Odd: \x00\x01\x1b[2J"), 0),
+    "reason that forges": (LIST.replace(b"200 OK", b"200 \x1b[2J::error::forged"), 0),
+    "redirect that forges": (answer("302 Found", "Location: /\x1b[2J%0d%0a::error::forged", body=b""), 0),
+    "redirect with credentials": (
+        answer("302 Found", "Location: http://me:secret@127.0.0.1:9/", body=b""),
+        6,
+    ),
+    "body after 204": (LIST.replace(b"200 OK", b"204 None"), 0),
+    "megabyte of a number": (answer("200 OK", JSON, body=b"[" + b"9" * 1_000_000 + b"]"), 0),
+}
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("name", ODD)
+def test_any_answer_is_only_an_answer(command: RunCommand, serve: Serve, tmp_path: Path, name: str) -> None:
+    content, code = ODD[name]
+    server = serve(after_sign_in(content))
+    ended = honest(command("call", "listDrafts", "--target", settings_of(server.url, tmp_path)), code)
+    assert "me:secret" not in ended.output
+
+
+def called(command: RunCommand, serve: Serve, folder: Path, change: Callable[[str, str], str]) -> Ended:
+    """List drafts under settings that are changed; `change` gets their text and the address in them."""
+    server = serve(lambda request, _: SIGNED_IN if request.target.endswith("/token") else LIST)
+    settings = settings_of(server.url, folder)
+    settings.write_text(change(settings.read_text("utf-8"), server.url), "utf-8")
+    ended = command("call", "listDrafts", "--realm", "abs-dev", "--target", settings)
+    assert not [asked for asked in server.received if ".." in asked.target.split("/")]
+    return ended
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("timeout_seconds = 1e300", 0),
+        ("timeout_seconds = 1e-300", 6),
+        ("timeout_seconds = 9223372036854775808", 0),
+        ("concurrency = 9000000000000000000", 0),
+        ("concurrency = 1e3", 4),
+        ("requests_per_second = 1e300", 0),
+        ("requests_per_second = 1e-300", 4),
+        ("settle_seconds = 1e300", 0),
+        ("request_budget = 9223372036854775807", 0),
+        ("permanent_records = 9223372036854775807", 0),
+    ],
+)
+def test_a_setting_beyond_all_measure_works_or_is_refused(
+    command: RunCommand, serve: Serve, tmp_path: Path, line: str, code: int
+) -> None:
+    name = line.partition(" ")[0]
+
+    def change(text: str, _: str) -> str:
+        return re.sub(rf"^{name} = .*\n", "", text, flags=re.MULTILINE).replace(
+            "[pace]", f"[pace]\n{line}", 1
+        )
+
+    honest(called(command, serve, tmp_path, change), code)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [
+        *(
+            (odd, 4)
+            for odd in ("%2e%2e/%2e%2e", "a/../b", "api/v2013", "?a=b", "#a", "\\\\x", "\u202e", "a b")
+        ),
+        *((odd, 0) for odd in ("..;/x", "%00", "x%0d%0aX-Odd:%201", "%ff")),
+    ],
+)
+def test_an_odd_address_leads_nowhere_else(
+    command: RunCommand, serve: Serve, tmp_path: Path, address: str, code: int
+) -> None:
+    honest(called(command, serve, tmp_path, lambda text, url: text.replace(url, f"{url}/{address}")), code)
+
+
+SPECIAL: dict[str, Callable[[Path], Any]] = {
+    "pipe": os.mkfifo,
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "link to itself": lambda path: path.symlink_to(path.name),
+    "folder": Path.mkdir,
+    "terabyte": lambda path: (path.touch(), os.truncate(path, 1 << 40)),
+    "deep": lambda path: path.write_text("[" * 100_000 + "]" * 100_000),
+    "digits": lambda path: path.write_text("9" * 100_000),
+}
+
+
+@pytest.mark.parametrize("kind", SPECIAL)
+def test_a_file_that_is_none_is_refused_in_a_line_before_anything_is_sent(
+    command: RunCommand, tmp_path: Path, kind: str
+) -> None:
+    for words in (
+        "check x.har",
+        "init x --no-look --dry-run --from-har x.har",
+        "drift show --baseline x.yaml",
+        "doctor --target x.toml",
+        "gate --base-url http://127.0.0.1:9 --consumer x.toml",
+        "run --base-url http://127.0.0.1:9 --deviations x.toml",
+        "call createContact --base-url http://127.0.0.1:9 --dry-run --body @x.json",
+    ):
+        path = tmp_path / words.split()[-1].removeprefix("@")
+        SPECIAL[kind](path)
+        honest(command(*words.split()), 4)
+        path.rmdir() if path.is_dir() else path.unlink()
+
+
+@pytest.mark.parametrize("token", ["", "a", "keep", "colleague", "../x", None, 7])
+def test_a_crafted_run_folder_has_nobody_elses_records_swept(
+    command: RunCommand, serve: Serve, tmp_path: Path, token: Any
+) -> None:
+    server = serve(lambda request, _: SIGNED_IN if request.target.endswith("/token") else LIST)
+    run = tmp_path / "reports" / "20200101-000000-x"
+    run.mkdir(parents=True)
+    moment = "2020-01-01T00:00:00+00:00"
+    facts = {"base_url": server.url, "token": token, "started": moment, "finished": None}
+    (run / "run.json").write_text(json.dumps(facts))
+    entry = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
+    entry |= {"identifier": "rc-colleague-record-1", "state": "created", "at": moment, "by": "main"}
+    (run / "ledger.jsonl").write_text(json.dumps(entry) + "\n")
+    honest(command("sweep", "--target", settings_of(server.url, tmp_path)), 0, 6)
+    assert not [asked for asked in server.received if asked.method not in ("GET", "HEAD", "POST")]
