@@ -38,21 +38,23 @@ Count = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0)]
 #: Texts of which none stands twice; the order of a list that people wrote is kept.
 Names = Annotated[tuple[Name, ...], Meta(extra_json_schema={"uniqueItems": True})]
+#: The end of a text in a pattern; `$` would let a line feed stand behind it.
+_END: Final = r"(?![\s\S])"
 _MOMENT: Final = (
-    r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?"
-    r"([Zz]|[+-][0-2]\d:[0-5]\d)$"
+    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?"
+    rf"([Zz]|[+-][0-2][0-9]:[0-5][0-9]){_END}"
 )
 #: A moment with its offset from UTC (RFC 3339), kept as the text it is.
 Moment = Annotated[str, Meta(pattern=_MOMENT, extra_json_schema={"format": "date-time"})]
 Seed = int | str | None
-_FILE_NAME: Final = r"^[^/\\\x00-\x1f\x7f]+(?![\s\S])"
+_FILE_NAME: Final = rf"^[^/\\\x00-\x1f\x7f]+{_END}"
 #: A name that becomes part of a path: no separators, nothing that cannot be seen.
 FileName = Annotated[str, Meta(pattern=_FILE_NAME)]
 
 
 def one_of(*words: str) -> Meta:
     """Return the constraint that a text is one of some words."""
-    return Meta(pattern=f"^(?:{'|'.join(words)})$", extra_json_schema={"enum": [*words]})
+    return Meta(pattern=f"^(?:{'|'.join(words)}){_END}", extra_json_schema={"enum": [*words]})
 
 
 #: How a run can end: its verdict in words, and the exit code that says the same.
@@ -156,7 +158,7 @@ def _worded(pattern: str) -> str:
         return "not a moment (ISO 8601, with its offset from UTC)"
     if pattern == _FILE_NAME:
         return "not a name (it holds a slash, a backslash or what cannot be seen)"
-    words = re.fullmatch(r"\^\(\?:(.*)\)\$", pattern)
+    words = re.fullmatch(r"\^\(\?:(.*)\)" + re.escape(_END), pattern)
     return f"Expected one of {words[1].replace('|', ', ')}" if words else f"Expected text like {pattern}"
 
 

@@ -406,6 +406,11 @@ class OperationResponses(Format, frozen=True):
         dict[Annotated[str, Meta(pattern="^[1-4][0-9]{2}$")], ResponseShape], Meta(min_length=1)
     ]
 
+    def __post_init__(self) -> None:
+        """Refuse an operation that the interface does not have."""
+        if self.operation not in load_description().operations:
+            raise ValueError(f"there is no operation '{self.operation}'")
+
 
 class ObservationsFile(Format, frozen=True, kw_only=True):
     """What a run saw where the interface document is silent; `complete` is false where evidence is missing."""

@@ -58,6 +58,16 @@ class Ended(NamedTuple):
 
 
 RunCommand = Callable[..., Ended]
+#: What a terminal would obey or reorder; ends of lines and colours aside.
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|\x1b(?!\\[[0-9;]*m)"
+)
+
+
+def assert_safe(ended: Ended) -> None:
+    """Nothing that a command wrote is obeyed by a terminal or the log of a job, or forges a line of ours."""
+    assert not _OBEYED.search(ended.output), ended
+    assert not re.search(r"^\s*(::error|verdict: forged|##\[)", ended.output, re.MULTILINE), ended
 
 
 def clean_environment(**more: str) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """However its output, its folder or its words are spoilt, a command ends with its own code and shows nothing unsafe."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,14 +11,10 @@ import click
 import pytest
 
 from contracts.command_line import run_to_the_end
-from tests.meta.program import CHECKOUT, PATIENCE, Ended, Program, clean_environment
+from tests.meta.program import CHECKOUT, PATIENCE, Ended, Program, assert_safe, clean_environment
 
 START = ("-c", "from registry_contracts import main; main()")
 TINY_RUN = ("run", "--realm=abs-dev", "--profile=smoke", "--operation=getDraft", "--seed=1")
-#: What a terminal would obey or reorder; ends of lines and colours aside.
-OBEYED = re.compile(
-    "[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]|\x1b(?!\\[[0-9;]*m)"
-)
 #: Texts that are no harm as words and much as output.
 NASTY = (
     "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\u2066x\r\n::error::forged\nx\u2028verdict: forged pass\x9b31m\udced"
@@ -32,13 +27,13 @@ def fresh(
     python: tuple[str, ...] = (),
     begin: Callable[[], object] | None = None,
     out: int = subprocess.PIPE,
-    **environment: str,
+    environment: dict[str, str] | None = None,
 ) -> Ended:
     """Run a command in an interpreter of its own; `begin` is called in it before."""
     done = subprocess.run(
         [sys.executable, *python, *START, *words],
         cwd=folder,
-        env=clean_environment(PYTHONPATH=str(CHECKOUT), **environment),
+        env=clean_environment(PYTHONPATH=str(CHECKOUT), **(environment or {})),
         stdout=out,
         stderr=subprocess.PIPE,
         preexec_fn=begin,
@@ -99,12 +94,14 @@ def test_a_current_folder_that_is_gone_is_one_line(tmp_path: Path, words: tuple[
 def test_without_assertions_nothing_is_judged(
     tmp_path: Path, python: tuple[str, ...], variables: dict[str, str]
 ) -> None:
-    ended = fresh(tmp_path, *TINY_RUN, python=python, **variables)
+    ended = fresh(tmp_path, *TINY_RUN, python=python, environment=variables)
     assert (ended.code, "assertions" in ended.err) == (4, True), ended
 
 
 def test_an_output_of_ascii_takes_everything(tmp_path: Path) -> None:
-    ended = fresh(tmp_path, *TINY_RUN, PYTHONIOENCODING="ascii", LC_ALL="C", PYTHONUTF8="0")
+    ended = fresh(
+        tmp_path, *TINY_RUN, environment={"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
+    )
     assert ended.code == 0, ended
 
 
@@ -114,11 +111,6 @@ def test_a_run_works_in_a_folder_whose_name_a_terminal_would_obey(program: Progr
     ended = program(*TINY_RUN)
     assert ended.code == 0, ended
     assert_safe(ended)
-
-
-def assert_safe(ended: Ended) -> None:
-    assert not OBEYED.search(ended.output), ended
-    assert not re.search(r"^\s*(::error|verdict: forged|##\[)", ended.output, re.MULTILINE), ended
 
 
 @pytest.mark.parametrize(

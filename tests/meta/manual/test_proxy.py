@@ -170,6 +170,42 @@ def test_a_body_that_turns_malformed_in_the_middle_gets_a_400() -> None:
     assert "malformed" in handed.fault
 
 
+BEGUN = b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        BEGUN + b"Authorization: Bearer a-secret-token\r\n\x00bad: 1\r\n\r\n",
+        BEGUN + b"Authorization: Bearer a-secret-token\x01\r\n\r\n",
+        BEGUN.replace(b"/x", b"/\x01") + b"\r\n",
+        BEGUN.replace(b"/x", b"/x?a=\xff\x02") + b"\r\n",
+        BEGUN + b"X: 1\r\n" * 300 + b"\r\n",
+        BEGUN + b"X: " + b"a" * 200_000 + b"\r\n\r\n",
+        BEGUN.replace(b"GET", b"POST") + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        BEGUN.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        b"GET / FOO\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20,
+    ],
+    ids=["name", "value", "path", "query", "headers", "line", "lengths", "chunk", "version", "TLS"],
+)
+def test_what_is_no_request_gets_a_clear_answer_and_goes_no_further(
+    request_bytes: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script, received = answering(OK)
+    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
+        wire.send(request_bytes)
+        assert b" 400 " in wire.stream.readline()
+    assert received == []
+    assert "a-secret-token" not in "".join(capfd.readouterr())
+
+
+def test_an_answer_with_control_characters_in_its_head_gets_a_502() -> None:
+    script, _ = answering(OK.replace(b"200 OK\r\n", b"200 OK\r\nX-Odd: a\x01\x1b[2Jb\r\n"))
+    with serving(script) as url, between(url) as proxy:
+        assert "502" in proxy.ask(BEGUN + b"\r\n").first
+
+
 def test_a_client_that_waits_to_be_asked_for_its_body_is_asked() -> None:
     script, received = answering(OK)
     with serving(script) as url, between(url) as proxy, proxy.connected() as wire:

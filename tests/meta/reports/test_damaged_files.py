@@ -1,163 +1,206 @@
-"""A member of a file of ours replaced by another kind of value ends in one clear line, never in a traceback."""
+"""Whatever stands in a file that a command reads, it is read, or refused in one line that names it."""
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tomlkit
 import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from contracts.errors import RegistryContractsError
-from contracts.evidence import observations
+from contracts.evidence import observations, terms
+from contracts.evidence.record import RunFile
 from contracts.evidence.run_comparison import realms_of_operations
 from contracts.evidence.run_folder import collect
+from contracts.exchanges import har
 from contracts.history import baseline, runs
 from contracts.history.observed_facts import read_facts
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.manual.check import CheckOptions, check_archive
 from contracts.reports import verdict_json
-from contracts.session.ledger import read_entries
-from tests.meta.replaced_values import replaced
+from contracts.session import ledger
+from contracts.session.draft_cleanup import earlier_runs
+from contracts.settings.settings_reader import load_target
+from tests.meta.declared_values import altered, fitting
 
-#: One value of each kind that JSON has, and text that cannot be encoded.
-KINDS: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    10**30,
-    0.5,
-    "",
-    "x",
-    "\ud800",
-    [],
-    [None],
-    {},
-    {"x": None},
-    {"\ud800": 1},
-)
+VARIABLES = {"REGISTRY_EMAIL": "a@b.test", "REGISTRY_PASSWORD": "not-a-password"}
+MOMENT = "2026-01-01T00:00:00+00:00"
+LEDGER = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
+SWEPT = {"at": MOMENT, "removed": [], "residue": []}
+DEVIATION = {"clause": "draft-get-content", "realms": ["abs-dev"], "reason": "known", "owner": "someone"}
+SETTINGS = {
+    "base_url": "http://127.0.0.1:9",
+    "kind": "development",
+    "realms": ["abs-dev"],
+    "pace": {"requests_per_second": 20, "concurrency": 8},
+    "accounts": {"author": {"email_env": "REGISTRY_EMAIL", "password_env": "REGISTRY_PASSWORD"}},
+    "realm": {
+        "abs-dev": {
+            "contact_schema": "contact",
+            "country_terms": ["ca"],
+            "spare_identifiers": ["rc-spare-record"],
+        }
+    },
+    "attachments": {"size_limit_bytes": 1000000},
+    "names": {"realm_header": "X-Realm", "query": {"$top": "limit"}},
+}
 
 
-def complaint(read: Callable[[], object]) -> str:
+@dataclass(frozen=True)
+class File:
+    """A file, and what reads it.
+
+    Attributes:
+        name: Its name in a run folder, where a sample of it stands unless `sample` gives one.
+        read: Reads it, given its path.
+        shapes: Its declarations, where it has some that are as wide as the file.
+        lines: It is a line of JSON lines.
+    """
+
+    name: str
+    read: Callable[[Path], object]
+    shapes: tuple[Any, ...] = ()
+    sample: Any = None
+    lines: bool = False
+
+
+def _facts_of(path: Path) -> object:
+    return read_facts(observations.read(path.parent))
+
+
+def _history(path: Path) -> object:
+    return runs.past_of(runs.read(path), "x", "gate")
+
+
+def _check(path: Path) -> object:
+    return har.read_har(path, str(path)), check_archive(path, str(path), CheckOptions())
+
+
+FILES = [
+    File("verdict.json", verdict_json.read, (verdict_json.VerdictFile,)),
+    File("observations.json", _facts_of, (observations.ObservationsFile,)),
+    File("run.json", lambda path: collect(path.parent), (RunFile,)),
+    File(
+        "drift.json",
+        lambda path: baseline.load_drift_settings(path.parent, realms_of_operations()),
+        (baseline.DriftSettings,),
+    ),
+    File("past.json", lambda path: runs.read_past(path.parent), (runs.Past,)),
+    File("history-entry.json", _history, (runs.Entry, runs.Folded), lines=True),
+    File("journal-gw0.jsonl", lambda path: collect(path.parent), lines=True),
+    File(
+        "ledger.jsonl",
+        lambda path: ledger.read_entries([path]),
+        (ledger.Entry,),
+        LEDGER | {"at": MOMENT},
+        lines=True,
+    ),
+    File(
+        "swept.json",
+        lambda path: list(earlier_runs(path.parent.parent, "http://x")),
+        sample=SWEPT | {"left": [LEDGER]},
+    ),
+    File("baseline.yaml", lambda path: baseline.read(path, realms_of_operations())),
+    File("traffic.har", _check),
+    File("x.toml", lambda path: load_target(str(path), VARIABLES, path.parent), sample=SETTINGS),
+    File(
+        "deviations.toml",
+        lambda path: terms.read_deviations(path, str(path), load_catalogue(), load_description()),
+        sample={"deviation": [DEVIATION | {"issue": "https://tracker.test/1", "expires": date(2999, 1, 1)}]},
+    ),
+    File(
+        "consumer.toml",
+        lambda path: terms.read_consumer(path, str(path), load_catalogue(), load_description()),
+        sample={"operations": ["getDraft"], "realms": ["abs-dev"], "clauses": ["draft-get-content"]},
+    ),
+]
+
+
+@pytest.fixture
+def folder(rendered: Path, tmp_path: Path) -> Path:
+    """A run folder of its own with all reports."""
+    made = tmp_path / "20260101-000000-altered"
+    made.mkdir()
+    for path in rendered.iterdir():
+        if path.is_file():
+            (made / path.name).write_bytes(path.read_bytes())
+    return made
+
+
+def lines_in(path: Path, file: File) -> list[str]:
+    """The lines of a file of JSON lines; a whole file is one."""
+    text = path.read_text("utf-8")
+    return text.splitlines() if file.lines else [text]
+
+
+def values_of(file: File, path: Path) -> st.SearchStrategy[Any]:
+    """What may stand in a file, or in a line of it."""
+    if file.sample is not None:
+        samples = [file.sample]
+    elif path.suffix == ".yaml":
+        samples = [yaml.safe_load(path.read_text("utf-8"))]
+    else:
+        samples = [json.loads(line) for line in lines_in(path, file)]
+    usual = st.sampled_from(samples)
+    if not file.shapes:
+        return altered(usual)
+    return altered(usual) | fitting(*file.shapes) | altered(fitting(*file.shapes))
+
+
+def without_nothing(value: Any) -> Any:
+    """The value without null, which TOML has no word for."""
+    if isinstance(value, dict):
+        return {name: without_nothing(member) for name, member in value.items() if member is not None}
+    return [without_nothing(item) for item in value if item is not None] if isinstance(value, list) else value
+
+
+def write(path: Path, value: Any, others: list[str]) -> None:
+    """Write a value as what the name of the file says, the first of several lines."""
+    if path.suffix == ".toml":
+        text = tomlkit.dumps(without_nothing(value)) if isinstance(value, dict) else f"{value}"
+    elif path.suffix == ".yaml":
+        text = yaml.safe_dump(value)
+    else:
+        text = "\n".join([json.dumps(value), *others])
+    path.write_text(text, "utf-8", "surrogatepass")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+@settings(max_examples=40, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_what_stands_in_a_file_is_read_or_refused_in_one_line(
+    folder: Path, file: File, data: st.DataObject
+) -> None:
+    path = folder / file.name
+    kept = path.with_name(f"kept-{path.name}")
+    if path.exists() and not kept.exists():
+        path.rename(kept)
+    others = lines_in(kept, file)[1:] if file.lines and kept.exists() else []
+    write(path, data.draw(values_of(file, kept)), others)
+    refused = complaint(file, path)
+    assert "\n" not in refused
+    assert not refused or folder.name in refused or path.name in refused
+
+
+def complaint(file: File, path: Path) -> str:
     """Why a file cannot be used; empty when it can."""
     try:
-        read()
+        file.read(path)
     except RegistryContractsError as error:
         return str(error)
     return ""
 
 
-def check(path: Path, read: Callable[[], object]) -> None:
-    """Replace every member of a file in turn; reading ends well, or in one line that names the file or its folder."""
-    content = json.loads(path.read_text("utf-8"))
-    assert not complaint(read)
-    complaints = []
-    for other in replaced(content, KINDS):
-        path.write_text(json.dumps(other), "utf-8")
-        complaints.append(complaint(read))
-    assert not [line for line in complaints if "\n" in line or (line and str(path.parent) not in line)]
-    assert any(complaints)
-
-
-def shortened(path: Path) -> Path:
-    """The file with at most one object in each list, which keeps the test short."""
-
-    def cut(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: cut(member) for name, member in value.items()}
-        if isinstance(value, list):
-            return [cut(item) for item in (value[:1] if isinstance(next(iter(value), None), dict) else value)]
-        return value
-
-    path.write_text(json.dumps(cut(json.loads(path.read_text("utf-8")))), "utf-8")
-    return path
-
-
-@pytest.fixture
-def whole(rendered: Path, tmp_path: Path) -> Path:
-    """A run folder of its own with all reports."""
-    folder = tmp_path / "run"
-    folder.mkdir()
-    for path in rendered.iterdir():
-        if path.is_file():
-            (folder / path.name).write_bytes(path.read_bytes())
-    return folder
-
-
-def test_verdict(whole: Path) -> None:
-    path = shortened(whole / "verdict.json")
-    check(path, lambda: verdict_json.read(path))
-
-
-def test_observations(whole: Path) -> None:
-    path = shortened(whole / "observations.json")
-    content = json.loads(path.read_text("utf-8")) | {"complete": True}
-    path.write_text(json.dumps(content), "utf-8")
-    check(path, lambda: read_facts(observations.read(whole)))
-
-
-@pytest.mark.parametrize(
-    ("name", "read"),
-    [
-        ("run.json", collect),
-        ("drift.json", lambda folder: baseline.load_drift_settings(folder, realms_of_operations())),
-        ("past.json", runs.read_past),
-    ],
-)
-def test_a_file_that_is_read_by_its_folder(whole: Path, name: str, read: Callable[[Path], object]) -> None:
-    check(whole / name, lambda: read(whole))
-
-
-def test_history(whole: Path) -> None:
-    path = whole / "history-entry.json"
-
-    def read() -> None:
-        entry = runs.read_line(path.read_text("utf-8"), str(path))
-        runs.write(
-            whole / "history.jsonl",
-            runs.History((entry,)) if isinstance(entry, runs.Entry) else runs.History(),
-        )
-        runs.past_of(runs.read(whole / "history.jsonl"), "x", "gate")
-
-    check(path, read)
-
-
-def test_baseline(whole: Path) -> None:
-    path = whole / "baseline.yaml"
-    content = yaml.safe_load(path.read_text("utf-8"))
-    complaints = []
-    for other in replaced(content, KINDS):
-        path.write_text(yaml.safe_dump(other), "utf-8")
-        complaints.append(complaint(lambda: baseline.read(path, realms_of_operations())))
-    assert not [line for line in complaints if "\n" in line or (line and str(path) not in line)]
-    assert any(complaints)
-
-
-def test_journal_events(whole: Path) -> None:
-    path = next(whole.glob("journal-gw0.jsonl"))
-    lines = path.read_text("ascii").splitlines()
-    kinds = {json.loads(line)["kind"]: number for number, line in reversed(list(enumerate(lines)))}
-    complaints = []
-    for number in kinds.values():
-        for content in replaced(json.loads(lines[number]), KINDS):
-            text = "\n".join([*lines[:number], json.dumps(content), *lines[number + 1 :], ""])
-            path.write_text(text, "utf-8")
-            complaints.append(complaint(lambda: collect(whole)))
-    assert not [line for line in complaints if "\n" in line]
-    assert any(complaints)
-
-
-def test_a_ledger_of_an_earlier_run_is_read_as_far_as_it_is_one(tmp_path: Path) -> None:
-    line = {
-        "number": 1,
-        "operation": "saveDraft",
-        "what": "draft",
-        "realm": "abs-dev",
-        "role": "author",
-        "identifier": "rc-abcd-1",
-        "state": "created",
-        "at": "2026-11-22T00:00:00+00:00",
-        "by": "main",
-    }
-    path = tmp_path / "ledger.jsonl"
-    for content in replaced(line, KINDS):
-        path.write_text(f"{json.dumps(content)}\n{json.dumps(line | {'number': 7})}\n", "utf-8")
-        assert 7 in {entry.number for entry in read_entries([path])}
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_the_files_that_are_altered_are_read_as_they_are(folder: Path, file: File) -> None:
+    path = folder / file.name
+    if file.sample is not None:
+        write(path, file.sample, [])
+    file.read(path)
