@@ -115,6 +115,14 @@ def accepted(when: Callable[[Request], bool] = lambda _: True) -> Then:
     return then
 
 
+async def _published_free(request: Request, got: Answer, below: Below, memory: Memory) -> Answer:
+    """Look at the content of a submission under a published identifier, as if that were free."""
+    contents = await _contents(request, below) if request.uid.startswith("sandbox-published-") else None
+    if contents is None or not contents[0]:
+        return got if contents is None else await accepted()(request, got, below, memory)
+    return contents[1].with_json({**contents[1].json, "errors": contents[0]})
+
+
 async def _created_instead(request: Request, got: Answer, below: Below, _: Memory) -> Answer:
     """Create the record that an update does not find."""
     created = await below(replace(request, operation=request.described(NAMED)))
@@ -347,8 +355,7 @@ def table_rows() -> Iterator[Fault]:
         ("taken-accepted", "workflow-identifier-taken", NAMED, TAKEN,
             accepted(lambda r: r.uid.startswith("sandbox-")),
             "Creating under an identifier that was in use before the service started is accepted."),
-        ("published-not-in-use", "workflow-identifier-taken", NAMED, TAKEN,
-            accepted(lambda r: r.uid.startswith("sandbox-published-")),
+        ("published-not-in-use", "workflow-identifier-taken", NAMED, TAKEN, _published_free,
             "The identifier of a record that was published before the service started is not in use for creating."),
         ("update-creates", "workflow-identifier-unknown", UPDATE, UNKNOWN, _created_instead,
             "Updating under an identifier that does not exist creates the record."),
