@@ -173,8 +173,15 @@ _WHERE: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = MappingPr
 
 
 def _folded(fold: Callable[[str], str]) -> Inject:
-    """One identifier is taken for another."""
-    return send(lambda request: request.with_uid(fold(request.uid)) if request.uid else request)
+    """One identifier is taken for another, in the header of a submission too."""
+
+    def changed(request: Request) -> Request:
+        uid, folded = request.uid, fold(request.uid)
+        if not uid or request.operation.id not in NAMED_SUBMISSIONS:
+            return request.with_uid(folded) if uid else request
+        return replace(request.with_uid(folded), body=request.body.replace(uid.encode(), folded.encode()))
+
+    return send(changed)
 
 
 def identifier_faults() -> Iterator[Fault]:
