@@ -27,7 +27,7 @@ WRITERS: Final = (AUTHOR, _SECOND, "nau")
 _FORBIDDEN: Final = 403
 _UNAUTHENTICATED: Final = 401
 _SAVING: Final = "saveDraft"
-_FIRST_WRITES: Final = (_SAVING, *operations_with(stores="submission"))
+FIRST_WRITES: Final = (_SAVING, *operations_with(stores="submission"))
 _SUBMITTING: Final = "createWorkflowRecord"
 _SUBMITTING_NAMED: Final = "createWorkflowRecordWithIdentifier"
 
@@ -74,7 +74,7 @@ class Rights:
             return
         # What a draft is refused with is not shown.
         of_rights = answer.status == _FORBIDDEN or (exchange.operation == _SAVING and answer.refusal)
-        if answer.success and exchange.operation in _FIRST_WRITES:
+        if answer.success and exchange.operation in FIRST_WRITES:
             self._writing.add((role, realm))
         if not of_rights or (role, realm) in self._writing:
             return

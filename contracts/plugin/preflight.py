@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
+from contracts.cases.rights import FIRST_WRITES
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from contracts.cases.submissions import UNKNOWN_SCHEMA
 from contracts.checks.outcomes import Attempt, confirm, contradicted, taken
@@ -114,9 +115,13 @@ def _obstacle(author: Token, worker: Worker) -> str | None:
     try:
         with worker.time_limit(LONGEST_LOOK_SECONDS):
             obstacle = _RealmLook(worker, realms).obstacle()
-            if obstacle or worker.selection.terms.consumer is not None:
-                return obstacle  # a consumer may use neither drafts nor submissions
-            return _unknown_schema(worker, realms) or _without_rights(worker, realms)
+            if obstacle:
+                return obstacle
+            consumer = worker.selection.terms.consumer
+            if consumer is not None and not any(map(consumer.uses, FIRST_WRITES)):
+                return None  # it uses neither drafts nor submissions
+            unknown = _unknown_schema(worker, realms) if consumer is None else None
+            return unknown or _without_rights(worker, realms)
     except EnvironmentFault:
         return None  # a fault that passes; the run has its own ways with it
 
