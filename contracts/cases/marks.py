@@ -32,6 +32,7 @@ def contract(
     faults: bool = False,
     last: bool = False,
     records: int = 0,
+    files: int = 0,
 ) -> pytest.MarkDecorator:
     """Mark a case.
 
@@ -48,6 +49,8 @@ def contract(
         last: The case uses up what others need, or builds on what they leave, so they run before it.
         records: Contacts and submissions that the case creates when it passes; their places in the budget of permanent
             records are kept for it, and it runs after the cases that create none.
+        files: Temporary files that the case uses up in each realm; with an operation as its argument, for
+            `persistTemporaryFile` alone.
     """
     return pytest.mark.contract(
         clauses=tuple(clauses),
@@ -59,6 +62,7 @@ def contract(
         faults=faults,
         last=last,
         records=records,
+        files=files,
     )
 
 

@@ -22,6 +22,7 @@ from contracts.cli.options import (
     wait,
 )
 from contracts.cli.run import forecasts
+from contracts.interface.catalogue import load_catalogue
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Diagnosis, Readiness, State, examine
 from contracts.plugin.forecast import Forecast
@@ -93,7 +94,7 @@ def command(
         target_name, address = session.target.name, session.target.base_url
         in_words = session.target.in_words
     # A target that no run can judge yet costs nothing.
-    costs = forecasts(target) if readiness.state is State.OK else {}
+    costs = forecasts(target, reports) if readiness.state is State.OK else {}
     if as_json:
         click.echo(json_text(_as_data(readiness, costs, target_name, address, left), indent=2))
     else:
@@ -150,9 +151,10 @@ def _diagnosis_line(diagnosis: Diagnosis, width: int) -> str:
 
 def _coverage_lines(readiness: Readiness) -> Iterator[str]:
     must = readiness.must
+    beyond = sum(clause.untested is not None for clause in load_catalogue().must)
     yield (
         f"A run would judge {len(must.judged)} of {many(len(must.clauses), 'must clause')}, "
-        f"{len(must.judged_cells)} of {len(must.cells)} counted by realm."
+        f"{len(must.judged_cells)} of {len(must.cells)} counted by realm; {beyond} more can be shown by no run."
     )
     unlocks = readiness.unlocks
     if unlocks:
@@ -169,10 +171,16 @@ def _cost_lines(costs: Mapping[Profile, Forecast]) -> Iterator[str]:
     if not costs:
         return
     yield "A run would send and leave about:"
-    yield f"  {'profile':<9}{'requests':>10}{'minutes':>9}{'permanent records':>19}"
+    heads = "permanent records", "must clauses without a setting"
+    yield f"  {'profile':<9}{'requests':>10}{'minutes':>9}  {'  '.join(heads)}"
     for profile, cost in costs.items():
         minutes = "no limit" if cost.minutes is None else f"{cost.minutes:.1f}"
-        yield f"  {profile:<9}{cost.requests:>10,}{minutes:>9}{cost.permanent_records:>19}"
+        stays = f"{cost.permanent_records:>{len(heads[0])}}  {len(cost.wanting):>{len(heads[1])}}"
+        yield f"  {profile:<9}{cost.requests:>10,}{minutes:>9}  {stays}"
+    gate = costs[Profile.GATE]
+    yield f"Temporary files that a gate uses up: {gate.files or 'none'}."
+    if gate.dealt:
+        yield f"Judged in a part of their realms, as their cases deal out what they try: {', '.join(gate.dealt)}."
     yield ""
 
 
@@ -213,6 +221,9 @@ def _as_data(
                 "requests": cost.requests,
                 "minutes": cost.minutes,
                 "permanent_records": cost.permanent_records,
+                "without_a_setting": sorted(cost.wanting),
+                "temporary_files": cost.files,
+                "dealt": cost.dealt,
             }
             for profile, cost in costs.items()
         },

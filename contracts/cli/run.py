@@ -81,17 +81,18 @@ class _Forecasts:
         self.by_profile = forecasts
 
 
-def forecasts(target: str | None) -> Mapping[Profile, Forecast]:
+def forecasts(target: str | None, reports: Path) -> Mapping[Profile, Forecast]:
     """What a run of each profile would send to a target and leave on it; nothing is sent.
 
     Args:
         target: Settings file or name; None for the variables or else the sandbox.
+        reports: Folder that tells what earlier runs used up.
 
     Raises:
         SuiteError: the cases could not be collected.
     """
     kept = _Forecasts()
-    words = pytest_words({"target": target, "plan": True}, None, strict=False)
+    words = pytest_words({"target": target, "plan": True, "reports": reports}, None, strict=False)
     # What this command has imported already cannot be rewritten, and need not be: no case runs.
     quiet = ("-p", "no:terminal", "-W", "ignore::pytest.PytestAssertRewriteWarning")
     code = pytest.main([*words, *quiet], plugins=[kept])

@@ -27,8 +27,9 @@ from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast, PlannedCase, without_realm
 from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
 from contracts.plugin.worker import WORKER
+from contracts.session import used_up
 from contracts.settings.embedded_sandbox import sandbox_target
-from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
+from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS, Target
 
 #: A case with its clauses, its operations and its realm.
 Facts = tuple[pytest.Item, tuple[str, ...], tuple[str, ...], str]
@@ -98,6 +99,7 @@ def _all_asked_for(config: pytest.Config) -> bool:
 
 
 MARK = "contract"
+_PERSISTING = "persistTemporaryFile"
 SMOKE = "smoke"
 _REALMS = (*DEVELOPMENT_REALMS, ANY_REALM)
 #: Reasons for cells that no case of this run can reach, by (clause, realm).
@@ -311,6 +313,7 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profi
             *requests_of(item, profile),
             records=records_of(item),
             deals=deals(item),
+            files=_files_of(item),
             of_faults=frozenset(clauses_of(item)).difference(declared_clauses(item)),
             roles=tuple(role for role in ACCOUNT_ROLES if role in getattr(item, "fixturenames", ())),
         )
@@ -326,6 +329,7 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profi
             for realm, number, need in _ARRANGED.values()
             if realm in realms and not target.missing(need, realm)
         ],
+        files=_unused_files(config, target),
         counts=consumer.covers if (consumer := selection.terms.consumer) else None,
         # A run that was stopped while it collected has not selected anything.
         unreached=config.stash.get(UNREACHED, {}),
@@ -395,6 +399,24 @@ def _planned_records(items: Iterable[pytest.Item]) -> dict[str, tuple[str, int]]
 def records_of(item: pytest.Item) -> int:
     """Permanent records that a case creates when it passes."""
     return max((mark.kwargs["records"] for mark in marks(item)), default=0)
+
+
+def _files_of(item: pytest.Item) -> int:
+    """Temporary files that a case uses up."""
+    callspec = getattr(item, "callspec", None)
+    operation = callspec.params.get("operation", _PERSISTING) if callspec else _PERSISTING
+    return max((mark.kwargs["files"] for mark in marks(item)), default=0) if operation == _PERSISTING else 0
+
+
+def _unused_files(config: pytest.Config, target: Target) -> dict[str, int]:
+    """How many temporary files no run has used up yet, in each realm whose settings name some."""
+    kept = config.stash[SELECTION].reports / used_up.FILE_NAME if config.stash[TARGET] else None
+    used = used_up.UsedUp(kept, target.base_url)
+    return {
+        realm: len(set(target.realm_settings(realm).temporary_files) - used.of(realm))
+        for realm in target.realms
+        if target.realm_settings(realm).temporary_files
+    }
 
 
 def deals(item: pytest.Item) -> bool:

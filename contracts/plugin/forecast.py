@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from contracts.evidence.findings import wanting_settings
@@ -199,6 +200,7 @@ class PlannedCase:
         requests: About how many it sends.
         dealt: About how many it deals out among its realms in the run besides.
         records: Permanent records that it creates.
+        files: Temporary files that it uses up.
         deals: What it tries is dealt out among its realms in the run.
         of_faults: Those of its clauses of which it says nothing where it sends no generated fault.
         roles: Accounts that it sends requests as.
@@ -210,6 +212,7 @@ class PlannedCase:
     requests: float
     dealt: float = 0
     records: int = 0
+    files: int = 0
     deals: bool = False
     of_faults: frozenset[str] = frozenset()
     roles: tuple[str, ...] = ()
@@ -229,6 +232,7 @@ class Forecast:
         arranged: Permanent records that cases use together, by realm.
         unreached: Cells that no case of the run reaches, by reason.
         budget: Requests that the run may send in all.
+        files: Temporary files that are unused, by realm; a realm whose settings name none is not there.
         counts: Whether a clause counts in a realm; None where all do.
     """
 
@@ -241,6 +245,7 @@ class Forecast:
         arranged: Iterable[tuple[str, int]] = (),
         unreached: Mapping[tuple[str, str], str],
         budget: int,
+        files: Mapping[str, int] = MappingProxyType({}),
         counts: Callable[[Clause, str], bool] | None = None,
     ) -> None:
         self._target = target
@@ -252,6 +257,8 @@ class Forecast:
         realms = Counter(without_realm(case.case) for case in cases)
         self._requests: defaultdict[str, float] = defaultdict(float)
         self._records: Counter[str] = Counter()
+        self._files: Counter[str] = Counter()
+        self._unused = files
         for realm, number in arranged:
             self._records[realm] += number
         #: What the cells that the run takes up lack, as far as is known before; None for those that it can judge.
@@ -263,6 +270,7 @@ class Forecast:
             if lacking is None:
                 self._requests[case.realm] += case.requests + case.dealt / realms[without_realm(case.case)]
                 self._records[case.realm] += case.records
+                self._files[case.realm] += case.files
 
     def _lacks(self, case: PlannedCase) -> str | None:
         """Which setting keeps a case from sending anything: one that a clause of it needs, or an account's."""
@@ -310,6 +318,21 @@ class Forecast:
         )
 
     @property
+    def files(self) -> str:
+        """The realms whose temporary files the run uses up; empty where it needs none."""
+        return ", ".join(
+            f"{realm} needs {need}, has {self._unused[realm]} left" for realm, need in self._needs()
+        )
+
+    def _needs(self) -> Iterator[tuple[str, int]]:
+        """How many temporary files the run needs, in each realm whose settings name some."""
+        return ((realm, need) for realm, need in self._files.items() if need and realm in self._unused)
+
+    @property
+    def _runs_out(self) -> bool:
+        return any(need > self._unused[realm] for realm, need in self._needs())
+
+    @property
     def dealt(self) -> list[str]:
         """The must clauses that are judged in a part of their realms: their cases deal out what they try."""
         realms = Counter(name for name, _ in self._dealt)
@@ -326,6 +349,7 @@ class Forecast:
         """One line, for the beginning of a run."""
         parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
         parts += [f"at most {many(self.permanent_records, 'permanent record')}"]
+        parts += [f"temporary files run out ({self.files})"] if self._runs_out else []
         wanting = many(len(self.wanting), "must clause")
         parts += [f"{wanting} untested for want of a setting (--plan names them)"] if self.wanting else []
         return ", ".join(parts)
@@ -335,6 +359,7 @@ class Forecast:
         yield f"requests      about {self.requests:,}{self._pace()}; the run stops at {self._budget:,}"
         yield f"by realm      {self._by_realm()}"
         yield f"stays         {self._stays()}"
+        yield f"uses up       temporary files: {self.files or 'none'}"
         if self.dealt:
             yield f"dealt         {many(len(self.dealt), 'must clause')}, each judged in a part of its realms"
             yield f"      {', '.join(self.dealt)}"

@@ -57,7 +57,13 @@ def test_a_near_miss_of_the_rule_names_no_document_of_a_file(
 
 
 @contract(
-    *identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=UPLOADS, requests=4, dealt=15, nightly=51
+    *identifiers.MISS_CLAUSES,
+    "uid-refusal-answer",
+    operations=UPLOADS,
+    files=1,
+    requests=4,
+    dealt=15,
+    nightly=51,
 )
 def test_a_near_miss_of_the_rule_takes_no_file(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str

@@ -16,7 +16,7 @@ from contracts.cases import (
 
 @contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
-@contract("attachment-persist-no-limit", requests=11)
+@contract("attachment-persist-no-limit", files=1, requests=11)
 def test_a_temporary_file_becomes_an_attachment(
     author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
@@ -69,6 +69,7 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(
     "attachment-persist-no-limit",
     "attachment-persist-own-bytes",
     operations=["persistTemporaryFile", "listAttachments", "getAttachment"],
+    files=3,
     requests=24,
 )
 def test_persisting_needs_a_token(

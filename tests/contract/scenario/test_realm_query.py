@@ -48,7 +48,9 @@ def test_odd_ways_to_give_the_realm_are_observed(
 
 
 @smoke("createAttachment", "listAttachments")
-@contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:3], requests=2.7)
+@contract(
+    "realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:3], files=1, requests=2.7
+)
 def test_attachments_are_kept_without_realm_and_content_type(
     ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:

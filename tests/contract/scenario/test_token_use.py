@@ -105,6 +105,7 @@ def test_workflow_operations_refuse_a_token_never_issued(
     "token-missing-answer",
     "json-bodies",
     operations=PROTECTED[:-3],
+    files=1,
     requests=2.8,
     dealt=3,
 )

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,18 @@ from tests.meta.program import RunCommand
 CASE = "scenario/new.py::test_new[abs-dev]"
 
 
-def forecast(*cases: PlannedCase, **settings: Any) -> Forecast:
+def forecast(*cases: PlannedCase, files: Mapping[str, int] | None = None, **settings: Any) -> Forecast:
     realms = tuple(dict.fromkeys(case.realm for case in cases))
     target = Target("service", "https://service.test", realms=realms, accounts=AUTHOR, **settings)
     unreached = {("draft-get-content", "abs-dev"): "out of the profile smoke"}
     return Forecast(
-        cases, target, load_catalogue(), arranged=[("abs-dev", 2)], unreached=unreached, budget=500
+        cases,
+        target,
+        load_catalogue(),
+        arranged=[("abs-dev", 2)],
+        unreached=unreached,
+        budget=500,
+        files=files or {},
     )
 
 
@@ -108,6 +114,13 @@ def test_what_lacks_a_setting_sends_nothing_and_is_counted(
     told = forecast(planned)
     assert (told.requests, told.wanting) == (sent, wanting)
     assert ("1 must clause untested for want of a setting" in told.summary) is bool(wanting)
+
+
+def test_temporary_files_that_run_out_are_told_before() -> None:
+    plenty, few = forecast(case(files=2), files={"abs-dev": 2}), forecast(case(files=2), files={"abs-dev": 1})
+    assert "run out" not in plenty.summary
+    assert "temporary files run out (abs-dev needs 2, has 1 left)" in few.summary
+    assert "uses up       temporary files: abs-dev needs 2, has 1 left" in "\n".join(few.lines())
 
 
 def test_a_clause_is_dealt_where_all_its_cases_deal() -> None:
