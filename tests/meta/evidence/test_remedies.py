@@ -51,3 +51,12 @@ def test_an_account_that_stopped_a_run_is_no_fault_of_the_environment() -> None:
     assert [group.remedy for group in verdict.not_judged] == [Remedy.ACCOUNT]
     lit = {each.name: each.light for each in lamps(record, verdict)}
     assert (lit["settings"], lit["environment"]) == (Light.RED, Light.GREEN)
+
+
+@pytest.mark.parametrize(("strict", "light"), [(True, Light.AMBER), (False, Light.GREEN)])
+def test_a_clause_that_no_assertion_reached_counts_where_a_run_is_strict(strict: bool, light: Light) -> None:
+    about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
+    idle = case("idle", Verdict.PASS, clauses=(about.id,), assertions=())
+    record = run_record(run_facts(clauses=(about.id,), realms=("abs-dev",), strict=strict), [idle])
+    lit = {each.name: each.light for each in lamps(record, judge(record, [about]))}
+    assert lit["suite"] is light
