@@ -348,10 +348,13 @@ class Forecast:
     def summary(self) -> str:
         """One line, for the beginning of a run."""
         parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
-        parts += [f"at most {many(self.permanent_records, 'permanent record')}"]
+        stays = many(self.permanent_records, "permanent record")
+        parts += [f"at most {stays}" if self.permanent_records else "no permanent record"]
         parts += [f"temporary files run out ({self.files})"] if self._runs_out else []
         wanting = many(len(self.wanting), "must clause")
-        parts += [f"{wanting} untested for want of a setting (--plan names them)"] if self.wanting else []
+        parts += (
+            [f"about {wanting} untested for want of a setting (--plan names them)"] if self.wanting else []
+        )
         return ", ".join(parts)
 
     def lines(self) -> Iterator[str]:
