@@ -54,10 +54,11 @@ def test_a_refused_run_keeps_no_password_of_an_address(tmp_path: Path) -> None:
     assert not any("pass-4711" in text for text in told)
 
 
-def test_no_run_keeps_fewer_folders_than_none(run: Any) -> None:
-    ended = run("--keep=-3", program=True)
+@pytest.mark.parametrize("option", ["--keep", "--seed"])
+def test_no_number_is_negative(run: Any, option: str) -> None:
+    ended = run(f"{option}=-3", program=True)
     assert ended.code == 4, ended.output
-    assert "--keep must be 0 or more" in complaint(ended)
+    assert f"{option} must be 0 or more" in complaint(ended)
 
 
 def test_a_plan_reads_the_options_of_the_sandbox(run: Any) -> None:
