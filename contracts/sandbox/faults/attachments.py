@@ -30,6 +30,7 @@ _READS: Final = (_EXISTS, _GET, _THUMBNAIL)
 #: What a fault gives of a file that it cuts, in bytes.
 _BLOCK: Final = 32_768
 _LARGE: Final = 64 * 1024
+_MEBIBYTE: Final = 1024**2
 _NOT_FOUND: Final = answer_json(404, {"message": "there is no such attachment of this document"})
 #: Numbers of a document's attachments, the oldest first, with the requests that made them.
 Uploads = dict[str, Request]
@@ -127,8 +128,12 @@ def first_of(key: Callable[[Request], str]) -> Inject:
 
 
 def given(change: Callable[[bytes], bytes]) -> Inject:
-    """Change the bytes of a download."""
-    return answer(lambda _, got: replace(got, body=change(got.body)) if got.success else got)
+    """Change the bytes of a download of a file that is not large."""
+    return answer(
+        lambda _, got: (
+            replace(got, body=change(got.body)) if got.success and len(got.body) < _MEBIBYTE else got
+        )
+    )
 
 
 def picture(content: bytes, media_type: str) -> Inject:
@@ -176,11 +181,10 @@ async def _bytes_of_the_latest(request: Request, below: Below, memory: Memory) -
 
 
 async def _half_given(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """Of a file above half the limit the first half of its bytes is given."""
+    """Of a file above nine tenths of the limit the first half of its bytes is given."""
     got = await below(request)
-    return (
-        replace(got, body=got.body[: len(got.body) // 2]) if len(got.body) > memory.size_limit // 2 else got
-    )
+    large = len(got.body) > 0.9 * memory.size_limit
+    return replace(got, body=got.body[: len(got.body) // 2]) if large else got
 
 
 async def _cut_from_the_second_on(request: Request, below: Below, memory: Memory) -> Answer | None:
@@ -315,7 +319,7 @@ _ROWS: Final[tuple[Fault, ...]] = (
         where=lambda request, _: "." not in request.params["filename"]),
     row("attachment-second-refused", "attachment-several", _CREATE, refuse_before(),
         "A document takes one attachment; a second one is refused.", where=_has_attachment),
-    row("attachment-second-replaces", "attachment-several", (_LIST, *_READS),
+    row("attachment-second-replaces", ("attachment-several", "attachment-exists-present"), (_LIST, *_READS),
         hiding(lambda uploads: dict(list(uploads.items())[:-1])),
         "A new attachment replaces those that the document had."),
     row("attachment-eleventh-replaces-first", "attachment-several", (_LIST, *_READS),
@@ -331,7 +335,7 @@ _ROWS: Final[tuple[Fault, ...]] = (
     row("download-cut-from-the-second-on", "attachment-download-same", _GET, _cut_from_the_second_on,
         "From the second download of a file on only its first 32,768 bytes come."),
     *(
-        row(name, "attachment-download-same", _GET, given(change), f"A downloaded attachment {says}.")
+        row(name, "attachment-download-same", _GET, given(change), f"A downloaded attachment below a mebibyte {says}.")
         for name, (change, says) in _BYTES.items()
     ),
     row("attachment-size-above-cut", "attachment-size-above", _CREATE, _cut_at_the_limit,
@@ -341,10 +345,10 @@ _ROWS: Final[tuple[Fault, ...]] = (
     row("attachment-size-above-kept", "attachment-size-above", _CREATE, _kept_empty,
         "A file above the limit causes an error, yet the attachment appears with no bytes.",
         where=_within(1, 16)),
-    row("attachment-size-half", "attachment-size-within", _CREATE, refuse_before(status=413),
-        "A file above half the limit is refused.", where=_within(0.5, 1)),
+    row("attachment-size-nine-tenths", "attachment-size-within", _CREATE, refuse_before(status=413),
+        "A file above nine tenths of the limit is refused.", where=_within(0.9, 1)),
     row("attachment-size-within-cut", "attachment-size-within", _GET, _half_given,
-        "The download of a file above half the limit gives the first half of its bytes."),
+        "The download of a file above nine tenths of the limit gives the first half of its bytes."),
     row("attachment-size-at-limit-refused", "attachment-size-at-limit", _CREATE, refuse_before(status=413),
         "A file of exactly the limit is refused.", where=_at_the_limit),
     row("attachment-list-lacks-first", "attachment-create-listed", _LIST, page(lambda items, *_: items[1:]),

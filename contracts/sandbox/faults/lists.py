@@ -130,16 +130,6 @@ def _windows(test: Callable[[int | None, int], bool]) -> Where:
     return lambda request, _: test(number(options(request), "top"), number(options(request), "skip") or 0)
 
 
-_first_page: Final = _windows(lambda top, skip: bool(top) and skip == 0)
-_skip_alone: Final = _windows(lambda top, skip: top is None and skip > 0)
-#: The second page or one after it, of several items: any other window is none of a series.
-_later_page: Final = _windows(lambda top, skip: (top or 0) > 1 and skip > 0 and skip % (top or 1) == 0)
-_bare_filter: Final = has("filter", but=("top",))
-_bare_order: Final = has("orderby", but=("top",))
-_BOUNDED_FILTER: Final = has("filter", "top", but=("orderby",))
-_falling: Final = like("orderby", r" desc\s*$")
-
-
 def both(*tests: Where) -> Where:
     """Lists that pass all of some tests."""
     return lambda request, memory: all(test(request, memory) for test in tests)
@@ -148,6 +138,17 @@ def both(*tests: Where) -> Where:
 def neither(test: Where) -> Where:
     """Lists that do not pass a test."""
     return lambda request, memory: not test(request, memory)
+
+
+_unchosen: Final = has(but=("collection", "filter", "orderby"))
+_skip_alone: Final = both(_unchosen, _windows(lambda top, skip: top is None and skip > 0))
+#: The second page or one after it, of several items: any other window is none of a series.
+_later_page: Final = _windows(lambda top, skip: (top or 0) > 1 and skip > 0 and skip % (top or 1) == 0)
+_bare_top: Final = both(_unchosen, has("top", but=("skip",)), _windows(lambda top, _: bool(top)))
+_bare_filter: Final = has("filter", but=("top",))
+_bare_order: Final = has("orderby", but=("top",))
+_BOUNDED_FILTER: Final = has("filter", "top", but=("orderby",))
+_falling: Final = like("orderby", r" desc\s*$")
 
 
 def _asks(change: Callable[[Options], Options]) -> Inject:
@@ -442,19 +443,19 @@ _IN_BOTH_LISTS: Final[tuple[Row, ...]] = (
         "a filter has no effect beside an order"),
     Row("order-lost-with-top", "orderby-meaning", reads(drop("orderby")), has("orderby", "top"),
         "an order has no effect beside a bound"),
-    Row("top-ignored", "top", reads(drop("top")), _first_page, "the first page holds all items"),
-    Row("top-one-more", "top", reads(count("top", lambda n: n + 1)), _first_page,
-        "the first page holds one item more"),
-    Row("top-at-least-five", "top", reads(count("top", lambda n: max(n, 5))), _first_page,
-        "a top from one to four gives up to five items"),
+    Row("top-ignored", "top", reads(drop("top")), _bare_top, "top is ignored where no other option stands"),
+    Row("top-one-more", "top", reads(count("top", lambda n: n + 1)), _bare_top,
+        "top alone gives one item more"),
+    Row("top-at-least-five", "top", reads(count("top", lambda n: max(n, 5))), _bare_top,
+        "a top from one to four alone gives up to five items"),
     Row("skip-ignored", "skip", reads(drop("skip"), filled=True), _skip_alone,
         "skip without top leaves nothing out"),
     Row("skip-one-less", "skip", reads(count("skip", lambda n: n - 1), filled=True), _skip_alone,
         "skip without top leaves out one item less"),
     Row("skip-one-more", "skip", reads(count("skip", lambda n: n + 1)), _skip_alone,
         "skip without top leaves out one item more"),
-    Row("skip-beyond-last-item", "skip-beyond", _last_item_beyond, _skip_alone,
-        "a skip beyond the end gives the last item"),
+    Row("skip-beyond-last-item", "skip-beyond", _last_item_beyond,
+        _windows(lambda top, skip: top is None and skip > 0), "a skip beyond the end gives the last item"),
     Row("skip-beyond-refused", "skip-beyond-empty",
         _refused_if(lambda items, given: not items and given.get("top") != "0"),
         _windows(lambda _, skip: skip > 0), "a skip beyond the end is refused"),

@@ -90,6 +90,7 @@ _FORMER: Final[Mapping[str, str]] = MappingProxyType(
     {
         "attachment-bytes-of-overlapping-upload": "attachment-bytes-of-overlapping-upload-overlapping",
         "attachment-never-exists": "answers/attachmentExists/success-told-as-404/always",
+        "attachment-size-half": "attachment-size-nine-tenths",
         "malformed-draft-ignored": "protocol/saveDraft/malformed-taken/always",
         "password-in-refusal": "protocol/createToken/password-echoed/always",
         "persisted-unknown-without-effect": "state/persistTemporaryFile/unknown-taken/always",

@@ -192,7 +192,6 @@ def token_faults() -> Iterator[Fault]:
         label="protected",
         also="token-ends-early",
     )
-    yield from _sign_in_faults()
 
 
 async def member_set(request: Request, below: Below, _: Memory, *, name: str, value: Any) -> Answer | None:
@@ -260,45 +259,6 @@ def issued_token_faults() -> Iterator[Fault]:
             partial(expiration_written, form=operator),
             ("always", "every-second", "every-third"),
             also=f"token-expiration-{_DEFECT_NAMES.get(operator, operator)}",
-        )
-
-
-async def sign_in_taken(request: Request, below: Below, _: Memory, *, kind: str) -> Answer | None:
-    """Credentials of one wrong kind buy a token all the same."""
-    sent = request.json
-    if not isinstance(sent, dict):
-        return None
-    email, password = sent.get("email"), sent.get("password")
-    exists = email in ACCOUNTS if isinstance(email, str) else False
-    wrong = {
-        "wrong-password": exists
-        and isinstance(password, str)
-        and password not in ("", ACCOUNTS[str(email)][1]),
-        "unknown-account": isinstance(email, str)
-        and bool(email)
-        and not exists
-        and isinstance(password, str),
-        "password-missing": exists and not password and not isinstance(password, bool | int | list | dict),
-        "email-missing": not email
-        and not isinstance(email, bool | int | list | dict)
-        and isinstance(password, str),
-        "password-kind": exists and password is not None and not isinstance(password, str),
-        "email-kind": email is not None and not isinstance(email, str),
-    }[kind]
-    return await below(sign_in(request, "author@sandbox.test")) if wrong else None
-
-
-def _sign_in_faults() -> Iterator[Fault]:
-    for kind, clause in (
-        ("wrong-password", "token-wrong-password"),
-        ("unknown-account", "token-unknown-account"),
-        ("password-missing", "token-password-missing"),
-        ("email-missing", "token-email-missing"),
-        ("password-kind", "token-password-kind"),
-        ("email-kind", "token-email-kind"),
-    ):
-        yield from _TOKENS.faults(
-            _SIGN_IN, f"{kind}-taken", (clause, "token-body-kind"), partial(sign_in_taken, kind=kind)
         )
 
 
