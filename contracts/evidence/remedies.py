@@ -14,6 +14,8 @@ from contracts.safe_text import many
 _OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password|^accounts\.")
 _OF_A_SETTING = re.compile(r"\bsetting ")
 _REASONS_AT_MOST = 3
+#: Verdicts that say nothing of a clause.
+NOT_GIVEN = frozenset({Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR})
 
 
 class Remedy(StrEnum):
@@ -92,7 +94,8 @@ class Remedies:
         )
 
     def _remedy(self, cell: Cell, cases: Mapping[str, Case]) -> Remedy | None:
-        if cell.verdict not in {Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR}:
+        consumer = self.record.run.terms.consumer
+        if cell.verdict not in NOT_GIVEN or (consumer and not consumer.covers(cell.clause, cell.realm)):
             return None
         settings = missing_settings(cell.reason)
         if _OF_AN_ACCOUNT.search(settings or cell.reason or ""):

@@ -9,7 +9,7 @@ from pathlib import Path
 from contracts.evidence.causes import Cause
 from contracts.evidence.findings import Cell, Standing, missing_settings
 from contracts.evidence.record import Environment, ExitCode, RunRecord, Verdict
-from contracts.evidence.remedies import NotJudged, Remedies, Remedy, of_the_end
+from contracts.evidence.remedies import NOT_GIVEN, NotJudged, Remedies, Remedy, of_the_end
 from contracts.evidence.verdicts import (
     WARNING_DAYS,
     DeviationOutcome,
@@ -95,7 +95,7 @@ def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
     cells = Remedies(record, verdict.cells, verdict.findings, verdict.blocked).by_cell()
     missing = Counter(remedy for _, remedy in cells)
     counts = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
-    outside = sum(remedy is None and cell.verdict is Verdict.UNTESTED for cell, remedy in cells)
+    outside = sum(remedy is None and cell.verdict in NOT_GIVEN for cell, remedy in cells)
     lit = (
         ("contract", _contradicted(verdict) or _judged(verdict), missing[None] - outside),
         (
