@@ -44,10 +44,14 @@ def _narrow(fault: Fault, realm: str) -> Trial:
 
 
 def further(trial: Trial) -> Trial | None:
-    """The trial that goes further where a fault of the fixed set lived; None where there is nothing further."""
-    broad = trial.kind is Kind.FAULT and trial.part is Part.FIXED and not trial.only
-    if not broad or trial.profile == "nightly":
+    """The trial that goes further where a fault of the fixed set lived: in all its realms and longer, then all cases.
+
+    There is none behind that.
+    """
+    if trial.part is not Part.FIXED or trial.kind is not Kind.FAULT or trial.only or not trial.narrow:
         return None
+    if trial.profile == "nightly":
+        return replace(trial, profile="gate", realms=trial.realms[:1], narrow=False)
     return replace(trial, profile="nightly", realms=realms_of(population.load(trial.name)))
 
 

@@ -168,7 +168,7 @@ def carry_out(proof: Proof) -> int:
         time.monotonic() - started,
         proof.jobs,
         floor,
-        tuple(index.functions) if proof.complete else (),
+        index.able if proof.complete else (),
     )
     _write(proof, report, seed)
     for line in report.closing_lines():
@@ -218,8 +218,8 @@ class _Prover:
         """Try each test function that found nothing yet on one fault of its clauses after the other."""
         finders = {function for result in results for function in result.finders}
         plans = {
-            name: iter(trials_of_function(name, function))
-            for name, function in self._index.functions.items()
+            name: iter(trials_of_function(name, self._index.functions[name]))
+            for name in self._index.able
             if name not in finders
         }
         firsts = [trial for plan in plans.values() if (trial := next(plan, None)) is not None]

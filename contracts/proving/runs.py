@@ -46,7 +46,7 @@ _PROFILES: Final = list(Profile)
 
 @dataclass
 class Function:
-    """A test function that can find something, with what its cases are about."""
+    """A test function, with what its cases are about; one without clauses only observes."""
 
     file: str
     profile: str
@@ -66,9 +66,9 @@ class CaseIndex:
         """Note every contract case."""
         catalogue = load_catalogue()
         for item in session.items:
-            claims = [c for c in clauses_of(item) if catalogue.clause(c).level is not Level.SILENT]
-            if not any(marks(item)) or not claims:
+            if not any(marks(item)):
                 continue
+            claims = [c for c in clauses_of(item) if catalogue.clause(c).level is not Level.SILENT]
             profile = max(
                 Profile.GATE, *(mark.kwargs["profile"] for mark in marks(item)), key=_PROFILES.index
             )
@@ -77,6 +77,11 @@ class CaseIndex:
             function.clauses |= dict.fromkeys(claims)
             function.realms[realm_of(item)] = None
             function.operations |= set(operations_of(item, catalogue))
+
+    @property
+    def able(self) -> tuple[str, ...]:
+        """The test functions that can find something."""
+        return tuple(name for name, function in self.functions.items() if function.clauses)
 
     def files_of(self, trial: Trial) -> list[str]:
         """The files that hold the cases of a trial; none for all."""

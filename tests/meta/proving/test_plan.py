@@ -18,6 +18,7 @@ from contracts.proving.plan import (
     fixed_trials,
     further,
     manners_trials,
+    realms_of,
 )
 from contracts.proving.services import AND, SLOW, cover, draw_services, knobs, together
 from contracts.proving.trials import FAITHFUL, Kind
@@ -47,9 +48,12 @@ def test_a_fault_is_tried_in_a_realm_of_its_clause_and_then_further_in_all_of_th
     for fault, trial in zip(fixed_set(), fixed_trials(fixed_set()), strict=True):
         realms = {realm for clause in fault.clauses for realm in load_catalogue().clause(clause).realms}
         assert ANY_REALM in realms or realms.issuperset(trial.realms), fault.name
-        next_trial = further(trial)
-        assert trial.profile == "nightly" or next_trial is not None
-        assert next_trial is None or (next_trial.profile, further(next_trial)) == ("nightly", None)
+        nightly = trial if trial.profile == "nightly" else further(trial)
+        assert nightly is not None
+        assert (nightly.profile, nightly.realms) == ("nightly", realms_of(fault))
+        whole = further(nightly)
+        assert whole is not None
+        assert (whole.narrow, further(whole)) == (False, None)
 
 
 def test_what_must_stay_silent_is_the_faithful_service_everywhere_and_each_variant() -> None:
