@@ -148,7 +148,7 @@ def series_of(run: RunFacts) -> str:
 
 
 def is_comparable(run: RunFacts, verdict: RunVerdict) -> bool:
-    """Tell whether a run says how its target fares: whole, to its end, and without defects on purpose."""
+    """Tell whether a run says how its target fares: whole, to its end, and without faults on purpose."""
     return not run.interrupted and why_not_comparable(run.command, int(verdict.exit_code)) is None
 
 

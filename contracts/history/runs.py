@@ -83,7 +83,7 @@ class Entry(Format, kw_only=True, frozen=True):
         str, Meta(description="Profile, selection and consumer; only runs of one series compare.")
     ] = ""
     comparable: Annotated[
-        bool, Meta(description="False: the run was narrowed, cut short, or met defects on purpose.")
+        bool, Meta(description="False: the run was narrowed, cut short, or met faults on purpose.")
     ] = True
 
     @property

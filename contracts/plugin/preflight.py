@@ -70,7 +70,7 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
     author = _sign_in(worker)
     if author.gateway and not worker.target.is_sandbox and wait_for_start(worker.target, wait_seconds):
         author = _sign_in(worker)
-    # An embedded sandbox that answers may be one with a defect, which its cases are there to find.
+    # An embedded sandbox that answers may be one with a fault, which its cases are there to find.
     if author.environment and (author.status is None or not worker.target.is_sandbox):
         return f"{worker.target.base_url} cannot be judged: {author.refusal}; is the service up and the base URL right?"
     obstacle = (

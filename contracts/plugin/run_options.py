@@ -66,7 +66,7 @@ SEED: Final = RunOption(
 SANDBOX_ARGUMENTS: Final = RunOption(
     "sandbox-arguments",
     "TEXT",
-    'More options for the embedded sandbox, as in "--defect uid-accepts-ten".',
+    'More options for the embedded sandbox, as in "--fault uid-accepts-ten".',
     default="",
 )
 REPORTS: Final = RunOption(

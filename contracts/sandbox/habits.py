@@ -33,7 +33,6 @@ class Settings:
         token_lifetime: seconds a token stays valid (token lifetime: not shown in the document).
         variants: names of variants and combinations, see ``contracts.sandbox.variants``.
         habits: habits by name, laid over those of the variants.
-        defects: names of defects, see ``contracts.sandbox.defects``.
         faults: names of faults of the population, see ``contracts.sandbox.faults``.
         observed: count what the service shows, see ``contracts.sandbox.faults.observer``.
         weather: what stands between the service and its clients, see ``contracts.sandbox.weather``.
@@ -49,7 +48,6 @@ class Settings:
     json_limit: int = 16 * 1024**2
     variants: tuple[str, ...] = ()
     habits: tuple[tuple[str, Any], ...] = ()
-    defects: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     observed: bool = False
     weather: tuple[str, ...] = ()
@@ -315,7 +313,7 @@ class Answers:
 
 
 class Clock:
-    """Tells the time; a test or a defect may put another clock in its place.
+    """Tells the time; a test or a fault may put another clock in its place.
 
     Args:
         digits: digits of fractional seconds in the written form, 1 to 6.

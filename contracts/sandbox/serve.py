@@ -146,8 +146,8 @@ def serve_on(argv: list[str], listener: socket.socket) -> int:
 _REPEATED = {
     "variant": ("NAME", "fill silences of the interface otherwise", "contracts.sandbox.variants"),
     "habit": ("NAME=VALUE", "one figure or name where the document is silent", "contracts.sandbox.habits"),
-    "defect": ("NAME", "break one clause of the interface", "contracts.sandbox.defects"),
-    "fault": ("NAME", "inject a fault of the population", "contracts.sandbox.faults.population"),
+    "fault": ("NAME", "break clauses of the interface", "contracts.sandbox.faults.population"),
+    "defect": ("NAME", "the same as --fault", "contracts.sandbox.faults.population"),
     "weather": ("NAME[,NAME...]", "put the service into bad weather", "contracts.sandbox.weather"),
 }
 
@@ -188,8 +188,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         token_lifetime=options.token_lifetime,
         variants=tuple(options.variant),
         habits=read_habits(options.habit),
-        defects=tuple(options.defect),
-        faults=tuple(options.fault),
+        faults=(*options.fault, *options.defect),
         observed=options.observed,
         weather=tuple(options.weather),
         weather_seed=options.weather_seed,
@@ -223,7 +222,7 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
 
     app: Starlette = (
         altered(settings)
-        if settings.variants or settings.habits or settings.defects or settings.faults or settings.observed
+        if settings.variants or settings.habits or settings.faults or settings.observed
         else create_app(settings)
     )
     if settings.weather:
@@ -257,10 +256,10 @@ def _across_origins(app: ASGIApp, settings: Settings) -> ASGIApp:
 
 
 def altered(settings: Settings) -> "Starlette":
-    """Return a sandbox with the variants and the defects of its settings, which has not started yet.
+    """Return a sandbox with the variants and the faults of its settings, which has not started yet.
 
     Raises:
-        UsageError: there is no variant or defect of that name, or the data folder cannot be used.
+        UsageError: there is no variant or fault of that name, or the data folder cannot be used.
 
     """
     from contracts.sandbox.service import create_app  # noqa: PLC0415 - as above
@@ -276,11 +275,6 @@ def altered(settings: Settings) -> "Starlette":
 
         # Appended last: nearest to the service, where bodies are neither compressed nor cut into pieces.
         app.user_middleware.append(Middleware(Observer))
-    if settings.defects:
-        from contracts.sandbox.defects import load  # noqa: PLC0415
-
-        for name in settings.defects:
-            load(name).apply(app.state.service)
     if settings.faults:
         from starlette.middleware import Middleware  # noqa: PLC0415
 

@@ -156,7 +156,7 @@ _START = """window.onload = () => {
         headers: {"Accept": "application/json", "Content-Type": "application/json"},
         body: JSON.stringify(author)
       });
-      // A sandbox that answers otherwise, by a defect or in bad weather, is left to the reader to sign in at.
+      // A sandbox that answers otherwise, by a fault or in bad weather, is left to the reader to sign in at.
       const token = answer.ok ? await answer.json().catch(() => null) : null;
       if (token && token.authenticationToken) page.preauthorizeApiKey("bearer", token.authenticationToken);
     }

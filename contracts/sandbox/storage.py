@@ -383,7 +383,7 @@ class Storage:
             yield self.records(connection)
 
     records = Records
-    """What a transaction hands out; a defect may put a subclass here."""
+    """What a transaction hands out; a fault may put a subclass here."""
 
     def close(self) -> None:
         """Close the database."""

@@ -76,7 +76,7 @@ class EmbeddedSandbox:
 
     Args:
         size_limit: largest upload it takes, in bytes.
-        arguments: more options for `registry-contracts sandbox`, such as `--defect` or `--variant`.
+        arguments: more options for `registry-contracts sandbox`, such as `--fault` or `--variant`.
         command: what to start instead, for tests.
         ready_seconds: patience for its first line.
 

@@ -6,6 +6,7 @@ it breaks; a confirmed finding on any of them finds it.
 
 from __future__ import annotations
 
+import difflib
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -108,8 +109,15 @@ _FORMER: Final[Mapping[str, str]] = MappingProxyType(
         "contact-one-language-of-relevant-information": (
             "validation/createContact/relevant-information-second-language-refused/always"
         ),
+        "realm-query-ignored": "protocol/createWorkflowRecord/realm-in-query-ignored/always",
+        "realm-query-unknown-taken-for-first": "protocol/createWorkflowRecord/realm-in-query-unchecked/always",
+        "workflow-batch-99": "limits/createWorkflowRecord/batch-id-1-fewer-only/always",
+        "workflow-batch-101": "limits/createWorkflowRecord/batch-id-1-more-taken/always",
         "workflow-batch-101-on-update": "limits/updateWorkflowRecord/batch-id-1-more-taken/always",
         "workflow-batch-99-on-update": "limits/updateWorkflowRecord/batch-id-1-fewer-only/always",
+        "workflow-batch-bytes": "limits/createWorkflowRecord/batch-id-bytes-counted/always",
+        "workflow-create-rights-not-needed": "tokens/createWorkflowRecord/rights-not-checked/always",
+        "workflow-document-not-needed": "limits/createWorkflowRecord/document-not-needed/always",
         "workflow-document-not-needed-on-update": "limits/updateWorkflowRecord/document-not-needed/always",
         "workflow-draft-not-saved-at-times": "workflow-draft-not-saved-every-second",
         "workflow-identifier-changed-on-create": (
@@ -120,6 +128,9 @@ _FORMER: Final[Mapping[str, str]] = MappingProxyType(
             "answers/createWorkflowRecordWithIdentifier/identifier-missing/in-chm-dev"
         ),
         "workflow-identifier-missing-on-update": "answers/updateWorkflowRecord/identifier-missing/always",
+        "workflow-info-999": "limits/createWorkflowRecord/additional-info-1-fewer-only/always",
+        "workflow-info-bytes": "limits/createWorkflowRecord/additional-info-bytes-counted/always",
+        "workflow-info-1001": "limits/updateWorkflowRecord/additional-info-1-more-taken/always",
         "workflow-info-1001-on-create": "limits/createWorkflowRecord/additional-info-1-more-taken/always",
         "workflow-update-rights-not-needed": "tokens/updateWorkflowRecord/rights-not-checked/always",
     }
@@ -146,7 +157,9 @@ def load(name: str) -> Fault:
     """
     fault = population().get(name) or _by_other_name().get(name)
     if fault is None:
-        raise UsageError(f"unknown fault '{name}'; `registry-contracts sandbox --fault list` shows them all")
+        near = difflib.get_close_matches(name, [*population(), *_by_other_name()], n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "`registry-contracts list faults` shows them all"
+        raise UsageError(f"unknown fault '{name}'; {hint}")
     return fault
 
 

@@ -15,7 +15,7 @@ from junitparser import JUnitXml
 from tests.meta.program import Launcher, Program
 from tests.meta.sandbox_client import running
 
-DEFECT = "--sandbox-arguments=--defect draft-delete-takes-others"
+FAULT = "--sandbox-arguments=--fault draft-delete-takes-others"
 #: How a command that is pasted ends: a finding came back, or something was shown.
 CODES = {"explain": 0, "run": 1}
 
@@ -47,7 +47,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, library_launcher: Launcher
 @pytest.fixture(scope="module")
 def printed(program: Program) -> Printed:
     program.folder.mkdir()
-    ended = program("run", "--clause", "draft-delete-spares-others", "--realm", "abs-dev", DEFECT)
+    ended = program("run", "--clause", "draft-delete-spares-others", "--realm", "abs-dev", FAULT)
     assert ended.code == 1, ended
     terminal = dict(re.findall(r"^   (explain|again|serve|by hand) +(.*)$", ended.out, re.MULTILINE))
     (page,) = (program.folder / "reports" / "latest" / "findings").glob("*.md")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.meta.program import Ended, Program
 
-DEFECT = "--sandbox-arguments=--defect attachment-text-only"
+FAULT = "--sandbox-arguments=--fault attachment-text-only"
 ON_SANDBOX = ("--target", "sandbox")
 UPLOADS = """\
 realms = ["abs-dev"]
@@ -53,7 +53,7 @@ def verdict(program: Program) -> dict[str, Any]:
 
 
 def test_an_sdk_is_blocked_by_its_own_operation(uploads: Program) -> None:
-    ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", DEFECT)
+    ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", FAULT)
     assert ended.code == 1, ended.out
     assert ended.last == (
         "gate: fail: 1 finding in abs-dev: attachment-create-accepted (createAttachment); "
@@ -63,7 +63,7 @@ def test_an_sdk_is_blocked_by_its_own_operation(uploads: Program) -> None:
 
 def test_an_sdk_is_not_blocked_by_anothers_operation(program: Program) -> None:
     (program.folder / "sdk.toml").write_text(TEXTS, encoding="utf-8")
-    ended = program("gate", *ON_SANDBOX, "--consumer", "sdk.toml", DEFECT)
+    ended = program("gate", *ON_SANDBOX, "--consumer", "sdk.toml", FAULT)
     assert ended.code == 0, ended.out
     assert ended.last.startswith("gate: pass: ")
     assert verdict(program)["strict"] is True
@@ -71,7 +71,7 @@ def test_an_sdk_is_not_blocked_by_anothers_operation(program: Program) -> None:
 
 def test_an_accepted_contradiction_passes_and_is_shown_apart(uploads: Program) -> None:
     accept(uploads)
-    ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", DEFECT)
+    ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", FAULT)
     assert ended.code == 0, ended.out
     assert ended.last.endswith("; 1 accepted deviation (exit code 0, target: the embedded sandbox)")
     assert "1 deviation in " in ended.out
@@ -90,7 +90,7 @@ def test_a_deviation_that_no_longer_happens_fails_and_names_its_line(uploads: Pr
 
 
 def test_a_kept_run_answers_as_the_gate_that_made_it_did(uploads: Program) -> None:
-    made = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", DEFECT)
+    made = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", FAULT)
     before = list(files(uploads.folder))
     kept = uploads("gate", "--from", "reports", *ON_SANDBOX, "--consumer", "sdk.toml")
     assert (kept.code, kept.last) == (made.code, made.last) == (1, made.last)

@@ -75,13 +75,13 @@ class Watched(SandboxClient):
         )
 
 
-def tour(*, variants: tuple[str, ...] = (), defect: str | None = None, alone: bool = True) -> Tally:
+def tour(*, variants: tuple[str, ...] = (), fault: str | None = None, alone: bool = True) -> Tally:
     """Take the tour on a sandbox of its own, and return what it showed."""
     app = altered(
         Settings(
             size_limit=_LIMIT,
             variants=variants,
-            defects=(defect,) if defect else (),
+            faults=(fault,) if fault else (),
         )
     )
     with serving(app) as url, Watched(url, alone=alone) as client:

@@ -16,7 +16,7 @@ from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import running, settings_of
 
 #: What the broken sandbox does wrong.
-DEFECTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first-name")
+FAULTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first-name")
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def faithful(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session")
 def broken(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return the settings file of a sandbox with `DEFECTS`."""
-    options = [word for name in DEFECTS for word in ("--defect", name)]
+    """Return the settings file of a sandbox with `FAULTS`."""
+    options = [word for name in FAULTS for word in ("--fault", name)]
     with served(library_launcher, tmp_path_factory.mktemp("broken"), *options) as path:
         yield path
 

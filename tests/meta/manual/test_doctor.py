@@ -102,7 +102,7 @@ def test_an_author_without_rights_is_wrong_settings_and_contradicts_nothing(
 def test_a_contradiction_that_reading_shows_is_named(
     command: RunCommand, library_launcher: Launcher, tmp_path: Path
 ) -> None:
-    with served(library_launcher, tmp_path, "--defect", "list-top-one-more") as target:
+    with served(library_launcher, tmp_path, "--fault", "list-top-one-more") as target:
         content = looked(command, "--target", target)
     assert "contradicts list-top" in texts(content, "listDrafts in abs-dev")
 

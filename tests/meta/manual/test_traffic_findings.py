@@ -7,7 +7,7 @@ import pytest
 from contracts.exchanges.exchange import UNKNOWN_BODY
 from contracts.manual.traffic_findings import Side, Standing, TrafficFinding, verdict_of
 from contracts.proving.services import knobs, together
-from contracts.sandbox.defects import load
+from contracts.sandbox.faults.population import load
 from tests.meta.manual.client_tour import service_side, tour
 from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client
 
@@ -300,5 +300,5 @@ def test_a_service_that_differs_where_the_document_is_silent_gives_none(service:
 
 @pytest.mark.parametrize("name", FOUND)
 def test_a_broken_clause_is_found_on_the_tour(name: str) -> None:
-    found = {group.first.clause: group.first.standing for group in service_side(tour(defect=name))}
-    assert found[load(name).clause] is Standing.FAULT
+    found = {group.first.clause: group.first.standing for group in service_side(tour(fault=name))}
+    assert found[load(name).clauses[0]] is Standing.FAULT

@@ -19,7 +19,7 @@ from tests.meta.sandbox_client import new_uid, serving, settings_of
 LIST = "/api/v2013/document-drafts"
 TOKEN = "/api/v2013/authentication/token"
 #: What the sandbox behind the proxy does wrong.
-DEFECT = "list-top-one-more"
+FAULT = "list-top-one-more"
 ROLES = ("author", "restricted", "nau", "other")
 
 
@@ -27,7 +27,7 @@ class Target:
     """A sandbox that counts its requests, and notes the tokens that come to it."""
 
     def __init__(self) -> None:
-        self._app = altered(Settings(defects=(DEFECT,)))
+        self._app = altered(Settings(faults=(FAULT,)))
         self.tokens: set[str] = set()
         self.requests = 0
 

@@ -19,7 +19,7 @@ DEFECTIVE = (
     "run",
     "--realm=abs-dev",
     "--clause=attachment-create-accepted",
-    "--sandbox-arguments=--defect attachment-text-only",
+    "--sandbox-arguments=--fault attachment-text-only",
 )
 PATIENCE = 600.0
 

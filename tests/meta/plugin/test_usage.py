@@ -62,9 +62,9 @@ def test_no_number_is_negative(run: Any, option: str) -> None:
 
 
 def test_a_plan_reads_the_options_of_the_sandbox(run: Any) -> None:
-    ended = run("--plan", "--sandbox-arguments=--defect zz", "--clause=uid-too-short", program=True)
+    ended = run("--plan", "--sandbox-arguments=--fault zz", "--clause=uid-too-short", program=True)
     assert ended.code == 4, ended.output
-    assert "unknown defect 'zz'" in complaint(ended)
+    assert "unknown fault 'zz'" in complaint(ended)
     assert not ended.reports.exists()
 
 

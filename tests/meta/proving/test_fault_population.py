@@ -44,8 +44,14 @@ def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() ->
     assert max(Counter(fault.family for fault in drawn).values()) <= 6
 
 
-def test_an_unknown_fault_is_one_line() -> None:
-    with pytest.raises(
-        UsageError, match="unknown fault 'none'; `registry-contracts sandbox --fault list` shows them all"
-    ):
-        population.load("none")
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("none", "`registry-contracts list faults` shows them all"),
+        ("uid-accept-ten", "did you mean 'uid-accepts-ten'?"),
+    ],
+)
+def test_an_unknown_fault_is_one_line(name: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        population.load(name)
+    assert str(caught.value) == f"unknown fault '{name}'; {hint}"

@@ -91,7 +91,7 @@ def test_an_operation_that_is_gone_leaves_the_rest_to_be_judged(run_against: Run
     ("options", "cases", "exit_code", "found"),
     [
         (
-            "--variant list-items-volatile --defect list-order-ignored",
+            "--variant list-items-volatile --fault list-order-ignored",
             ["--clause=list-orderby-heeded"],
             1,
             ["list-orderby-heeded"],

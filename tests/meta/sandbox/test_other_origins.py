@@ -128,7 +128,7 @@ def test_an_application_of_another_origin_works_with_the_sandbox(
     page: str, opened: Callable[[str], chromium.Tab], start_sandbox: Callable[..., RunningSandbox]
 ) -> None:
     allowing = start_sandbox(
-        f"--cors={page}", "--variant=identifier-empty", "--defect=draft-delete-takes-others"
+        f"--cors={page}", "--variant=identifier-empty", "--fault=draft-delete-takes-others"
     )
     assert opened(page).run(APPLICATION.replace("BASE", allowing.url)) == SEEN + SUBMITTED
     asked = f"fetch('{start_sandbox('--cors=http://other.test').url}/openapi.json')"
