@@ -491,7 +491,9 @@ class Fault:
     @property
     def sentence(self) -> str:
         """What the altered service does, and when."""
-        said = self.says or str(getattr(self.inject, "func", self.inject).__doc__).partition("\n")[0]
+        doc = getattr(self.inject, "func", self.inject).__doc__ or ""
+        shown = f"{', '.join(self.operations)}: {self.operator.replace('-', ' ')}."
+        said = self.says or doc.partition("\n")[0] or shown
         return said if self.condition == "always" else f"{said[:-1]} ({self.condition.replace('-', ' ')})."
 
     @property
