@@ -12,6 +12,7 @@ from contracts.errors import UsageError
 from contracts.proving.floor import Share, read_floor, write_floor
 from contracts.proving.report import Report, put_between
 from contracts.proving.trials import FAITHFUL, Found, Kind, Outcome, Part, Result, Trial
+from tests.meta.program import CHECKOUT
 
 FAULT = Trial(Part.FIXED, Kind.FAULT, "a-fault", ("abs-dev",), 1, clauses=("uid-hyphen",), narrow=True)
 DRAWN = replace(FAULT, part=Part.DRAWN, narrow=False)
@@ -134,3 +135,7 @@ def test_the_report_goes_between_the_marks_of_a_document(tmp_path: Path) -> None
     document.write_text("no marks", encoding="utf-8")
     with pytest.raises(UsageError, match="lacks the line"):
         put_between(document, "proof", "a table")
+
+
+def test_the_floor_that_ci_holds_a_draw_against_can_be_read() -> None:
+    assert read_floor(CHECKOUT / ".ci" / "drawn.json").share.found > 0
