@@ -8,6 +8,7 @@ not say so, the service refuses, which its cases find.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
@@ -27,9 +28,14 @@ WRITERS: Final = (AUTHOR, _SECOND, "nau")
 _FORBIDDEN: Final = 403
 _UNAUTHENTICATED: Final = 401
 _SAVING: Final = "saveDraft"
-FIRST_WRITES: Final = (_SAVING, *operations_with(stores="submission"))
 _SUBMITTING: Final = "createWorkflowRecord"
 _SUBMITTING_NAMED: Final = "createWorkflowRecordWithIdentifier"
+
+
+@cache
+def first_writes() -> tuple[str, ...]:
+    """The operations whose refusal may tell of an account's rights."""
+    return (_SAVING, *operations_with(stores="submission"))
 
 
 class WithoutRightsError(EnvironmentFault):
@@ -74,7 +80,7 @@ class Rights:
             return
         # What a draft is refused with is not shown.
         of_rights = answer.status == _FORBIDDEN or (exchange.operation == _SAVING and answer.refusal)
-        if answer.success and exchange.operation in FIRST_WRITES:
+        if answer.success and exchange.operation in first_writes():
             self._writing.add((role, realm))
         if not of_rights or (role, realm) in self._writing:
             return

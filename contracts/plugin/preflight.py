@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
-from contracts.cases.rights import FIRST_WRITES
+from contracts.cases.rights import first_writes
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from contracts.cases.submissions import UNKNOWN_SCHEMA
 from contracts.checks.outcomes import Attempt, confirm, contradicted, taken
@@ -118,7 +118,7 @@ def _obstacle(author: Token, worker: Worker) -> str | None:
             if obstacle:
                 return obstacle
             consumer = worker.selection.terms.consumer
-            if consumer is not None and not any(map(consumer.uses, FIRST_WRITES)):
+            if consumer is not None and not any(map(consumer.uses, first_writes())):
                 return None  # it uses neither drafts nor submissions
             unknown = _unknown_schema(worker, realms) if consumer is None else None
             return unknown or _without_rights(worker, realms)
