@@ -147,7 +147,7 @@ _later_page: Final = _windows(lambda top, skip: (top or 0) > 1 and skip > 0 and 
 _bare_top: Final = both(_unchosen, has("top", but=("skip",)), _windows(lambda top, _: bool(top)))
 _bare_filter: Final = has("filter", but=("top",))
 _bare_order: Final = has("orderby", but=("top",))
-_BOUNDED_FILTER: Final = has("filter", "top", but=("orderby",))
+_BOUNDED_FILTER: Final = has("filter", "top", but=("orderby", "skip"))
 _falling: Final = like("orderby", r" desc\s*$")
 
 
