@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Final
 
 from contracts.sandbox.variants import ALL, chosen
-from contracts.sandbox.variants.model import CONTRADICTORY, SILENT_CLAUSES, SILENT_POINTS
+from contracts.sandbox.variants.silences import CONTRADICTORY
 from contracts.settings.target import RealmSettings
 
 #: Stands between two names of variants.
@@ -23,17 +23,15 @@ _FEW: Final = (2, 3, 4, 6, 9, 12)
 
 
 def knobs() -> Mapping[str, tuple[str, ...]]:
-    """Every knob with the variants that turn it; each variant belongs to one knob, the first that names it.
+    """Every knob with the variants that turn it; each variant belongs to the first silence that it fills.
 
     Variants that need the cores for themselves, or settings of their own, are left out.
     """
-    placed: set[str] = {SLOW, *(name for name in ALL if ALL[name].settings)}
     knobs_by_name: dict[str, tuple[str, ...]] = {}
-    for point, names in {**SILENT_CLAUSES, **SILENT_POINTS}.items():
-        own = tuple(name for name in names if name not in placed)
-        placed.update(own)
-        if own:
-            knobs_by_name[point] = own
+    for name, variant in ALL.items():
+        if name != SLOW and not variant.settings:
+            knob = variant.silent[0]
+            knobs_by_name[knob] = (*knobs_by_name.get(knob, ()), name)
     return knobs_by_name
 
 
@@ -122,14 +120,14 @@ def together(one: str, other: str) -> bool:
     first, second = ALL[one], ALL[other]
     if first.habits.keys() & second.habits.keys():
         return False
-    common = first.parts.keys() & second.parts.keys()
-    return not any(_methods(first.parts[part]) & _methods(second.parts[part]) for part in common)
+    return not any(_methods(layer) & _methods(over) for layer in first.parts for over in second.parts)
 
 
-def _methods(layer: type) -> set[str]:
-    """What the classes of one layer define, those of the service itself left out."""
-    classes = [c for c in layer.__mro__ if ".sandbox.variants" in c.__module__]
-    return {name for c in classes for name in vars(c) if not name.startswith("__")}
+def _methods(layer: type) -> set[tuple[type, str]]:
+    """What the classes of one layer define over which class of the service."""
+    own = [c for c in layer.__mro__ if ".sandbox.variants" in c.__module__]
+    below = next(c for c in layer.__mro__ if c not in own)
+    return {(below, name) for c in own for name in vars(c) if not name.startswith("__")}
 
 
 def settings_needed(name: str) -> dict[str, Any]:

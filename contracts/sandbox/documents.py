@@ -29,6 +29,7 @@ from contracts.sandbox.http_requests import (
     not_found,
     query_value,
 )
+from contracts.sandbox.layers import Layers
 from contracts.sandbox.listing import Listing, page_request
 from contracts.sandbox.record_types import CONTACT, Expectation, Realm, RealmBook, RecordType, Validator
 from contracts.sandbox.storage import (
@@ -53,28 +54,30 @@ class Context:
     Args:
         settings: where data is kept, and the limits.
         habits: choices where the document is silent.
+        layers: what is laid over the classes of the parts.
 
     Raises:
         UsageError: the data folder cannot be used.
 
     """
 
-    def __init__(self, settings: Settings, habits: Habits) -> None:
+    def __init__(self, settings: Settings, habits: Habits, layers: Layers) -> None:
+        over = layers.over
         self.settings = settings
         self.habits = habits
-        self.clock = Clock(habits.timestamp_digits)
-        self.answers = Answers(habits)
-        self.metadata = Metadata(habits, self.clock)
-        self.identifiers = IdentifierRule()
-        self.identity = Identity(TokenBook(self.clock, settings.token_lifetime))
-        self.rights = Rights()
-        self.realms = RealmBook(required=habits.realm_required, default=habits.default_realm)
-        self.body = BodyReader(settings.json_limit)
-        self.validator = Validator(self.identifiers, habits)
-        self.listing = Listing(default_top=habits.list_default_top, newest_first=habits.newest_first)
-        self.thumbnails = Thumbnails(habits.thumbnail_pixels)
+        self.clock = over(Clock)(habits.timestamp_digits)
+        self.answers = over(Answers)(habits)
+        self.metadata = over(Metadata)(habits, self.clock)
+        self.identifiers = over(IdentifierRule)()
+        self.identity = over(Identity)(over(TokenBook)(self.clock, settings.token_lifetime))
+        self.rights = over(Rights)()
+        self.realms = over(RealmBook)(required=habits.realm_required, default=habits.default_realm)
+        self.body = over(BodyReader)(settings.json_limit)
+        self.validator = over(Validator)(self.identifiers, habits)
+        self.listing = over(Listing)(default_top=habits.list_default_top, newest_first=habits.newest_first)
+        self.thumbnails = over(Thumbnails)(habits.thumbnail_pixels)
         self.files = FileStore(settings.data)
-        self.storage = Storage(settings.data)
+        self.storage = Storage(settings.data, over(Records))
 
 
 class Operations:
@@ -93,8 +96,7 @@ class ContactOperations(Operations):
         caller = context.identity.require(request)
         realm = context.realms.of_documents(request)
         kind = self.require_schema(request, realm)
-        if not context.rights.may_create(caller):
-            raise forbidden("this account may not create contacts")
+        self.require_creator(caller)
         body = await context.body.read_object(request)
         with context.storage.transaction() as records:
             self.refuse_faults(body.value, Expectation(kind, None, self.knows(records, realm)))
@@ -117,6 +119,11 @@ class ContactOperations(Operations):
             self.refuse_faults(body.value, Expectation(kind, uid, self.knows(records, realm)))
             stored = self.keep(records, caller=caller, realm=realm, identifier=uid, body=body)
         return self._written(stored, context.habits.contact_updated_status)
+
+    def require_creator(self, caller: Account) -> None:
+        """Refuse a caller who may not create contacts."""
+        if not self.context.rights.may_create(caller):
+            raise forbidden("this account may not create contacts")
 
     def require_schema(self, request: Request, realm: Realm) -> RecordType:
         """Return the record type of the request, which must be the contact's.

@@ -31,7 +31,7 @@ class Settings:
         data: folder for the database and the files; ``None`` keeps everything for this process only.
         size_limit: largest attachment accepted by Create, in bytes (Limits: 1 GB).
         token_lifetime: seconds a token stays valid (token lifetime: not shown in the document).
-        variants: names of variants and combinations, see ``contracts.sandbox.variants``.
+        variants: names of variants, see ``contracts.sandbox.variants``.
         habits: habits by name, laid over those of the variants.
         faults: names of faults of the population, see ``contracts.sandbox.faults``.
         observed: count what the service shows, see ``contracts.sandbox.faults.observer``.

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.interface.cross_origin import AllowedOrigins
 from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
-from contracts.sandbox.habits import ONE_GIGABYTE, Settings, read_habits
+from contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
 from contracts.sandbox.http_requests import CrossOrigin, JsonRefusals
 
 if TYPE_CHECKING:
@@ -266,8 +266,9 @@ def altered(settings: Settings) -> "Starlette":
     from contracts.sandbox.variants import chosen  # noqa: PLC0415
 
     alteration = chosen(settings.variants)
-    app = create_app(settings, replace(alteration.habits(), **dict(settings.habits)))
-    alteration.alter(app)
+    habits = replace(Habits(), **{**alteration.habits, **dict(settings.habits)})
+    app = create_app(settings, habits, alteration.layers)
+    alteration.stand_before(app)
     if settings.observed:
         from starlette.middleware import Middleware  # noqa: PLC0415
 

@@ -32,6 +32,7 @@ from contracts.sandbox.documents import (
 )
 from contracts.sandbox.habits import Habits, JsonAnswer, Settings, json_text
 from contracts.sandbox.http_requests import RawPaths, Refusal, not_found
+from contracts.sandbox.layers import Layers
 from contracts.sandbox.record_types import CONTACT, Realm
 from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, TemporaryFile, Version, new_version
 from contracts.sandbox.workflow import SubmissionCheck, WorkflowOperations
@@ -230,17 +231,18 @@ def _folder() -> Path:
 class Service(Context):
     """Everything one sandbox is made of; a sandbox that differs in one point alters one of these objects."""
 
-    def __init__(self, settings: Settings, habits: Habits) -> None:
-        super().__init__(settings, habits)
-        self.submissions = SubmissionCheck(self)
-        self.authentication = AuthenticationOperations(self.identity, self.body, self.clock, habits)
-        self.contacts = ContactOperations(self)
-        self.drafts = DraftOperations(self)
-        self.attachments = AttachmentOperations(self)
+    def __init__(self, settings: Settings, habits: Habits, layers: Layers) -> None:
+        super().__init__(settings, habits, layers)
+        over = layers.over
+        self.submissions = over(SubmissionCheck)(self)
+        self.authentication = over(AuthenticationOperations)(self.identity, self.body, self.clock, habits)
+        self.contacts = over(ContactOperations)(self)
+        self.drafts = over(DraftOperations)(self)
+        self.attachments = over(AttachmentOperations)(self)
         self.temporary = TemporaryOperations(self)
-        self.workflow = WorkflowOperations(self, self.submissions, self.drafts)
+        self.workflow = over(WorkflowOperations)(self, self.submissions, self.drafts)
         self.docs = DocsPage()
-        self.seeds = Seeds(self)
+        self.seeds = over(Seeds)(self)
 
     def start(self) -> None:
         """Put the published data in place; called before the first request."""
@@ -330,18 +332,23 @@ def _routes() -> list[Route]:
     return [Route(path, Operation(handlers)) for path, handlers in paths.items()]
 
 
-def create_app(settings: Settings, habits: Habits = Habits()) -> Starlette:  # noqa: B008 - frozen
+def create_app(
+    settings: Settings,
+    habits: Habits = Habits(),  # noqa: B008 - frozen
+    layers: Layers = Layers(),  # noqa: B008 - never changed
+) -> Starlette:
     """Return a sandbox as an ASGI application; its parts stand at ``app.state.service``.
 
     Args:
         settings: where data is kept, and the limits.
         habits: choices where the document is silent.
+        layers: what is laid over the classes of its parts.
 
     Raises:
         UsageError: the data folder cannot be used.
 
     """
-    service = Service(settings, habits)
+    service = Service(settings, habits, layers)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -352,13 +352,15 @@ class Storage:
 
     Args:
         data: folder of the database; ``None`` keeps it in memory.
+        records: what a transaction hands out.
 
     Raises:
         UsageError: the folder holds a file that is no database of a sandbox.
 
     """
 
-    def __init__(self, data: Path | None) -> None:
+    def __init__(self, data: Path | None, records: type[Records] = Records) -> None:
+        self._records = records
         self._lock = RLock()
         self._engine = _engine(data)
         try:
@@ -380,10 +382,7 @@ class Storage:
         Never await inside: the lock is held by the thread.
         """
         with self._lock, self._engine.begin() as connection:
-            yield self.records(connection)
-
-    records = Records
-    """What a transaction hands out; a fault may put a subclass here."""
+            yield self._records(connection)
 
     def close(self) -> None:
         """Close the database."""

@@ -9,10 +9,11 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from contracts.interface.catalogue import Level
+from contracts.interface.catalogue import Level, load_catalogue
 from contracts.proving.report import put_between
 from contracts.sandbox.faults.population import population
-from contracts.sandbox.variants.model import SENTENCES, SILENT_CLAUSES, SILENT_POINTS, WITHOUT_KNOB
+from contracts.sandbox.variants import fillings
+from contracts.sandbox.variants.silences import SENTENCES, WITHOUT_KNOB
 from contracts.sandbox.weather import ALL as WEATHERS
 from contracts.sandbox.weather import figures_text
 from contracts.settings.settings_reader import AccountVariables
@@ -74,14 +75,16 @@ def silences_table() -> str:
 
 
 def _silences_lines() -> Iterator[str]:
+    silent = [clause.id for clause in load_catalogue() if clause.level is Level.SILENT]
+    filled = fillings()
     yield "| silent clause | knobs beside the faithful sandbox |"
     yield "|---|---|"
-    yield from (f"| `{clause}` | {_names(names)} |" for clause, names in SILENT_CLAUSES.items())
+    yield from (f"| `{clause}` | {_names(filled[clause])} |" for clause in silent if clause in filled)
     yield from (f"| `{clause}` | none: {why} |" for clause, why in WITHOUT_KNOB.items())
     yield ""
     yield "| silent without a clause | knobs |"
     yield "|---|---|"
-    yield from (f"| {point} | {_names(names)} |" for point, names in SILENT_POINTS.items())
+    yield from (f"| {point} | {_names(names)} |" for point, names in filled.items() if point not in silent)
     yield ""
     yield 'What the interface document says is "not shown", and the silent clauses that it leaves:'
     yield ""

@@ -1,6 +1,5 @@
 """Variants that ask for more than the document shows, or take more: vocabularies, rights, spellings, empty lists."""
 
-import json
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
@@ -15,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from contracts.interface.description import load_description
 from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity
 from contracts.sandbox.documents import AttachmentOperations, ContactOperations, DraftOperations
-from contracts.sandbox.habits import Answers, json_bytes, json_text
+from contracts.sandbox.habits import Answers, json_text
 from contracts.sandbox.http_requests import (
     BodyReader,
     Fault,
@@ -76,32 +75,19 @@ class _OwnTerms(Validator):
 
 VARIANTS.add(
     "contact-terms-own",
+    (
+        "contact-type-values",
+        "contact-address-type-values",
+        "contact-gender-values",
+        "contact-optional-term-values",
+    ),
     "The allowed values of type, addressType, gender and organizationType are not shown: three codes of its own.",
-    parts={"validator": _OwnTerms},
+    parts=(_OwnTerms,),
     contact=_OWN_TERMS_CONTACT,
 )
 
 
-class _FaultyContacts200(ContactOperations):
-    """Faulty contacts are answered with 200."""
-
-    def refuse_faults(self, document: dict[str, Any], expectation: Expectation) -> None:
-        try:
-            super().refuse_faults(document, expectation)
-        except Refusal as refusal:
-            raise Refusal(refusal.reason, refusal.message, faults=refusal.faults, status=200) from refusal
-
-
-VARIANTS.add(
-    "contact-terms-own-200",
-    "The allowed values of type, addressType, gender and organizationType, and the status of an errors array, are "
-    "not shown: three codes of its own, and 200.",
-    parts={"validator": _OwnTerms, "contacts": _FaultyContacts200},
-    contact=_OWN_TERMS_CONTACT,
-)
-
-
-@VARIANTS.layer("validator", "terms-closed")
+@VARIANTS.layer("terms-closed", "contact-further-members")
 class _Closed(Validator):
     """Further members of terms, links and references are not shown: they are refused."""
 
@@ -114,7 +100,7 @@ class _Closed(Validator):
                     yield Fault(INVALID_PROPERTY, (*path, name))
 
 
-@VARIANTS.layer("validator", "any-of-as-mandatory")
+@VARIANTS.layer("any-of-as-mandatory", "errors-code-mandatory-any-of")
 class _NoSets(Validator):
     """What Error.MandatoryAnyOf stands for is not shown: an empty mandatory field is a missing one."""
 
@@ -123,7 +109,7 @@ class _NoSets(Validator):
             yield Fault(MANDATORY if fault.code == MANDATORY_ANY_OF else fault.code, fault.path)
 
 
-@VARIANTS.layer("contacts", "refused-contacts-stay-taken")
+@VARIANTS.layer("refused-contacts-stay-taken", "Identifiers of refused records")
 class _ContactsStayTaken(ContactOperations):
     """What becomes of the identifier of a contact that was refused is not shown: it stays taken."""
 
@@ -151,7 +137,7 @@ def _identifier(document: Mapping[str, Any]) -> str:
     return identifier if isinstance(identifier, str) else ""
 
 
-@VARIANTS.layer("workflow", "refused-records-stay-taken")
+@VARIANTS.layer("refused-records-stay-taken", "Identifiers of refused records")
 class _RecordsStayTaken(WorkflowOperations):
     """What becomes of the identifier of a submission that was refused is not shown: it stays taken."""
 
@@ -174,7 +160,7 @@ class _RecordsStayTaken(WorkflowOperations):
         return taken
 
 
-@VARIANTS.layer("answers", "list-empty-404")
+@VARIANTS.layer("list-empty-404", "list-envelope", "list-success-status")
 class _NothingFound(Answers):
     """The answer to a list without items is not shown: 404, as for anything that is not there."""
 
@@ -184,7 +170,7 @@ class _NothingFound(Answers):
         return self.refusal(Refusal(Reason.NOT_FOUND, "nothing was found", status=HTTPStatus.NOT_FOUND))
 
 
-@VARIANTS.layer("attachments", "attachments-beyond-drafts")
+@VARIANTS.layer("attachments-beyond-drafts", "Attachments of a document that is a draft still")
 class _MoreThanDrafts(AttachmentOperations):
     """Whether a document that is only a draft takes attachments is not shown: it has to be submitted first."""
 
@@ -229,13 +215,14 @@ class _PublishedSeeds(Seeds):
 
 VARIANTS.add(
     "attachments-of-published",
+    ("Attachments of a document that is a draft still",),
     "Which documents take attachments is not shown: those with a published version, of which it has some.",
-    parts={"attachments": _OnlyPublished, "seeds": _PublishedSeeds},
+    parts=(_OnlyPublished, _PublishedSeeds),
     settings={"attachment_identifiers": _FILES_OF},
 )
 
 
-@VARIANTS.layer("identity", "ticket-scheme")
+@VARIANTS.layer("ticket-scheme", "token-bearer-spelling")
 class _Ticket(Identity):
     """A token under a scheme of another name is not shown: Ticket and Token are taken beside Bearer."""
 
@@ -245,7 +232,7 @@ class _Ticket(Identity):
         return self.tokens.holder(token.strip()) if named else super().caller(request)
 
 
-@VARIANTS.layer("workflow", "message-realm-capitals")
+@VARIANTS.layer("message-realm-capitals", "workflow-message-place")
 class _RealmInMessage(WorkflowOperations):
     """How a message writes the realm in the place of ${realm} is not shown: in capitals."""
 
@@ -256,7 +243,7 @@ class _RealmInMessage(WorkflowOperations):
             raise Row.SCHEMA_UNKNOWN.refusal(realm.name.upper()) from None
 
 
-@VARIANTS.layer("answers", "errors-reversed")
+@VARIANTS.layer("errors-reversed", "Order and number of the elements of an errors array")
 class _Reversed(Answers):
     """The order of an errors array is not shown: the last fault comes first."""
 
@@ -264,49 +251,15 @@ class _Reversed(Answers):
         return super().errors(faults)[::-1]
 
 
-class _ExtraEverywhere(Rewriting):
-    """Every JSON object of an answer carries more, but for what clients stored."""
-
-    def applies(self, scope: Scope, start: Any) -> bool:
-        stored = ("getDraft", "getAttachment", "getAttachmentThumbnail")
-        api = str(scope["path"]).startswith("/api/") and scope.get("operation_id") not in stored
-        return super().applies(scope, start) and api
-
-    def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
-        return status, json_bytes(_with_more(json.loads(body))) if body else body
-
-
-def _with_more(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {"_etag": "1-a", **{name: _with_more(member) for name, member in value.items()}, "_extra": {}}
-    return [_with_more(item) for item in value] if isinstance(value, list) else value
-
-
-VARIANTS.add(
-    "extra-members-everywhere",
-    "Further members of answers are not shown: every object has some, however deep it stands.",
-    wrap=_ExtraEverywhere,
-)
-
-
-@VARIANTS.layer("contacts", "contacts-by-restricted")
+@VARIANTS.layer("contacts-by-restricted", "contact-by-restricted")
 class _RestrictedContacts(ContactOperations):
     """Whether an account without rights may create contacts is not shown: it may, as every account with a token."""
 
-    async def create(self, request: Request) -> Response:
-        context = self.context
-        caller = context.identity.require(request)
-        realm = context.realms.of_documents(request)
-        kind = self.require_schema(request, realm)
-        body = await context.body.read_object(request)
-        with context.storage.transaction() as records:
-            self.refuse_faults(body.value, Expectation(kind, None, self.knows(records, realm)))
-            identifier = self.new_identifier(records, realm, body.value)
-            stored = self.keep(records, caller=caller, realm=realm, identifier=identifier, body=body)
-        return self._written(stored, context.habits.contact_created_status)
+    def require_creator(self, caller: Account) -> None:
+        pass
 
 
-@VARIANTS.layer("contacts", "contacts-shared")
+@VARIANTS.layer("contacts-shared", "contact-update-by-another")
 class _AuthorsShare(ContactOperations):
     """Whether one account may update the contact of another is not shown: every author may."""
 
@@ -318,7 +271,7 @@ class _AuthorsShare(ContactOperations):
                 raise
 
 
-@VARIANTS.layer("contacts", "contacts-have-drafts")
+@VARIANTS.layer("contacts-have-drafts", "contact-read-back")
 class _ContactDrafts(ContactOperations):
     """Whether the draft operations show a contact is not shown: it has a draft of the same content."""
 
@@ -342,7 +295,7 @@ class _ContactDrafts(ContactOperations):
 _QUERY_UID: ContextVar[str | None] = ContextVar("_QUERY_UID", default=None)
 
 
-@VARIANTS.layer("contacts", "contact-uid-from-query")
+@VARIANTS.layer("contact-uid-from-query", "uid-on-contact-create")
 class _UidFromQuery(ContactOperations):
     """The use of a uid parameter for creating a contact is not shown: one in the query names the new record."""
 
@@ -363,7 +316,7 @@ class _UidFromQuery(ContactOperations):
         return super().new_identifier(records, realm, {**document, "header": {"identifier": uid}})
 
 
-@VARIANTS.layer("attachments", "attachments-private")
+@VARIANTS.layer("attachments-private", "attachment-of-another")
 class _PrivateFiles(AttachmentOperations):
     """Whether one account may list the attachments of another's document is not shown: it may not."""
 
@@ -377,7 +330,7 @@ class _PrivateFiles(AttachmentOperations):
         return await super().list(request)
 
 
-@VARIANTS.layer("attachments", "uploads-not-json")
+@VARIANTS.layer("uploads-not-json", "attachment-sent-type")
 class _NoJsonFiles(AttachmentOperations):
     """What the Content-Type of a file leads to is not shown: one that is sent as JSON is refused."""
 
@@ -387,42 +340,42 @@ class _NoJsonFiles(AttachmentOperations):
         return await super().create(request)
 
 
-class _NumbersLenient:
-    """Numbers of a list that are empty or negative count as not given."""
-
-    @staticmethod
-    def lenient(request: Request, prefix: str) -> Request:
-        """The request without such numbers."""
-        kept = [
+def _lenient(request: Request, prefix: str) -> Request:
+    """The request without options that are empty and numbers that are negative."""
+    numbers = (f"{prefix}top", f"{prefix}skip")
+    return _asking(
+        request,
+        [
             (name, value)
             for name, value in request.query_params.multi_items()
-            if value and not (name in (f"{prefix}top", f"{prefix}skip") and value.startswith("-"))
-        ]
-        return Request({**request.scope, "query_string": _query(kept)}, request.receive)
+            if value and not (name in numbers and value.startswith("-"))
+        ],
+    )
 
 
-def _query(pairs: Sequence[tuple[str, str]]) -> bytes:
-    return urlencode(pairs).encode()
+def _asking(request: Request, pairs: Sequence[tuple[str, str]]) -> Request:
+    return Request({**request.scope, "query_string": urlencode(pairs).encode()}, request.receive)
 
 
-class _LenientDrafts(_NumbersLenient, DraftOperations):
+class _LenientDrafts(DraftOperations):
     async def list(self, request: Request) -> Response:
-        return await super().list(self.lenient(request, "$"))
+        return await super().list(_lenient(request, "$"))
 
 
-class _LenientAttachments(_NumbersLenient, AttachmentOperations):
+class _LenientAttachments(AttachmentOperations):
     async def list(self, request: Request) -> Response:
-        return await super().list(self.lenient(request, ""))
+        return await super().list(_lenient(request, ""))
 
 
 VARIANTS.add(
     "list-numbers-lenient",
+    ("attachment-list-option-empty", "list-number-negative", "list-option-empty"),
     "A negative number or an option without a value is not shown: as if it were not there.",
-    parts={"drafts": _LenientDrafts, "attachments": _LenientAttachments},
+    parts=(_LenientDrafts, _LenientAttachments),
 )
 
 
-@VARIANTS.layer("drafts", "list-options-plain-too")
+@VARIANTS.layer("list-options-plain-too", "list-options-without-dollar")
 class _PlainOptions(DraftOperations):
     """Options of the draft list without the dollar sign are not shown: they are read."""
 
@@ -430,10 +383,10 @@ class _PlainOptions(DraftOperations):
         names = {"top", "skip", "filter", "orderby"}
         given = request.query_params.multi_items()
         pairs = [(f"${name}" if name in names else name, value) for name, value in given]
-        return await super().list(Request({**request.scope, "query_string": _query(pairs)}, request.receive))
+        return await super().list(_asking(request, pairs))
 
 
-@VARIANTS.layer("body", "content-type-optional")
+@VARIANTS.layer("content-type-optional", "content-type-missing")
 class _NoTypeNeeded(BodyReader):
     """A JSON body without a Content-Type is not shown: it is read."""
 
@@ -459,8 +412,9 @@ class _Asking(Between):
         await refusal(scope, receive, send)
 
 
+@VARIANTS.wire("accept-needed", "accept-missing")
 class _AcceptNeeded(_Asking):
-    """Requests without an Accept header are refused."""
+    """A request without an Accept header is not shown: it is refused."""
 
     def refuses(self, scope: Scope) -> str:
         api = str(scope["path"]).startswith("/api/")
@@ -468,15 +422,9 @@ class _AcceptNeeded(_Asking):
         return "" if given or not api else "the Accept header is missing"
 
 
-VARIANTS.add(
-    "accept-needed",
-    "A request without an Accept header is not shown: it is refused.",
-    wrap=_AcceptNeeded,
-)
-
-
+@VARIANTS.wire("content-type-needed", "content-type-missing")
 class _ContentTypeNeeded(_Asking):
-    """Reads and deletes without the Content-Type that is listed for them are refused."""
+    """A read or a delete without the Content-Type header that is listed for it is not shown: it is refused."""
 
     def refuses(self, scope: Scope) -> str:
         match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
@@ -486,15 +434,9 @@ class _ContentTypeNeeded(_Asking):
         return "the Content-Type header is missing"
 
 
-VARIANTS.add(
-    "content-type-needed",
-    "A read or a delete without the Content-Type header that is listed for it is not shown: it is refused.",
-    wrap=_ContentTypeNeeded,
-)
-
-
+@VARIANTS.wire("queries-known", "query-unknown")
 class _KnownQueries(_Asking):
-    """Query parameters that an operation does not list are refused."""
+    """A query parameter that is not listed is not shown: the request is refused."""
 
     def refuses(self, scope: Scope) -> str:
         match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
@@ -505,15 +447,9 @@ class _KnownQueries(_Asking):
         return f"the query parameter {unknown[0]} is not known" if unknown else ""
 
 
-VARIANTS.add(
-    "queries-known",
-    "A query parameter that is not listed is not shown: the request is refused.",
-    wrap=_KnownQueries,
-)
-
-
+@VARIANTS.wire("methods-hidden", "method-other")
 class _MethodsHidden(Rewriting):
-    """A method that a path does not take is answered as a path that is not there."""
+    """A method that is not listed for a path is not shown: 404."""
 
     def applies(self, scope: Scope, start: Any) -> bool:
         return bool(start) and start["status"] == 405 and scope["method"] != "HEAD"
@@ -522,15 +458,9 @@ class _MethodsHidden(Rewriting):
         return 404, body
 
 
-VARIANTS.add(
-    "methods-hidden",
-    "A method that is not listed for a path is not shown: 404.",
-    wrap=_MethodsHidden,
-)
-
-
+@VARIANTS.wire("versions-alike", "version-other")
 class _OneVersion(Between):
-    """Operations are served under the prefix of the other version too."""
+    """What an operation gives under the prefix of the other version is not shown: the same."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope["raw_path"].decode("latin-1"))
@@ -545,15 +475,9 @@ class _OneVersion(Between):
         await super().answer(scope, receive, send)
 
 
-VARIANTS.add(
-    "versions-alike",
-    "What an operation gives under the prefix of the other version is not shown: the same.",
-    wrap=_OneVersion,
-)
-
-
+@VARIANTS.wire("identifier-empty", "An empty identifier behind a slash")
 class _EmptyIdentifier(Between):
-    """A submission whose identifier is empty, so that its path ends with a slash, is one without."""
+    """A submission with an empty identifier behind the slash is not shown: it is one without."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = str(scope["raw_path"].decode("latin-1"))
@@ -564,14 +488,7 @@ class _EmptyIdentifier(Between):
         await super().answer(scope, receive, send)
 
 
-VARIANTS.add(
-    "identifier-empty",
-    "A submission with an empty identifier behind the slash is not shown: it is one without.",
-    wrap=_EmptyIdentifier,
-)
-
-
-@VARIANTS.layer("realms", "realm-unknown-written")
+@VARIANTS.layer("realm-unknown-written", "realm-unknown-contact", "realm-unknown-draft-save")
 class _UnknownRealmWritten(RealmBook):
     """Saving a contact or a draft under an unknown realm is not shown: it is saved in the default realm."""
 
@@ -582,7 +499,7 @@ class _UnknownRealmWritten(RealmBook):
         return super().of_documents(request)
 
 
-@VARIANTS.layer("workflow", "batches-wait")
+@VARIANTS.layer("batches-wait", "workflow-batch-effect")
 class _BatchesWait(WorkflowOperations):
     """How the records of a batch are published together is not shown: none is locked before the batch is complete."""
 
@@ -591,7 +508,7 @@ class _BatchesWait(WorkflowOperations):
             super().initiate(submission, identifier, records)
 
 
-@VARIANTS.layer("submissions", "submission-numbers-as-text")
+@VARIANTS.layer("submission-numbers-as-text", "workflow-document-content")
 class _NumberTexts(SubmissionCheck):
     """Whether a number is read as text in a submission is not shown: it is, within the same limit."""
 
@@ -601,7 +518,7 @@ class _NumberTexts(SubmissionCheck):
         return super().text_faults({**body, member: json_text(value)} if number else body, member)
 
 
-@VARIANTS.layer("authentication", "sign-in-email-checked")
+@VARIANTS.layer("sign-in-email-checked", "token-failure-answer")
 class _FormOfEmail(AuthenticationOperations):
     """Status and body of a failed sign-in are not shown: an e-mail without an at sign is a malformed request."""
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from io import BytesIO
 from itertools import count
 from pathlib import Path
@@ -35,7 +34,7 @@ class _Given(DraftOperations):
         raise NotImplementedError
 
 
-@VARIANTS.layer("drafts", "draft-wrapped")
+@VARIANTS.layer("draft-wrapped", "draft-get-answer")
 class _Wrapped(_Given):
     """The record that carries a draft is not shown: the content stands in it beside metadata."""
 
@@ -45,7 +44,7 @@ class _Wrapped(_Given):
         return {**info, **reading, "state": "draft", "workingDocument": json.loads(draft.content)}
 
 
-@VARIANTS.layer("drafts", "draft-extended")
+@VARIANTS.layer("draft-extended", "draft-get-answer")
 class _Extended(_Given):
     """What a service adds to a draft is not shown: members of its own, and a header made whole."""
 
@@ -57,7 +56,7 @@ class _Extended(_Given):
         return {"_revision": 1, "_owner": draft.owner, **content, "header": {**whole, "version": 1}}
 
 
-@VARIANTS.layer("drafts", "draft-rewritten")
+@VARIANTS.layer("draft-rewritten", "draft-get-answer")
 class _Rewritten(DraftOperations):
     """The form of a draft's JSON is not shown: keys sorted, letters escaped, indented."""
 
@@ -92,13 +91,14 @@ class _OfWorkflow(_Changed):
 
 VARIANTS.add(
     "drafts-of-workflow",
+    ("Schemas of drafts",),
     "Which schemas drafts may have is not shown: those of the workflow alone.",
-    parts={"drafts": _OfWorkflow},
+    parts=(_OfWorkflow,),
     settings={"draft_schema": "workflow_schema", "draft_document": "workflow_document"},
 )
 
 
-@VARIANTS.layer("drafts", "draft-nulls-dropped")
+@VARIANTS.layer("draft-nulls-dropped", "draft-save-body")
 class _NullsDropped(_Changed):
     """Whether null stands for an absent field is not shown: it does, and is not kept."""
 
@@ -112,7 +112,7 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(member) for member in value] if isinstance(value, list) else value
 
 
-@VARIANTS.layer("drafts", "draft-known-fields-only")
+@VARIANTS.layer("draft-known-fields-only", "draft-save-incomplete")
 class _KnownOnly(_Changed):
     """What a draft may hold is not shown: only fields of its schema."""
 
@@ -152,12 +152,13 @@ class _ValidOnly(_Changed):
 
 VARIANTS.add(
     "draft-valid-only",
+    ("draft-save-incomplete",),
     "Whether a draft has to be complete is not shown: it has to be valid by its schema.",
-    parts={"drafts": _ValidOnly},
+    parts=(_ValidOnly,),
 )
 
 
-@VARIANTS.layer("drafts", "draft-faults-told")
+@VARIANTS.layer("draft-faults-told", "draft-save-incomplete", "draft-save-answer")
 class _FaultsTold(_ValidOnly):
     """The answer to a saved draft is not shown: it holds an errors array of what is still to be done."""
 
@@ -177,7 +178,7 @@ class _FaultsTold(_ValidOnly):
         return content
 
 
-@VARIANTS.layer("drafts", "draft-content-answered")
+@VARIANTS.layer("draft-content-answered", "draft-save-answer")
 class _ContentAnswered(DraftOperations):
     """The answer to a saved draft is not shown: it is the content."""
 
@@ -188,37 +189,18 @@ class _ContentAnswered(DraftOperations):
         return content
 
 
-class _OwnDraftsOnly(DraftOperations):
-    """Base of variants in which an account reads its own drafts alone."""
+@VARIANTS.layer("others-drafts-hidden", "draft-of-another")
+class _Hidden(DraftOperations):
+    """Whether one account may read the draft of another is not shown: it is answered as if it were not there."""
 
     def _requested_draft(self, request: Request) -> Version:
         draft = super()._requested_draft(request)
         if draft.owner != self.context.identity.require(request).name:
-            raise self.refusal()
+            raise not_found("there is no such draft of yours")
         return draft
 
-    def refusal(self) -> Refusal:
-        """Return how the draft of another account is refused."""
-        raise NotImplementedError
 
-
-@VARIANTS.layer("drafts", "others-drafts-hidden")
-class _Hidden(_OwnDraftsOnly):
-    """Whether one account may read the draft of another is not shown: it is answered as if it were not there."""
-
-    def refusal(self) -> Refusal:
-        return not_found("there is no such draft of yours")
-
-
-@VARIANTS.layer("drafts", "others-drafts-refused")
-class _Private(_OwnDraftsOnly):
-    """Whether one account may read the draft of another is not shown: that is refused for want of rights."""
-
-    def refusal(self) -> Refusal:
-        return forbidden("this draft belongs to another account")
-
-
-@VARIANTS.layer("drafts", "locked-draft-hidden")
+@VARIANTS.layer("locked-draft-hidden", "draft-of-locked-record")
 class _LockedHidden(DraftOperations):
     """Whether the draft of a locked record can be read is not shown: it cannot."""
 
@@ -234,7 +216,7 @@ class _LockedHidden(DraftOperations):
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 
-@VARIANTS.layer("attachments", "empty-file-refused")
+@VARIANTS.layer("empty-file-refused", "attachment-empty-file")
 class _NoEmptyFiles(AttachmentOperations):
     """An attachment without bytes is not shown: it is refused."""
 
@@ -246,7 +228,7 @@ class _NoEmptyFiles(AttachmentOperations):
         return super().add(records, caller, uid, filename, stored)
 
 
-@VARIANTS.layer("attachments", "file-names-plain")
+@VARIANTS.layer("file-names-plain", "attachment-name-unusual")
 class _PlainNamesOnly(AttachmentOperations):
     """Spaces, letters beyond ASCII and long file names are not shown: they are refused."""
 
@@ -258,7 +240,7 @@ class _PlainNamesOnly(AttachmentOperations):
         return super().add(records, caller, uid, filename, stored)
 
 
-@VARIANTS.layer("attachments", "file-names-changed")
+@VARIANTS.layer("file-names-changed", "attachment-name-unusual")
 class _Renaming(AttachmentOperations):
     """Spaces, letters beyond ASCII and long file names are not shown: the file is given a plain name."""
 
@@ -269,7 +251,7 @@ class _Renaming(AttachmentOperations):
         return super().add(records, caller, uid, plain, stored)
 
 
-@VARIANTS.layer("attachments", "file-names-unread")
+@VARIANTS.layer("file-names-unread", "attachment-name-disagrees")
 class _NumberOnly(AttachmentOperations):
     """A file name that does not go with the attachment identifier is not shown: it is not looked at."""
 
@@ -291,7 +273,7 @@ class _NumberOnly(AttachmentOperations):
         return Attachment(**row._mapping)
 
 
-@VARIANTS.layer("attachments", "file-names-unique")
+@VARIANTS.layer("file-names-unique", "attachment-name-taken")
 class _NamesUnique(AttachmentOperations):
     """A second attachment of the same name is not shown: it is refused."""
 
@@ -304,7 +286,7 @@ class _NamesUnique(AttachmentOperations):
         return super().add(records, caller, uid, filename, stored)
 
 
-@VARIANTS.layer("attachments", "file-names-numbered")
+@VARIANTS.layer("file-names-numbered", "attachment-name-taken")
 class _NamesNumbered(AttachmentOperations):
     """A second attachment of the same name is not shown: it is given another name."""
 
@@ -317,7 +299,7 @@ class _NamesNumbered(AttachmentOperations):
         return super().add(records, caller, uid, name, stored)
 
 
-@VARIANTS.layer("attachments", "file-names-replaced")
+@VARIANTS.layer("file-names-replaced", "attachment-name-taken")
 class _NamesReplaced(AttachmentOperations):
     """A second attachment of the same name is not shown: it takes the place of the first."""
 
@@ -329,7 +311,7 @@ class _NamesReplaced(AttachmentOperations):
         return super().add(records, caller, uid, filename, stored)
 
 
-@VARIANTS.layer("attachments", "attachments-of-anything")
+@VARIANTS.layer("attachments-of-anything", "attachment-document-unknown")
 class _AnyDocument(AttachmentOperations):
     """Attachments of a document that does not exist are not shown: they are taken, and listed as none before."""
 
@@ -348,7 +330,7 @@ class _AnyDocument(AttachmentOperations):
             return self.context.answers.listed([])
 
 
-@VARIANTS.layer("attachments", "thumbnails-of-pictures")
+@VARIANTS.layer("thumbnails-of-pictures", "attachment-thumbnail-form")
 class _PicturesOnly(AttachmentOperations):
     """The thumbnail of a file that is no image is not shown: there is none."""
 
@@ -358,24 +340,25 @@ class _PicturesOnly(AttachmentOperations):
         return await super().thumbnail(request)
 
 
-def thumbnails_as(form: str) -> Mapping[str, type]:
-    """Return parts of a service whose previews are pictures of another format, such as ``JPEG``."""
-
-    class Answered(AttachmentOperations):
-        async def thumbnail(self, request: Request) -> Response:
-            answer = await super().thumbnail(request)
-            return Response(answer.body, media_type=f"image/{form.lower()}")
-
-    class Drawn(Thumbnails):
-        def draw(self, path: Path, filename: str) -> bytes:
-            from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
-
-            with Image.open(BytesIO(super().draw(path, filename))) as image:
-                buffer = BytesIO()
-                image.convert("RGB").save(buffer, form)
-                return buffer.getvalue()
-
-    return {"attachments": Answered, "thumbnails": Drawn}
+class _JpegAnswered(AttachmentOperations):
+    async def thumbnail(self, request: Request) -> Response:
+        answer = await super().thumbnail(request)
+        return Response(answer.body, media_type="image/jpeg")
 
 
-VARIANTS.add("thumbnails-jpeg", "The format of a thumbnail is not shown: JPEG.", parts=thumbnails_as("JPEG"))
+class _JpegDrawn(Thumbnails):
+    def draw(self, path: Path, filename: str) -> bytes:
+        from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
+
+        with Image.open(BytesIO(super().draw(path, filename))) as image:
+            buffer = BytesIO()
+            image.convert("RGB").save(buffer, "JPEG")
+            return buffer.getvalue()
+
+
+VARIANTS.add(
+    "thumbnails-jpeg",
+    ("attachment-thumbnail-form",),
+    "The format of a thumbnail is not shown: JPEG.",
+    parts=(_JpegAnswered, _JpegDrawn),
+)

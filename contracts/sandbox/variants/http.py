@@ -4,14 +4,12 @@ They stand between the service and the wire, or sign in and look at credentials 
 """
 
 import asyncio
-import base64
 import json
 import secrets
-import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -21,8 +19,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity, Token, TokenBook
 from contracts.sandbox.habits import JsonAnswer, json_bytes
 from contracts.sandbox.http_requests import BodyReader, Reason, Refusal, header_value
-from contracts.sandbox.variants.model import Variant, Variants
+from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Entry, WorkflowOperations
+
+VARIANTS = Variants()
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -58,8 +58,9 @@ class Between:
         return headers
 
 
+@VARIANTS.wire("charset", "Headers of answers", layer=3)
 class _Charset(Between):
-    """JSON names its character set."""
+    """Parameters of a content type are not shown: JSON names its charset."""
 
     def headers(self, headers: Headers) -> Headers:
         kind = b"application/json"
@@ -68,22 +69,25 @@ class _Charset(Between):
         ]
 
 
+@VARIANTS.wire("header-capitals", "Headers of answers", layer=4)
 class _CapitalHeaders(Between):
-    """Header names are written in capitals."""
+    """The spelling of header names is not shown: capitals."""
 
     def headers(self, headers: Headers) -> Headers:
         return [(name.upper(), value) for name, value in headers]
 
 
+@VARIANTS.wire("connections-closed", "Connections and pace", layer=3)
 class _Closing(Between):
-    """The connection is closed after each answer."""
+    """Keeping connections is not shown: each is closed."""
 
     def headers(self, headers: Headers) -> Headers:
         return [*headers, (b"connection", b"close")]
 
 
+@VARIANTS.wire("headers-furnished", "Headers of answers", layer=3)
 class _Furnished(Between):
-    """Every answer carries headers of proxies, caches and cookies."""
+    """Further headers are not shown: cookies, caches, request ids and validators come with every answer."""
 
     def headers(self, headers: Headers) -> Headers:
         return [
@@ -93,19 +97,13 @@ class _Furnished(Between):
             (b"vary", b"Origin, Accept-Encoding"),
             (b"cache-control", b"no-cache"),
             (b"x-request-id", secrets.token_hex(8).encode()),
+            (b"etag", b'W/"%s"' % secrets.token_hex(4).encode()),
         ]
 
 
-class _Validators(Between):
-    """Every answer carries a weak validator and a date of its last change."""
-
-    def headers(self, headers: Headers) -> Headers:
-        tag = b'W/"%s"' % secrets.token_hex(4).encode()
-        return [*headers, (b"etag", tag), (b"last-modified", b"Thu, 01 Jan 2026 00:00:00 GMT")]
-
-
+@VARIANTS.wire("chunked", "Framing and coding of bodies", layer=2)
 class _Chunked(Between):
-    """Bodies come in pieces, without their length being told."""
+    """The framing of a body is not shown: chunks, without a length."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def altered(message: Message) -> None:
@@ -128,16 +126,21 @@ class _Chunked(Between):
             await send({**message, "body": body[start : start + size], "more_body": not last})
 
 
+@VARIANTS.wire("slow", "Connections and pace")
 class _Slow(Between):
-    """Every answer takes its time."""
+    """How long an answer takes is not shown: 150 ms longer."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         await asyncio.sleep(SLOW_SECONDS)
         await super().answer(scope, receive, send)
 
 
-def _gzip(app: ASGIApp) -> ASGIApp:
-    return GZipMiddleware(app, minimum_size=1)
+@VARIANTS.wire("gzip", "Framing and coding of bodies", layer=1)
+class _Compressed(GZipMiddleware):
+    """The coding of a body is not shown: compressed where the client takes it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app, minimum_size=1)
 
 
 _SIGNED = "/signed/"
@@ -189,40 +192,39 @@ class Rewriting(Between):
         return status, body
 
 
+@VARIANTS.wire("extra-members", "Further members of answers")
 class _ExtraMembers(Rewriting):
-    """Every JSON object of an answer carries further members."""
+    """Further members of answers are not shown: every JSON object has some, but for what clients stored."""
 
     def applies(self, scope: Scope, start: Message) -> bool:
         # Seen from outside, what is redirected stands under another path and names no operation: it may be a file.
-        stored = str(scope["path"]).startswith(("/openapi", _SIGNED, _CANONICAL))
-        stored = stored or scope.get("operation_id") in _DOWNLOADS
+        api = str(scope["path"]).startswith("/api/")
+        stored = not api or scope.get("operation_id") in {"getDraft", *_DOWNLOADS}
         return super().applies(scope, start) and not stored
 
     def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
-        value = json.loads(body) if body else None
-        if isinstance(value, list):
-            value = [_furnished(item) if isinstance(item, dict) else item for item in value]
-        elif isinstance(value, dict):
-            value = _furnished(value)
-        else:
-            return status, body
-        return status, json_bytes(value)
+        return status, json_bytes(_furnished(json.loads(body))) if body else body
 
 
-def _furnished(value: dict[str, object]) -> dict[str, object]:
-    more: dict[str, object] = {
+def _furnished(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_furnished(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    more = {
         "$type": "record",
-        "apiVersion": "2.14",
         "took": secrets.randbelow(10**6) / 1000,
         "links": {"self": "/", "help": ["/docs"]},
         "tags": [],
+        "_extra": {},
         "deleted": None,
     }
-    return {**more, **value}
+    return {**more, **{name: _furnished(member) for name, member in value.items()}}
 
 
+@VARIANTS.wire("head-204", "attachment-success-status", "draft-success-status")
 class _HeadNoContent(Rewriting):
-    """An exists check that finds something is answered with 204."""
+    """The status of an exists check that finds something is not shown: 204."""
 
     def applies(self, scope: Scope, start: Message) -> bool:
         return bool(start) and scope["method"] == "HEAD" and start["status"] == 200
@@ -231,13 +233,9 @@ class _HeadNoContent(Rewriting):
         return 204, b""
 
 
+@VARIANTS.wire("downloads-elsewhere", "attachment-download-type")
 class _Redirecting(Between):
-    """Attachments are answered with a redirect to an address that is good for a while.
-
-    The address itself gives the right to read: who holds it needs no token.
-    """
-
-    status = 302
+    """How a file is handed over is not shown: by a redirect to a signed address on another host."""
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app)
@@ -257,37 +255,28 @@ class _Redirecting(Between):
             if message["type"] == "http.response.start":
                 redirected = message["status"] == 200 and scope.get("operation_id") in _DOWNLOADS
                 if redirected:
-                    await self._redirect(scope, send)
+                    await _redirect(307, self._address(scope), send)
                     return
             if not redirected:
                 await send(message)
 
         await self.app(scope, receive, altered)
 
-    async def _redirect(self, scope: Scope, send: Send) -> None:
+    def _address(self, scope: Scope) -> str:
         signature = secrets.token_urlsafe(16)
         self._signed[signature] = scope
-        place = self.host(scope) + _SIGNED + signature
-        headers = [(b"location", place.encode()), (b"content-length", b"0")]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
-
-    def host(self, scope: Scope) -> str:  # noqa: ARG002
-        """Return scheme and host of the place that files are fetched from; empty for this one."""
-        return ""
+        return f"http://localhost:{scope['server'][1]}{_SIGNED}{signature}"
 
 
-class _RedirectingElsewhere(_Redirecting):
-    """The address that is good for a while is on another host, as that of a file store is."""
-
-    status = 307
-
-    def host(self, scope: Scope) -> str:
-        return f"http://localhost:{scope['server'][1]}"
+async def _redirect(status: int, place: str, send: Send) -> None:
+    headers = [(b"location", place.encode("latin-1")), (b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
 
 
+@VARIANTS.wire("reads-sent-on", "Redirects of reads")
 class _Canonical(Between):
-    """Reads are sent on to another path, where they are served."""
+    """Redirects of reads are not shown: each is sent on to another path of this host."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, query = str(scope["path"]), scope["query_string"].decode("latin-1")
@@ -295,111 +284,17 @@ class _Canonical(Between):
             path = path.removeprefix(_CANONICAL)
             await self.app({**scope, "path": path, "raw_path": path.encode("latin-1")}, receive, send)
         elif scope["method"] in ("GET", "HEAD") and path.startswith("/api/"):
-            place = _CANONICAL + path + (f"?{query}" if query else "")
-            headers = [(b"location", place.encode("latin-1")), (b"content-length", b"0")]
-            await send({"type": "http.response.start", "status": 308, "headers": headers})
-            await send({"type": "http.response.body", "body": b""})
+            await _redirect(308, _CANONICAL + path + (f"?{query}" if query else ""), send)
         else:
             await self.app(scope, receive, send)
-
-
-class _Deflated(Rewriting):
-    """JSON is deflated where the client takes it."""
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        taken = any(name == b"accept-encoding" and b"deflate" in value for name, value in scope["headers"])
-        await (super().answer(scope, receive, send) if taken else self.app(scope, receive, send))
-
-    def applies(self, scope: Scope, start: Message) -> bool:
-        return super().applies(scope, start) and start["status"] != 204
-
-    async def _send(self, scope: Scope, start: Message, body: bytes, send: Send) -> None:
-        # Once for a body, in however many parts it comes.
-        coded = {**start, "headers": [*start["headers"], (b"content-encoding", b"deflate")]}
-        await super()._send(scope, coded, body, send)
-
-    def rewritten(self, scope: Scope, status: int, body: bytes) -> tuple[int, bytes]:  # noqa: ARG002
-        return status, zlib.compress(body)
 
 
 def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return any(name == b"content-type" and b"json" in value for name, value in headers)
 
 
-WIRE_VARIANTS = (
-    Variant(
-        "extra-members",
-        "Further members of answers are not shown: every JSON object has some.",
-        wrap=_ExtraMembers,
-    ),
-    Variant(
-        "head-204",
-        "The status of an exists check that finds something is not shown: 204.",
-        wrap=_HeadNoContent,
-    ),
-    Variant(
-        "downloads-redirected",
-        "How a file is handed over is not shown: by a redirect to a signed address on the same host.",
-        wrap=_Redirecting,
-    ),
-    Variant(
-        "downloads-elsewhere",
-        "How a file is handed over is not shown: by a redirect to a signed address on another host.",
-        wrap=_RedirectingElsewhere,
-    ),
-    Variant(
-        "reads-sent-on",
-        "Redirects of reads are not shown: each is sent on to another path of this host.",
-        wrap=_Canonical,
-    ),
-    Variant(
-        "deflate",
-        "The coding of a body is not shown: deflated where the client takes it.",
-        wrap=_Deflated,
-        layer=1,
-    ),
-    Variant(
-        "charset",
-        "Parameters of a content type are not shown: JSON names its charset.",
-        wrap=_Charset,
-        layer=3,
-    ),
-    Variant(
-        "header-capitals",
-        "The spelling of header names is not shown: capitals.",
-        wrap=_CapitalHeaders,
-        layer=4,
-    ),
-    Variant(
-        "headers-furnished",
-        "Further headers are not shown: cookies, caches and request ids come with every answer.",
-        wrap=_Furnished,
-        layer=3,
-    ),
-    Variant(
-        "chunked", "The framing of a body is not shown: chunks, without a length.", wrap=_Chunked, layer=2
-    ),
-    Variant(
-        "gzip",
-        "The coding of a body is not shown: compressed where the client takes it.",
-        wrap=_gzip,
-        layer=1,
-    ),
-    Variant(
-        "connections-closed", "Keeping connections is not shown: each is closed.", wrap=_Closing, layer=3
-    ),
-    Variant(
-        "validators",
-        "Validators of answers are not shown: weak ones, another each time.",
-        wrap=_Validators,
-        layer=3,
-    ),
-    Variant("slow", "How long an answer takes is not shown: 150 ms longer.", wrap=_Slow),
-)
 """Each answers otherwise than the service it stands before."""
 
-
-SIGN_IN_VARIANTS = Variants()
 
 _BRIEF_SECONDS: Final = 40.0
 
@@ -419,7 +314,7 @@ class _Book(TokenBook):
         raise NotImplementedError
 
 
-@SIGN_IN_VARIANTS.layer("identity.tokens", "tokens-short")
+@VARIANTS.layer("tokens-short", "Form of a token")
 class _Short(_Book):
     """The form of a token is not shown: ten hexadecimal digits."""
 
@@ -427,7 +322,7 @@ class _Short(_Book):
         return secrets.token_hex(5)
 
 
-@SIGN_IN_VARIANTS.layer("identity.tokens", "tokens-long")
+@VARIANTS.layer("tokens-long", "Form of a token")
 class _Long(_Book):
     """The form of a token is not shown: two thousand characters, with all signs a bearer token may have."""
 
@@ -435,21 +330,7 @@ class _Long(_Book):
         return f"{secrets.token_urlsafe(1500)}.~+/{secrets.token_hex(8)}=="
 
 
-@SIGN_IN_VARIANTS.layer("identity.tokens", "tokens-jwt")
-class _Jwt(_Book):
-    """The form of a token is not shown: a JSON Web Token that names its holder."""
-
-    def text(self, token: Token) -> str:
-        head = {"alg": "HS256", "typ": "JWT"}
-        body = {"sub": token.account.name, "exp": token.expires.timestamp(), "jti": secrets.token_hex(8)}
-        return f"{_segment(head)}.{_segment(body)}.{secrets.token_urlsafe(32)}"
-
-
-def _segment(value: Mapping[str, object]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
-
-
-@SIGN_IN_VARIANTS.layer("identity.tokens", "token-same-again")
+@VARIANTS.layer("token-same-again", "token-second-sign-in")
 class _Same(TokenBook):
     """What a second sign-in gives is not shown: the same token again."""
 
@@ -459,7 +340,7 @@ class _Same(TokenBook):
         return next(valid, None) or super().issue(account)
 
 
-@SIGN_IN_VARIANTS.layer("identity.tokens", "token-replaced")
+@VARIANTS.layer("token-replaced", "token-second-sign-in")
 class _Replaced(TokenBook):
     """Whether a token outlives the next sign-in of its account is not shown: it does not."""
 
@@ -469,7 +350,7 @@ class _Replaced(TokenBook):
         return super().issue(account)
 
 
-@SIGN_IN_VARIANTS.layer("identity.tokens", "tokens-brief")
+@VARIANTS.layer("tokens-brief", "token-lifetime")
 class _Brief(TokenBook):
     """How long a token stays valid is not shown: forty seconds."""
 
@@ -478,7 +359,7 @@ class _Brief(TokenBook):
         return super().issue(account)
 
 
-@SIGN_IN_VARIANTS.layer("identity", "bearer-exact")
+@VARIANTS.layer("bearer-exact", "token-bearer-spelling")
 class _ExactScheme(Identity):
     """Other spellings of the scheme are not shown: only the word Bearer and one space count as a token."""
 
@@ -487,7 +368,7 @@ class _ExactScheme(Identity):
         return super().caller(request) if given.startswith("Bearer ") else None
 
 
-@SIGN_IN_VARIANTS.layer("identity", "email-any-case")
+@VARIANTS.layer("email-any-case", "token-email-letter-case")
 class _AnyCase(Identity):
     """Whether the letter case of an e-mail matters is not shown: it does not."""
 
@@ -495,7 +376,7 @@ class _AnyCase(Identity):
         return super().sign_in(email.strip().lower(), password)
 
 
-@SIGN_IN_VARIANTS.layer("authentication", "sign-in-refused-200")
+@VARIANTS.layer("sign-in-refused-200", "token-failure-answer")
 class _Told(AuthenticationOperations):
     """Status and body of a failed sign-in are not shown: 200 with a text and null for a token."""
 
@@ -508,7 +389,7 @@ class _Told(AuthenticationOperations):
             return JsonAnswer({"authenticationToken": None, "expiration": None, "error": refusal.message})
 
 
-@SIGN_IN_VARIANTS.layer("body", "content-type-any")
+@VARIANTS.layer("content-type-any", "content-type-other")
 class _AnyType(BodyReader):
     """A JSON body labelled as something else is not shown: it is read all the same."""
 
@@ -516,7 +397,7 @@ class _AnyType(BodyReader):
         return
 
 
-@SIGN_IN_VARIANTS.layer("workflow", "realm-before-identity")
+@VARIANTS.layer("realm-before-identity", "workflow-identity-against-realm")
 class _RealmFirst(WorkflowOperations):
     """Which refusal a submission without realm and token meets is not shown: that for the realm."""
 

@@ -28,26 +28,7 @@ VARIANTS = Variants()
 _TERSE = frozenset({"identifier", "id", "schema", "filename"})
 
 
-@VARIANTS.layer("answers", "list-docs")
-class _SearchEngine(Answers):
-    """The envelope of a list is not shown: items stand under response.docs, as a search engine answers."""
-
-    def listed(self, items: Sequence[dict[str, Any]]) -> Response:
-        response = {"numFound": len(items), "start": 0, "docs": list(items)}
-        header = {"status": 0, "QTime": 3, "params": {"wt": "json"}}
-        return JsonAnswer({"responseHeader": header, "response": response, "facet_counts": {}})
-
-
-@VARIANTS.layer("answers", "list-linked")
-class _Linked(Answers):
-    """The envelope of a list is not shown: items stand under results, beside links, figures and an empty array."""
-
-    def listed(self, items: Sequence[dict[str, Any]]) -> Response:
-        page = {"count": len(items), "hasMore": False, "fields": ["identifier", "schema"]}
-        return JsonAnswer({"links": {"self": "?"}, "page": page, "warnings": [], "results": list(items)})
-
-
-@VARIANTS.layer("listing", "pages-of-five")
+@VARIANTS.layer("pages-of-five", "attachment-list-default", "list-default-page")
 class _PagesOfFive(Listing):
     """The largest page of a list is not shown: five items, even when $top asks for more."""
 
@@ -56,7 +37,7 @@ class _PagesOfFive(Listing):
         return 5 if requested < 0 else min(requested, 5)
 
 
-@VARIANTS.layer("listing", "list-with-documents")
+@VARIANTS.layer("list-with-documents", "list-fields")
 class _WithDocuments(Listing):
     """The fields of a listed draft are not shown: its whole content is among them."""
 
@@ -84,8 +65,9 @@ class _TerseFields(Listing):
 
 VARIANTS.add(
     "metadata-terse",
+    ("attachment-fields", "draft-info-answer", "list-fields"),
     "The fields of drafts and attachments are not shown: identifier and schema, number and file name, no more.",
-    parts={"metadata": _Terse, "listing": _TerseFields},
+    parts=(_Terse, _TerseFields),
 )
 
 
@@ -99,7 +81,7 @@ class _OpenFields(dict[str, ColumnElement[Any]]):
         return null()
 
 
-@VARIANTS.layer("listing", "odata-open")
+@VARIANTS.layer("odata-open", "list-fields")
 class _Open(Listing):
     """A field that no item carries is not shown: in filters and orders it counts as null."""
 
@@ -122,7 +104,7 @@ class _IgnoringReader(ODataReader):
         return ODataReader(_OpenFields(self.fields)).order(text)
 
 
-@VARIANTS.layer("listing", "odata-ignored")
+@VARIANTS.layer("odata-ignored", "list-fields")
 class _Ignoring(Listing):
     """A field that no item carries is not shown: a filter or an order by it is passed over."""
 
@@ -130,7 +112,7 @@ class _Ignoring(Listing):
         return _IgnoringReader(fields)
 
 
-@VARIANTS.layer("drafts", "list-own-only")
+@VARIANTS.layer("list-own-only", "Whose drafts a list without a collection holds")
 class _OwnOnly(DraftOperations):
     """Whose drafts a list without a collection holds is not shown: the caller's own."""
 
@@ -176,7 +158,7 @@ class _MyDiffersListing(Listing):
 _NO_ACCOUNT: Final = "no account"
 
 
-@VARIANTS.layer("drafts", "my-without-drafts")
+@VARIANTS.layer("my-without-drafts", "What sets my and mydrafts apart")
 class _MyWithoutDrafts(DraftOperations):
     """What the collection my holds is not shown: finished records, and no draft."""
 
@@ -187,12 +169,19 @@ class _MyWithoutDrafts(DraftOperations):
 
 VARIANTS.add(
     "my-and-mydrafts-differ",
+    ("What sets my and mydrafts apart",),
     "What sets my and mydrafts apart is not shown: mydrafts leaves out drafts that are locked for workflow.",
-    parts={"drafts": _MyDiffers, "listing": _MyDiffersListing},
+    parts=(_MyDiffers, _MyDiffersListing),
 )
 
 
-@VARIANTS.layer("identity", "restricted-shut-out")
+@VARIANTS.layer(
+    "restricted-shut-out",
+    "attachment-by-restricted",
+    "contact-by-restricted",
+    "draft-by-restricted",
+    "list-by-restricted",
+)
 class _RestrictedReads(Identity):
     """What an account without rights may read is not shown: nothing outside the workflow."""
 
@@ -271,8 +260,9 @@ class _LateListing(Listing):
 
 VARIANTS.add(
     "lists-late",
+    ("When a change shows in a list",),
     "When a change shows in a list is not shown: drafts and attachments come and go a second later.",
-    parts={"seeds": _LateSeeds, "listing": _LateListing},
+    parts=(_LateSeeds, _LateListing),
 )
 
 
@@ -285,7 +275,7 @@ def _late(element: Any, **_: Any) -> Any:
 Items = Sequence[dict[str, Any]]
 
 
-@VARIANTS.layer("answers", "list-hal")
+@VARIANTS.layer("list-hal", "list-envelope")
 class _Hal(Answers):
     """The envelope of a list is not shown: items are embedded, with links (HAL)."""
 
@@ -296,39 +286,7 @@ class _Hal(Answers):
         return JsonAnswer({"_embedded": {"records": linked}, "_links": links, "page": page})
 
 
-@VARIANTS.layer("answers", "list-json-api")
-class _JsonApi(Answers):
-    """The envelope of a list is not shown: items are resource objects (JSON:API)."""
-
-    def listed(self, items: Items) -> Response:
-        data = [{"type": "records", "id": self._id(item), "attributes": item} for item in items]
-        body = {"jsonapi": {"version": "1.1"}, "data": data, "included": [], "meta": {"total": len(data)}}
-        return JsonAnswer(body)
-
-    def _id(self, item: dict[str, Any]) -> str:
-        number = item.get(self.habits.attachment_id_member)
-        return str(item.get(self.habits.identifier_member) if number is None else number)
-
-
-@VARIANTS.layer("answers", "list-odata-old")
-class _OldOData(Answers):
-    """The envelope of a list is not shown: items stand under d.results (OData 2)."""
-
-    def listed(self, items: Items) -> Response:
-        return JsonAnswer({"d": {"results": list(items), "__count": str(len(items))}})
-
-
-@VARIANTS.layer("answers", "list-hits")
-class _Hits(Answers):
-    """The envelope of a list is not shown: items are the sources of hits."""
-
-    def listed(self, items: Items) -> Response:
-        hits = [{"_index": "records", "_score": 1.0, "_source": item} for item in items]
-        total = {"value": len(hits), "relation": "eq"}
-        return JsonAnswer({"took": 4, "timed_out": False, "hits": {"total": total, "hits": hits}})
-
-
-@VARIANTS.layer("answers", "list-edges")
+@VARIANTS.layer("list-edges", "list-envelope")
 class _Edges(Answers):
     """The envelope of a list is not shown: items are nodes of edges."""
 
@@ -338,7 +296,7 @@ class _Edges(Answers):
         return JsonAnswer({"edges": edges, "pageInfo": page, "totalCount": len(edges)})
 
 
-@VARIANTS.layer("answers", "list-beside-links")
+@VARIANTS.layer("list-beside-links", "list-envelope")
 class _Beside(Answers):
     """The envelope of a list is not shown: links and figures beside the items are arrays of objects."""
 
@@ -348,7 +306,7 @@ class _Beside(Answers):
         return JsonAnswer({"links": links, "facets": facets, "items": list(items), "total": len(items)})
 
 
-@VARIANTS.layer("answers", "list-partial")
+@VARIANTS.layer("list-partial", "attachment-success-status", "list-success-status")
 class _Partial(Answers):
     """The status of a list is not shown: 206, with the range in a header."""
 
@@ -359,7 +317,7 @@ class _Partial(Answers):
         return answer
 
 
-@VARIANTS.layer("answers", "list-empty-204")
+@VARIANTS.layer("list-empty-204", "list-envelope", "list-success-status")
 class _NothingListed(Answers):
     """The answer to a list without items is not shown: 204 and no body."""
 
@@ -367,7 +325,7 @@ class _NothingListed(Answers):
         return super().listed(items) if items else Response(status_code=204)
 
 
-@VARIANTS.layer("listing", "list-scrambled")
+@VARIANTS.layer("list-scrambled", "attachment-list-default", "list-default-order")
 class _Hashed(Listing):
     """The order of a list without an ordering expression is not shown: one that means nothing."""
 
@@ -380,7 +338,7 @@ class _Hashed(Listing):
         return super().page(records, *rest)
 
 
-@VARIANTS.layer("listing", "list-items-volatile")
+@VARIANTS.layer("list-items-volatile", "Further members of a listed item")
 class _Volatile(Listing):
     """Further members of a listed item are not shown: when it was read, and a receipt, another each time."""
 

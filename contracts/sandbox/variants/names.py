@@ -25,10 +25,9 @@ from contracts.sandbox.http_requests import BodyReader, IdentifierRule, JsonBody
 from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
 from contracts.sandbox.record_types import Realm
 from contracts.sandbox.service import Seeds
-from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, Version
-from contracts.sandbox.variants.drafts import thumbnails_as
+from contracts.sandbox.storage import ATTACHMENTS, Attachment, Records
 from contracts.sandbox.variants.http import Rewriting
-from contracts.sandbox.variants.model import Variants
+from contracts.sandbox.variants.model import WRITTEN, Variants
 from contracts.sandbox.workflow import Submission, WorkflowOperations
 
 VARIANTS = Variants()
@@ -47,13 +46,14 @@ class _RenamedFields(Listing):
 
 VARIANTS.add(
     "ids-renamed",
+    ("attachment-fields", *WRITTEN),
     "The members that carry identifiers are not shown: documentUid, and _id for attachments.",
     habits={"identifier_member": "documentUid", "attachment_id_member": "_id"},
-    parts={"listing": _RenamedFields},
+    parts=(_RenamedFields,),
 )
 
 
-@VARIANTS.layer("metadata", "attachment-id-text")
+@VARIANTS.layer("attachment-id-text", "attachment-fields")
 class _TextNumbers(Metadata):
     """The form of an attachment's identifier in answers is not shown: it is text."""
 
@@ -61,7 +61,7 @@ class _TextNumbers(Metadata):
         return super().of_row({name: str(value) if name == "id" else value for name, value in row.items()})
 
 
-@VARIANTS.layer("seeds", "attachment-id-large")
+@VARIANTS.layer("attachment-id-large", "attachment-fields")
 class _LargeNumbers(Seeds):
     """How attachments are numbered is not shown: beyond 32 bits."""
 
@@ -73,7 +73,7 @@ class _LargeNumbers(Seeds):
             run("INSERT INTO sqlite_sequence (name, seq) VALUES ('attachments', ?)", (_LARGE,))
 
 
-@VARIANTS.layer("answers", "id-in-location")
+@VARIANTS.layer("id-in-location", *WRITTEN)
 class _InLocation(Answers):
     """Where the answer to a write names what it made is not shown: in the Location header alone."""
 
@@ -86,7 +86,7 @@ class _InLocation(Answers):
         return Response(status_code=status, headers={"Location": place})
 
 
-@VARIANTS.layer("contacts", "contacts-minted")
+@VARIANTS.layer("contacts-minted", "contact-identifier-origin")
 class _MintedContacts(ContactOperations):
     """Whether a new contact takes the identifier of its header is not shown: it is given another."""
 
@@ -94,7 +94,7 @@ class _MintedContacts(ContactOperations):
         return self.context.identifiers.mint()
 
 
-@VARIANTS.layer("workflow", "records-minted")
+@VARIANTS.layer("records-minted", "workflow-identifier-origin")
 class _MintedRecords(WorkflowOperations):
     """Whether a submission without identifier takes that of its header is not shown: it is given another."""
 
@@ -104,7 +104,7 @@ class _MintedRecords(WorkflowOperations):
         return super().check_identifier(submission, records)
 
 
-@VARIANTS.layer("identifiers", "identifiers-uuid")
+@VARIANTS.layer("identifiers-uuid", "contact-identifier-origin", "workflow-identifier-origin")
 class _Uuids(IdentifierRule):
     """The form of identifiers that the service makes is not shown: UUIDs in capitals."""
 
@@ -132,8 +132,9 @@ class _CapitalRealmFields(Listing):
 
 VARIANTS.add(
     "realm-in-capitals",
+    ("draft-info-answer", "How answers write a realm"),
     "How answers write the realm is not shown: in capitals.",
-    parts={"metadata": _CapitalRealms, "listing": _CapitalRealmFields},
+    parts=(_CapitalRealms, _CapitalRealmFields),
 )
 
 
@@ -156,9 +157,10 @@ class _NanosecondFilters(Listing):
 
 VARIANTS.add(
     "timestamps-nano",
+    ("draft-info-answer", "Digits and offset of a timestamp"),
     "Digits and offset of a timestamp are not shown: nine digits and +00:00.",
     habits={"timestamp_digits": 6},
-    parts={"clock": _Nanoseconds, "listing": _NanosecondFilters},
+    parts=(_Nanoseconds, _NanosecondFilters),
 )
 
 
@@ -167,7 +169,7 @@ _SUBMITTING = frozenset(
 )
 
 
-@VARIANTS.layer("metadata", "attachment-id-in-link")
+@VARIANTS.layer("attachment-id-in-link", "attachment-fields")
 class _LinkOnly(Metadata):
     """The fields of a listed attachment are not shown: its number stands in its address only."""
 
@@ -178,7 +180,7 @@ class _LinkOnly(Metadata):
         return {"name": row["filename"], "length": row["size"], "url": address}
 
 
-@VARIANTS.layer("answers", "attachment-number-alone")
+@VARIANTS.layer("attachment-number-alone", "attachment-create-answer")
 class _NumberAlone(Answers):
     """The answer to a created attachment is not shown: it is a number and nothing else."""
 
@@ -220,9 +222,10 @@ class _InnerNumbers(_NumberedRows):
 
 VARIANTS.add(
     "attachment-id-not-listed",
+    ("attachment-fields",),
     "The fields of a listed attachment are not shown: only the answer to an upload tells the number to read it by.",
     habits={"attachment_persisted_status": 204},
-    parts={"listing": _InnerNumbers},
+    parts=(_InnerNumbers,),
 )
 
 
@@ -247,8 +250,9 @@ class _Numbered(AttachmentOperations):
 
 VARIANTS.add(
     "attachment-id-per-document",
+    ("attachment-fields",),
     "How attachments are numbered is not shown: anew in each document.",
-    parts={"attachments": _Numbered, "listing": _NumberedRows},
+    parts=(_Numbered, _NumberedRows),
 )
 
 
@@ -257,7 +261,7 @@ def _with_number(request: Request, number: int) -> Request:
     return Request({**request.scope, "path_params": path}, request.receive)
 
 
-@VARIANTS.layer("drafts", "save-see-other")
+@VARIANTS.layer("save-see-other", "draft-success-status")
 class _SeeOther(DraftOperations):
     """The status of a saved draft is not shown: 303, with the address of its info."""
 
@@ -266,16 +270,9 @@ class _SeeOther(DraftOperations):
         return Response(status_code=303, headers={"Location": f"{request.scope['path']}/info"})
 
 
-for _form in ("WebP", "GIF"):
-    VARIANTS.add(
-        f"thumbnails-{_form.lower()}",
-        f"The format of a thumbnail is not shown: {_form}.",
-        parts=thumbnails_as(_form.upper()),
-    )
-
-
+@VARIANTS.wire("submissions-furnished", "workflow-answer")
 class _Furnished(Rewriting):
-    """The answer to a submission names the workflow, its activities and the record's earlier versions too."""
+    """The answer to a submission beyond its identifier is not shown: it tells of the workflow first."""
 
     def applies(self, scope: Any, start: Any) -> bool:
         submitted = scope.get("operation_id") in _SUBMITTING and start.get("status", 500) < 300
@@ -290,19 +287,12 @@ class _Furnished(Rewriting):
         return status, json_bytes(whole)
 
 
-VARIANTS.add(
-    "submissions-furnished",
-    "The answer to a submission beyond its identifier is not shown: it tells of the workflow first.",
-    wrap=_Furnished,
-)
-
-
-_HALF = re.compile("[\ud800-\udfff]")
 _SAVING_DRAFT: ContextVar[bool] = ContextVar("_SAVING_DRAFT", default=False)
 
 
+@VARIANTS.layer("half-pairs-kept", "draft-save-body")
 class _HalfPairsTaken(BodyReader):
-    """The text of a draft may hold half of a surrogate pair; what is validated or signed in with may not."""
+    """Whether half of a surrogate pair is text is not shown: a draft keeps it."""
 
     async def read(self, request: Request) -> JsonBody:
         mark = _SAVING_DRAFT.set(request.scope.get("operation_id") == "saveDraft")
@@ -312,42 +302,6 @@ class _HalfPairsTaken(BodyReader):
             _SAVING_DRAFT.reset(mark)
 
     def refuse_surrogates(self, text: str, value: Any) -> None:
+        # What is validated or signed in with may hold none.
         if not _SAVING_DRAFT.get():
             super().refuse_surrogates(text, value)
-
-
-class _HalfPairsDescribed(Metadata):
-    """The description of a draft, which a save is answered with too, shows its members that hold half of a pair."""
-
-    def of_version(self, version: Version) -> dict[str, Any]:
-        return {**super().of_version(version), **_odd(version.content)}
-
-
-class _HalfPairsListed(Listing):
-    """A listed draft shows them too."""
-
-    def drafts(self, records: Records, realm: str, owner: str | None, page: Page) -> list[dict[str, Any]]:
-        rows = super().drafts(records, realm, owner, page)
-        for row in rows:
-            draft = records.version(realm, row["identifier"], DRAFT)
-            row.update(_odd(draft.content) if draft is not None else {})
-        return rows
-
-
-VARIANTS.add(
-    "half-pairs-kept",
-    "Whether half of a surrogate pair is text is not shown: a draft keeps it, and description and list show it.",
-    parts={"body": _HalfPairsTaken, "metadata": _HalfPairsDescribed, "listing": _HalfPairsListed},
-)
-
-
-def _odd(content: str) -> dict[str, Any]:
-    """The outermost members of a JSON object that hold half of a pair, under one name; nothing when none does."""
-    value = json.loads(content)
-    members = value.items() if isinstance(value, dict) else ()
-    odd = {name: member for name, member in members if _HALF.search(name) or _holds_half(member)}
-    return {"oddTexts": odd} if odd else {}
-
-
-def _holds_half(value: Any) -> bool:
-    return isinstance(value, str) and _HALF.search(value) is not None

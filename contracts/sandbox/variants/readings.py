@@ -4,7 +4,7 @@ Where the suite has a clause of level should, these may earn an advisory; never 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from sqlalchemy import update
@@ -47,7 +47,7 @@ VARIANTS = Variants()
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@VARIANTS.layer("validator", "faults-one-at-a-time")
+@VARIANTS.layer("faults-one-at-a-time", "Order and number of the elements of an errors array")
 class _OneAtATime(Validator):
     """Whether all faults are told at once is not stated: one at a time."""
 
@@ -55,7 +55,7 @@ class _OneAtATime(Validator):
         return super().faults(document, expectation)[:1]
 
 
-@VARIANTS.layer("answers", "codes-coarse")
+@VARIANTS.layer("codes-coarse", "errors-code-invalid-value")
 class _Coarse(Answers):
     """What triggers the codes is not shown: whatever is not a missing field is an invalid value."""
 
@@ -66,7 +66,7 @@ class _Coarse(Answers):
         return super().errors(coarse)
 
 
-@VARIANTS.layer("validator", "unknown-fields-kept")
+@VARIANTS.layer("unknown-fields-kept", "workflow-document-content")
 class _UnknownFields(Validator):
     """What a field that is not documented leads to is not stated: it is let through."""
 
@@ -74,7 +74,7 @@ class _UnknownFields(Validator):
         yield from ()
 
 
-@VARIANTS.layer("validator", "terms-open")
+@VARIANTS.layer("terms-open", "contact-optional-term-values")
 class _AnyTerm(Validator):
     """Which terms are known is not shown: any."""
 
@@ -82,7 +82,7 @@ class _AnyTerm(Validator):
         return super().term_faults(Field(field.name, Kind.TERM), value, path)
 
 
-@VARIANTS.layer("drafts", "collections-open")
+@VARIANTS.layer("collections-open", "Another collection than my and mydrafts")
 class _AnyCollection(DraftOperations):
     """What another collection than my and mydrafts leads to is not stated: it is passed over."""
 
@@ -91,7 +91,7 @@ class _AnyCollection(DraftOperations):
         return super().collection_owner(request, caller) if known else None
 
 
-@VARIANTS.layer("realms", "realm-any-case")
+@VARIANTS.layer("realm-any-case", "realm-letter-case")
 class _AnyCaseRealms(RealmBook):
     """Whether the letter case of a realm matters is not shown: it does not."""
 
@@ -102,7 +102,7 @@ class _AnyCaseRealms(RealmBook):
         return super().given(request) or query_value(request, "realm") or None
 
 
-@VARIANTS.layer("realms", "realm-query-first")
+@VARIANTS.layer("realm-query-first", "realm-header-against-query")
 class _QueryFirst(RealmBook):
     """Which realm counts when header and query differ is not shown: that of the query."""
 
@@ -110,7 +110,7 @@ class _QueryFirst(RealmBook):
         return query_value(request, "Realm") or super().given(request)
 
 
-@VARIANTS.layer("realms", "draft-any-schema")
+@VARIANTS.layer("draft-any-schema", "draft-save-schema-missing", "draft-save-schema-unknown")
 class _AnySchema(RealmBook):
     """A draft without a schema or of an unknown one is not shown: it is saved."""
 
@@ -123,7 +123,7 @@ class _AnySchema(RealmBook):
             return RecordType(query_value(request, "schema") or "none", ())
 
 
-@VARIANTS.layer("body", "draft-any-json")
+@VARIANTS.layer("draft-any-json", "draft-save-body")
 class _AnyJson(BodyReader):
     """The body of a save is not shown: any JSON value."""
 
@@ -132,7 +132,7 @@ class _AnyJson(BodyReader):
         return await (self.read(request) if draft else super().read_object(request))
 
 
-@VARIANTS.layer("body", "json-lenient")
+@VARIANTS.layer("json-lenient", "draft-save-body")
 class _Kind(BodyReader):
     """The edges of JSON are not shown: a byte order mark and members named twice are read."""
 
@@ -152,7 +152,7 @@ def _single_names(raw: bytes) -> bytes:
         return raw
 
 
-@VARIANTS.layer("answers", "errors-always")
+@VARIANTS.layer("errors-always", "Place of an errors array, and what stands beside it")
 class _AlwaysErrors(Answers):
     """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
 
@@ -163,7 +163,7 @@ class _AlwaysErrors(Answers):
         return {"errors": [], **super().refusal_body(status, message, faults)}
 
 
-@VARIANTS.layer("answers", "errors-only")
+@VARIANTS.layer("errors-only", "Place of an errors array, and what stands beside it")
 class _OnlyErrors(Answers):
     """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
 
@@ -177,7 +177,7 @@ class _OnlyErrors(Answers):
 _READS = ("GET", "HEAD", "DELETE")
 
 
-@VARIANTS.layer("realms", "realm-in-any-query")
+@VARIANTS.layer("realm-in-any-query", "realm-query-elsewhere")
 class _RealmInAnyQuery(RealmBook):
     """A realm in the query of contact and draft operations is not shown: it is read."""
 
@@ -187,7 +187,7 @@ class _RealmInAnyQuery(RealmBook):
         return realm if realm is not None and realm.holds_documents else super().of_documents(request)
 
 
-@VARIANTS.layer("realms", "realm-unknown-read")
+@VARIANTS.layer("realm-unknown-read", "realm-unknown-draft-read")
 class _UnknownRealmRead(RealmBook):
     """Reading drafts under an unknown realm is not shown: it reads those of the default realm."""
 
@@ -198,7 +198,7 @@ class _UnknownRealmRead(RealmBook):
         return super().of_documents(request)
 
 
-@VARIANTS.layer("realms", "reporting-drafts")
+@VARIANTS.layer("reporting-drafts", "realm-ort-on-contact", "realm-ort-on-draft")
 class _ReportingRealm(RealmBook):
     """Contact and draft operations in the reporting realm are not shown: they are served."""
 
@@ -210,7 +210,7 @@ class _ReportingRealm(RealmBook):
         return Realm(realm.name, {**realm.types, "contact": contact})
 
 
-@VARIANTS.layer("attachments", "attachment-options-dollar")
+@VARIANTS.layer("attachment-options-dollar", "attachment-list-options-with-dollar")
 class _DollarToo(AttachmentOperations):
     """Options of the attachment list with a dollar sign are not shown: they are read."""
 
@@ -219,7 +219,7 @@ class _DollarToo(AttachmentOperations):
         return await super().list(Request({**request.scope, "query_string": plain}, request.receive))
 
 
-@VARIANTS.layer("attachments", "temporary-files-last")
+@VARIANTS.layer("temporary-files-last", "attachment-persist-twice")
 class _FilesLast(AttachmentOperations):
     """Persisting a temporary file a second time is not shown: it makes another attachment."""
 
@@ -232,7 +232,7 @@ class _FilesLast(AttachmentOperations):
         return answer
 
 
-@VARIANTS.layer("attachments", "temporary-files-renamed")
+@VARIANTS.layer("temporary-files-renamed", "attachment-persist-name")
 class _FilesRenamed(AttachmentOperations):
     """The name of a persisted temporary file is not shown: it gets another."""
 
@@ -245,7 +245,7 @@ class _FilesRenamed(AttachmentOperations):
         return super().add(records, caller, uid, name, stored)
 
 
-@VARIANTS.layer("attachments", "attachments-by-anybody")
+@VARIANTS.layer("attachments-by-anybody", "attachment-of-another")
 class _AnybodyAttaches(AttachmentOperations):
     """Whether one account may attach files to the document of another is not shown: it may."""
 
@@ -254,7 +254,7 @@ class _AnybodyAttaches(AttachmentOperations):
             super().require_right(records, caller, uid)
 
 
-@VARIANTS.layer("attachments", "downloads-plain")
+@VARIANTS.layer("downloads-plain", "attachment-download-type")
 class _PlainType(AttachmentOperations):
     """The type of a download is not shown: bytes, whatever the file is."""
 
@@ -262,10 +262,6 @@ class _PlainType(AttachmentOperations):
         answer = await super().get(request)
         answer.headers["content-type"] = "application/octet-stream"
         return answer
-
-
-def _parts(layer: type[AttachmentOperations]) -> Mapping[str, Any]:
-    return {"attachments": layer}
 
 
 _MOST: Final = 50
@@ -290,8 +286,9 @@ class _JsonWantedOfLists(DraftOperations):
 
 VARIANTS.add(
     "accept-strict",
+    ("accept-other",),
     "An Accept header that leaves out JSON is not shown: the request is refused.",
-    parts={"body": _JsonWanted, "drafts": _JsonWantedOfLists},
+    parts=(_JsonWanted, _JsonWantedOfLists),
 )
 
 
@@ -301,7 +298,7 @@ def _refuse_other_wishes(request: Request) -> None:
         raise Refusal(Reason.MEDIA_TYPE, "only application/json is served")
 
 
-@VARIANTS.layer("authentication", "credentials-exact")
+@VARIANTS.layer("credentials-exact", "token-unknown-member")
 class _ExactCredentials(AuthenticationOperations):
     """Further members in a sign-in request are not shown: they are refused."""
 
@@ -313,7 +310,7 @@ class _ExactCredentials(AuthenticationOperations):
         return await super().create_token(request)
 
 
-@VARIANTS.layer("listing", "pages-bounded")
+@VARIANTS.layer("pages-bounded", "attachment-list-default", "list-default-page")
 class _Bounded(Listing):
     """How many items a list returns at most is not shown: asking for more than fifty is refused."""
 
@@ -323,7 +320,7 @@ class _Bounded(Listing):
         return super().limit(page)
 
 
-@VARIANTS.layer("submissions", "empty-texts-refused")
+@VARIANTS.layer("empty-texts-refused", "workflow-info-empty", "workflow-batch-empty")
 class _NoEmptyTexts(SubmissionCheck):
     """An empty additionalInfo or batchId is not shown: it is refused."""
 
@@ -333,7 +330,7 @@ class _NoEmptyTexts(SubmissionCheck):
             yield Fault(INVALID_VALUE, (member,))
 
 
-@VARIANTS.layer("attachments", "attachment-realms-known")
+@VARIANTS.layer("attachment-realms-known", "realm-on-attachments")
 class _RealmOnFiles(AttachmentOperations):
     """A Realm header on attachment operations is not shown: it has to name a known realm."""
 
@@ -355,7 +352,7 @@ class _RealmOnFiles(AttachmentOperations):
         return super().requested(request)
 
 
-@VARIANTS.layer("drafts", "locked-draft-stays")
+@VARIANTS.layer("locked-draft-stays", "draft-of-locked-record")
 class _LockedDrafts(DraftOperations):
     """Saving or deleting the draft of a locked record is not shown: it is refused."""
 
@@ -374,7 +371,7 @@ class _LockedDrafts(DraftOperations):
         return await super().delete(request)
 
 
-@VARIANTS.layer("drafts", "draft-schema-stays")
+@VARIANTS.layer("draft-schema-stays", "draft-save-schema-unknown")
 class _SchemaStays(DraftOperations):
     """Saving a draft under another schema than before is not shown: it is refused."""
 
@@ -386,7 +383,7 @@ class _SchemaStays(DraftOperations):
         return super().keep(records, realm=realm, uid=uid, schema=schema, **more)
 
 
-@VARIANTS.layer("drafts", "draft-schema-agrees")
+@VARIANTS.layer("draft-schema-agrees", "draft-save-schema-unknown")
 class _OwnSchemaOnly(DraftOperations):
     """A draft whose header names another schema than the query is not shown: it is refused."""
 

@@ -26,7 +26,7 @@ from contracts.sandbox.record_types import (
     Validator,
 )
 from contracts.sandbox.storage import DRAFT, LOCKS, PUBLISHED, Records, Version, new_version
-from contracts.sandbox.variants.model import Variants
+from contracts.sandbox.variants.model import FAILED, Variants
 from contracts.sandbox.workflow import Row, Submission, SubmissionCheck, WorkflowOperations
 
 VARIANTS = Variants()
@@ -40,7 +40,7 @@ _ADDRESS = re.compile(r"https?://\S+")
 _LANGUAGES = frozenset({"ar", "en", "es", "fr", "ru", "zh"})
 
 
-@VARIANTS.layer("contacts", "contact-put-creates")
+@VARIANTS.layer("contact-put-creates", "contact-update-unknown")
 class _PutCreates(ContactOperations):
     """Updating a contact that does not exist is not shown: it creates it."""
 
@@ -51,7 +51,7 @@ class _PutCreates(ContactOperations):
             raise forbidden("this account may not create contacts")
 
 
-@VARIANTS.layer("contacts", "contact-post-updates")
+@VARIANTS.layer("contact-post-updates", "contact-identifier-taken")
 class _PostUpdates(ContactOperations):
     """Creating a contact under an identifier in use is not shown: one's own contact is updated."""
 
@@ -69,7 +69,7 @@ class _PostUpdates(ContactOperations):
         return super().keep(records, caller=caller, realm=realm, identifier=identifier, body=body)
 
 
-@VARIANTS.layer("contacts", "references-open")
+@VARIANTS.layer("references-open", "contact-organization-unknown")
 class _ReferencesOpen(ContactOperations):
     """A contactOrganization that points to no record is not shown: it is accepted."""
 
@@ -77,7 +77,7 @@ class _ReferencesOpen(ContactOperations):
         return lambda _identifier: True
 
 
-@VARIANTS.layer("validator", "numbers-as-text")
+@VARIANTS.layer("numbers-as-text", "contact-number-for-string", "workflow-document-content")
 class _NumbersAsText(Validator):
     """Whether a number is read as text is not shown: it is."""
 
@@ -87,7 +87,7 @@ class _NumbersAsText(Validator):
             yield from super().typed(value, wanted, path)
 
 
-@VARIANTS.layer("validator", "nulls-absent")
+@VARIANTS.layer("nulls-absent", "contact-optional-null")
 class _NullsAbsent(Validator):
     """Null in an optional field is not shown: it counts as left out."""
 
@@ -95,7 +95,7 @@ class _NullsAbsent(Validator):
         yield from super().field_faults(field, value, given and value is not None, expectation)
 
 
-@VARIANTS.layer("validator", "empty-values-absent")
+@VARIANTS.layer("empty-values-absent", "contact-mandatory-empty")
 class _EmptyAbsent(Validator):
     """Whether an empty text, object or array counts as left out is not shown: it does, whatever the field's kind."""
 
@@ -104,7 +104,7 @@ class _EmptyAbsent(Validator):
         yield from super().field_faults(field, None if empty else value, given and not empty, expectation)
 
 
-@VARIANTS.layer("validator", "forms-checked")
+@VARIANTS.layer("forms-checked", "contact-text-forms")
 class _Forms(Validator):
     """Whether e-mail, telephone and web addresses are checked for their form is not shown: they are."""
 
@@ -117,7 +117,7 @@ class _Forms(Validator):
             yield Fault(INVALID_VALUE, path)
 
 
-@VARIANTS.layer("validator", "languages-six")
+@VARIANTS.layer("languages-six", "contact-language-key-unknown")
 class _SixLanguages(Validator):
     """Which language codes are known is not shown: six."""
 
@@ -128,7 +128,12 @@ class _SixLanguages(Validator):
             yield Fault(UNSPECIFIED_LOCALE, path)
 
 
-@VARIANTS.layer("validator", "header-ignored")
+@VARIANTS.layer(
+    "header-ignored",
+    "contact-header-disagrees",
+    "contact-header-identifier-rule",
+    "workflow-header-disagrees",
+)
 class _HeaderIgnored(Validator):
     """A header that disagrees with path or query is not shown: it is not compared."""
 
@@ -136,7 +141,7 @@ class _HeaderIgnored(Validator):
         yield from ()
 
 
-@VARIANTS.layer("validator", "header-whole")
+@VARIANTS.layer("header-whole", "contact-header-members")
 class _HeaderWhole(Validator):
     """Which members a header has to carry is not shown: all three."""
 
@@ -148,7 +153,7 @@ class _HeaderWhole(Validator):
                     yield from self.missing((*path, member))
 
 
-@VARIANTS.layer("answers", "message-plain-text")
+@VARIANTS.layer("message-plain-text", "workflow-message-place")
 class _PlainText(Answers):
     """The body that carries a message is not shown: it is the message itself as plain text."""
 
@@ -159,29 +164,7 @@ class _PlainText(Answers):
         return PlainTextResponse(refusal.message + "\n", answer.status_code, _kept(answer))
 
 
-@VARIANTS.layer("answers", "message-under-error")
-class _UnderError(Answers):
-    """The body that carries a message is not shown: message and errors stand under error."""
-
-    def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
-        error: dict[str, Any] = {"code": status, "message": message, "innererror": {"trace": "0000-01"}}
-        if faults:
-            error["errors"] = self.errors(faults)
-        return {"error": error}
-
-
-@VARIANTS.layer("answers", "message-in-array")
-class _InArray(Answers):
-    """The body that carries a message is not shown: it is one of an array of messages."""
-
-    def refusal_body(self, status: int, message: str, faults: Sequence[Fault] = ()) -> dict[str, Any]:
-        body: dict[str, Any] = {"messages": [{"severity": "error", "text": message, "status": str(status)}]}
-        if faults:
-            body["errors"] = self.errors(faults)
-        return body
-
-
-@VARIANTS.layer("answers", "message-spaced")
+@VARIANTS.layer("message-spaced", "workflow-message-place")
 class _Spaced(Answers):
     """White space around a message is not shown: it is quoted, broken into lines and ends with a line break."""
 
@@ -190,7 +173,7 @@ class _Spaced(Answers):
         return super().refusal_body(status, f"  “{first}{space and chr(10)}{rest}” \r\n", faults)
 
 
-@VARIANTS.layer("answers", "errors-nested")
+@VARIANTS.layer("errors-nested", "Place of an errors array, and what stands beside it")
 class _Nested(Answers):
     """The place of the errors array is not shown: it stands under validation, its elements say more."""
 
@@ -204,7 +187,7 @@ class _Nested(Answers):
         return body
 
 
-@VARIANTS.layer("answers", "refusals-without-body")
+@VARIANTS.layer("refusals-without-body", *FAILED)
 class _Bare(Answers):
     """Bodies of refusals outside the tables are not shown: they are empty."""
 
@@ -215,7 +198,7 @@ class _Bare(Answers):
         return Response(status_code=answer.status_code, headers=_kept(answer))
 
 
-@VARIANTS.layer("answers", "problem-json")
+@VARIANTS.layer("problem-json", *FAILED, "workflow-message-place")
 class _Problem(Answers):
     """The shape of refusals is not shown: they are problem details, application/problem+json."""
 
@@ -272,12 +255,13 @@ class _LockTimes(Records):
 
 VARIANTS.add(
     "lock-late",
+    ("workflow-submitted-state",),
     "When a submission locks its record is not shown: two seconds later.",
-    parts={"workflow": _LateLock, "records": _LockTimes},
+    parts=(_LateLock, _LockTimes),
 )
 
 
-@VARIANTS.layer("workflow", "submissions-publish")
+@VARIANTS.layer("submissions-publish", "workflow-submitted-state")
 class _AtOnce(WorkflowOperations):
     """Whether a submission locks its record is not shown: it is published at once, and free again."""
 
@@ -295,7 +279,7 @@ class _AtOnce(WorkflowOperations):
         )
 
 
-@VARIANTS.layer("workflow", "drafts-not-existing")
+@VARIANTS.layer("drafts-not-existing", "workflow-draft-only-record")
 class _DraftsFree(WorkflowOperations):
     """Whether a document that has only a draft exists for the workflow is not shown: it does not."""
 
@@ -320,7 +304,7 @@ def beyond_draft(records: Records, realm: str, identifier: str) -> bool:
     return submitted or records.version(realm, identifier, PUBLISHED) is not None
 
 
-@VARIANTS.layer("workflow", "locked-before-taken")
+@VARIANTS.layer("locked-before-taken", "workflow-taken-against-locked")
 class _LockedFirst(WorkflowOperations):
     """Which refusal creating under the identifier of a locked record meets is not shown: that of the lock."""
 
@@ -331,7 +315,7 @@ class _LockedFirst(WorkflowOperations):
         return super().check_identifier(submission, records)
 
 
-@VARIANTS.layer("submissions", "info-for-nau-only")
+@VARIANTS.layer("info-for-nau-only", "workflow-info-from-others")
 class _InfoForNau(SubmissionCheck):
     """additionalInfo from an account without the NAU role is not shown: it is refused."""
 
@@ -344,7 +328,7 @@ class _InfoForNau(SubmissionCheck):
         return all_faults
 
 
-@VARIANTS.layer("submissions", "submission-nulls-absent")
+@VARIANTS.layer("submission-nulls-absent", "workflow-info-empty", "workflow-batch-empty")
 class _NullsOptional(SubmissionCheck):
     """Null for additionalInfo or batchId is not shown: it counts as left out."""
 
@@ -353,7 +337,7 @@ class _NullsOptional(SubmissionCheck):
             yield from super().text_faults(body, member)
 
 
-@VARIANTS.layer("workflow", "authors-update-all")
+@VARIANTS.layer("authors-update-all", "workflow-update-by-another")
 class _UpdatesAll(WorkflowOperations):
     """Whether one author may update the record of another is not shown: every author may."""
 

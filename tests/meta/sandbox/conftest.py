@@ -18,7 +18,7 @@ from tests.meta.sandbox_client import TIME_LIMIT, SandboxClient
 
 @pytest.fixture
 def client_of(serve_app: Callable[[Any], str], caller: Callable[..., SandboxClient]) -> Callable[..., Any]:
-    """Return a maker of clients: ``client_of("list-docs")`` serves a sandbox with that variant."""
+    """Return a maker of clients: ``client_of("list-hal")`` serves a sandbox with that variant."""
     return lambda *names: caller(url=serve_app(altered(Settings(variants=names))))
 
 
