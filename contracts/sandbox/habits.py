@@ -7,10 +7,10 @@ here and never another branch in the code.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.responses import JSONResponse, Response
 
@@ -55,96 +55,79 @@ class Settings:
     origins: AllowedOrigins | None = None
 
 
+_Value = TypeVar("_Value")
+
+
+def _habit(usual: _Value, meaning: str) -> _Value:
+    value: _Value = field(default=usual, metadata={"meaning": meaning})
+    return value
+
+
 @dataclass(frozen=True)
 class Habits:
-    """The plainest HTTP habit for each silent point.
+    """The plainest HTTP habit for each silent point."""
 
-    Attributes:
-        token_status: success of the token operation.
-        contact_created_status: success of contact create.
-        contact_updated_status: success of contact update.
-        draft_created_status: success of Save when no draft was there.
-        draft_updated_status: success of Save when it replaced one.
-        draft_deleted_status: success of Delete; 204 carries no body.
-        attachment_created_status: success of Create.
-        attachment_persisted_status: success of Upload from temporary storage.
-        workflow_created_status: success of a workflow POST.
-        workflow_updated_status: success of a workflow PUT.
-        unauthenticated_status: protected operation without a valid token (workflow excepted: 403 is stated).
-        wrong_credentials_status: token operation with a wrong e-mail or password.
-        forbidden_status: signed in, but without the right (workflow excepted).
-        not_found_status: the thing named in the path is not there.
-        delete_missing_status: Delete where there is no draft, so also the second Delete.
-        bad_request_status: a parameter, header or body that cannot be used.
-        validation_status: faulty contact or submission content, with the ``errors`` array.
-        conflict_status: contact create under an identifier in use.
-        too_large_status: an upload or body over its limit.
-        media_type_status: a JSON operation with another content type.
-        write_answers_record: contact, draft and attachment writes answer the record's metadata; else nothing.
-        identifier_member: member that carries a record's identifier.
-        attachment_id_member: member that carries an attachment's integer id.
-        list_member: member that wraps list items; ``None`` answers the bare array.
-        count_member: member beside ``list_member`` that carries the number of items; ``None`` leaves it out.
-        draft_member: member that wraps the content answered by Get; ``None`` answers the content itself.
-        error_member: member that wraps a refusal; ``None`` puts its members at the top level.
-        status_member: member of a refusal that repeats the status; ``None`` leaves it out.
-        message_member: member of a refusal that carries its text.
-        error_property_path: the ``property`` of a fault is a dotted path, not just the field of the table.
-        timestamp_digits: digits of fractional seconds, 1 to 6.
-        head_length: HEAD answers carry the Content-Length of the GET.
-        realm_required: contact and draft operations refuse a request without Realm header.
-        default_realm: realm taken when none is given and none is required.
-        attachments_open: attachment exists, get and thumbnail answer without a token.
-        empty_mandatory_string_refused: an empty string counts as a missing mandatory value.
-        unknown_submission_members_refused: members of the workflow body beside the three listed are a fault.
-        header_schema_must_agree: ``header.schema`` must name the schema the request names.
-        list_default_top: items answered when the request gives no top; ``None`` answers all.
-        newest_first: default order of lists is newest first, not oldest first.
-        thumbnail_pixels: longest side of a thumbnail.
-
-    """
-
-    token_status: int = 200
-    contact_created_status: int = 201
-    contact_updated_status: int = 200
-    draft_created_status: int = 201
-    draft_updated_status: int = 200
-    draft_deleted_status: int = 204
-    attachment_created_status: int = 201
-    attachment_persisted_status: int = 201
-    workflow_created_status: int = 201
-    workflow_updated_status: int = 200
-    unauthenticated_status: int = 401
-    wrong_credentials_status: int = 401
-    forbidden_status: int = 403
-    not_found_status: int = 404
-    delete_missing_status: int = 404
-    bad_request_status: int = 400
-    validation_status: int = 400
-    conflict_status: int = 409
-    too_large_status: int = 413
-    media_type_status: int = 415
-    write_answers_record: bool = True
-    identifier_member: str = "identifier"
-    attachment_id_member: str = "id"
-    list_member: str | None = None
-    count_member: str | None = None
-    draft_member: str | None = None
-    error_member: str | None = None
-    status_member: str | None = "statusCode"
-    message_member: str = "message"
-    error_property_path: bool = False
-    timestamp_digits: int = 3
-    head_length: bool = True
-    realm_required: bool = True
-    default_realm: str = "abs-dev"
-    attachments_open: bool = True
-    empty_mandatory_string_refused: bool = False
-    unknown_submission_members_refused: bool = True
-    header_schema_must_agree: bool = True
-    list_default_top: int | None = None
-    newest_first: bool = False
-    thumbnail_pixels: int = 160
+    token_status: int = _habit(200, "success of the token operation")
+    contact_created_status: int = _habit(201, "success of contact create")
+    contact_updated_status: int = _habit(200, "success of contact update")
+    draft_created_status: int = _habit(201, "success of Save when no draft was there")
+    draft_updated_status: int = _habit(200, "success of Save when it replaced one")
+    draft_deleted_status: int = _habit(204, "success of Delete; 204 carries no body")
+    attachment_created_status: int = _habit(201, "success of Create")
+    attachment_persisted_status: int = _habit(201, "success of Upload from temporary storage")
+    workflow_created_status: int = _habit(201, "success of a workflow POST")
+    workflow_updated_status: int = _habit(200, "success of a workflow PUT")
+    unauthenticated_status: int = _habit(
+        401, "a protected operation without a valid token, the workflow's apart"
+    )
+    wrong_credentials_status: int = _habit(401, "token operation with a wrong e-mail or password")
+    forbidden_status: int = _habit(403, "signed in, but without the right (workflow excepted)")
+    not_found_status: int = _habit(404, "the thing named in the path is not there")
+    delete_missing_status: int = _habit(404, "Delete where there is no draft, so also the second Delete")
+    bad_request_status: int = _habit(400, "a parameter, header or body that cannot be used")
+    validation_status: int = _habit(400, "faulty contact or submission content, with the errors array")
+    conflict_status: int = _habit(409, "contact create under an identifier in use")
+    too_large_status: int = _habit(413, "an upload or body over its limit")
+    media_type_status: int = _habit(415, "a JSON operation with another content type")
+    write_answers_record: bool = _habit(
+        True, "contact, draft and attachment writes answer metadata; else nothing"
+    )
+    identifier_member: str = _habit("identifier", "member that carries a record's identifier")
+    attachment_id_member: str = _habit("id", "member that carries an attachment's integer id")
+    list_member: str | None = _habit(None, "member that wraps list items; none answers the bare array")
+    count_member: str | None = _habit(
+        None, "member beside list_member with the number of items; none leaves it out"
+    )
+    draft_member: str | None = _habit(
+        None, "member that wraps the content answered by Get; none answers the content"
+    )
+    error_member: str | None = _habit(
+        None, "member that wraps a refusal; none puts its members at the top level"
+    )
+    status_member: str | None = _habit(
+        "statusCode", "member of a refusal that repeats the status; none leaves it out"
+    )
+    message_member: str = _habit("message", "member of a refusal that carries its text")
+    error_property_path: bool = _habit(
+        False, "the property of a fault is a dotted path, not just the table's field"
+    )
+    timestamp_digits: int = _habit(3, "digits of fractional seconds, 1 to 6")
+    head_length: bool = _habit(True, "HEAD answers carry the Content-Length of the GET")
+    realm_required: bool = _habit(True, "contact and draft operations refuse a request without Realm header")
+    default_realm: str = _habit("abs-dev", "realm taken when none is given and none is required")
+    attachments_open: bool = _habit(True, "attachment exists, get and thumbnail answer without a token")
+    empty_mandatory_string_refused: bool = _habit(
+        False, "an empty string counts as a missing mandatory value"
+    )
+    unknown_submission_members_refused: bool = _habit(
+        True, "members of the workflow body beside the listed are a fault"
+    )
+    header_schema_must_agree: bool = _habit(True, "header.schema must name the schema the request names")
+    list_default_top: int | None = _habit(
+        None, "items answered when the request gives no top; none answers all"
+    )
+    newest_first: bool = _habit(False, "default order of lists is newest first, not oldest first")
+    thumbnail_pixels: int = _habit(160, "longest side of a thumbnail")
 
 
 _WORDS = {"true": True, "false": False, "none": None}
@@ -162,9 +145,9 @@ def read_habits(words: Iterable[str]) -> tuple[tuple[str, Any], ...]:
 
 def _read_habit(word: str) -> tuple[str, Any]:
     name, equals, text = word.partition("=")
-    usual = {field.name: field.default for field in fields(Habits)}
-    if not equals or name not in usual:
-        raise UsageError(f"--habit {word!r} is no NAME=VALUE of a habit; {suggestion(name, list(usual))}")
+    names = [habit.name for habit in fields(Habits)]
+    if not equals or name not in names:
+        raise UsageError(f"--habit {word!r} is no NAME=VALUE of a habit; {suggestion(name, names)}")
     value = int(text) if text.isascii() and text.isdigit() else _WORDS.get(text, text)
     kind = _kind(name)
     if not re.fullmatch(kind, type(value).__name__):
@@ -193,10 +176,11 @@ def _kind(name: str) -> str:
 
 def help_text() -> str:
     """Every habit with its usual value and what it is about, a line each, as ``--habit list`` prints them."""
-    meanings = dict(re.findall(r"^ {8}(\w+): (.+)$", Habits.__doc__ or "", re.MULTILINE))
-    usual = {field.name: field.default for field in fields(Habits)}
-    words = {name: value if isinstance(value, str) else str(value).lower() for name, value in usual.items()}
-    return "".join(f"{name}={word}  {meanings[name]}\n" for name, word in words.items())
+    return "".join(
+        f"{habit.name}={habit.default if isinstance(habit.default, str) else str(habit.default).lower()}"
+        f"  {habit.metadata['meaning']}.\n"
+        for habit in fields(Habits)
+    )
 
 
 _HALVES = re.compile("[\ud800-\udfff]")

@@ -298,12 +298,12 @@ class _Edges(Answers):
 
 @VARIANTS.layer("list-beside-links", "list-envelope")
 class _Beside(Answers):
-    """The envelope of a list is not shown: links and figures beside the items are arrays of objects."""
+    """The envelope of a list is not shown: items under a name of its own, links and figures beside them as arrays."""
 
     def listed(self, items: Items) -> Response:
         links = [{"rel": rel, "href": f"?page={rel}", "method": "GET"} for rel in ("self", "first", "last")]
         facets = [{"field": "schema", "count": len(items)}]
-        return JsonAnswer({"links": links, "facets": facets, "items": list(items), "total": len(items)})
+        return JsonAnswer({"links": links, "facets": facets, "found": list(items), "total": len(items)})
 
 
 @VARIANTS.layer("list-partial", "attachment-success-status", "list-success-status")
