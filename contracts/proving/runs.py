@@ -26,7 +26,7 @@ from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.worker import WORKER
 from contracts.proving.false_passes import false_passes
 from contracts.proving.processes import ForkedSandbox, output_to, run_suite
-from contracts.proving.services import AND, setting_in, settings_needed
+from contracts.proving.services import AND, PERMANENT_RECORDS, setting_in, settings_needed
 from contracts.proving.trials import FAITHFUL, Found, Kind, Part, Result, Trial, function_of
 from contracts.reports import verdict_json
 from contracts.reports.writers import ALL as ALL_FORMATS
@@ -121,7 +121,7 @@ class Watch:
     only: Sequence[str] = ()
     stop: bool = False
     formats: Sequence[str] = _VERDICT_ALONE
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] | None = None
     findings: dict[str, Found] = field(default_factory=dict)
     found_by: dict[str, None] = field(default_factory=dict)
     passed: dict[str, None] = field(default_factory=dict)
@@ -137,13 +137,13 @@ class Watch:
 
     def pytest_contract_target(self, target: Target) -> Target | None:
         """Name what the sandbox takes, as the settings of such a service would."""
-        if not self.settings:
+        if self.settings is None:
             return None
         realms = {}
         for realm, own in target.realm.items():
             told = {name: setting_in(realm, value, own) for name, value in self.settings.items()}
             realms[realm] = replace(own, **told)
-        return replace(target, realm=realms)
+        return replace(target, realm=realms, pace=replace(target.pace, permanent_records=PERMANENT_RECORDS))
 
     def pytest_contract_formats(self) -> Sequence[str]:
         """Write no more reports than are wanted."""
@@ -300,7 +300,7 @@ def _watch(trial: Trial, sandbox: Sandbox) -> Watch:
         stop=fault is not None and trial.stop,
         # Each report has to be able to write what such a service says.
         formats=ALL_FORMATS if variants else _VERDICT_ALONE,
-        settings=settings_needed(trial.name) if variants else {},
+        settings=settings_needed(trial.name) if variants else None,
     )
 
 

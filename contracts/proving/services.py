@@ -130,6 +130,11 @@ def _methods(layer: type) -> set[tuple[type, str]]:
     return {(below, name) for c in own for name in vars(c) if not name.startswith("__")}
 
 
+#: Permanent records that a run may leave in a realm: a service that is turned at dozens of knobs takes much that others
+#: refuse, so that its owner would allow more than the usual.
+PERMANENT_RECORDS: Final = 30
+
+
 def settings_needed(name: str) -> dict[str, Any]:
     """What only settings can tell of a service: a contact that it takes, and what its variants name themselves.
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from contracts.evidence.record import ExitCode
 from contracts.file_formats import Count, Name, Seconds
-from contracts.proving.services import AND
+from contracts.proving.services import AND, PERMANENT_RECORDS
 from contracts.settings.target import Pace
 
 #: Stands for a service, or a weather, in which nothing is altered.
@@ -218,7 +218,8 @@ class Result:
             return Outcome.FALSE_ALARM
         if self.false_passes:
             return Outcome.FALSE_PASS
-        if self.permanent > Pace().permanent_records:
+        most = Pace().permanent_records if self.trial.name == FAITHFUL else PERMANENT_RECORDS
+        if self.permanent > most:
             return Outcome.TOO_MANY_LEFT
         if self.unlisted:
             return Outcome.UNLISTED
