@@ -294,8 +294,8 @@ def _watch(trial: Trial, sandbox: Sandbox) -> Watch:
     return Watch(
         sandbox,
         counting,
-        # A whole gate goes in its own order.
-        frozenset(fault.operations if fault and trial.narrow else ()),
+        # What goes to its end goes in its own order.
+        frozenset(fault.operations if fault and trial.stop else ()),
         only=trial.only,
         stop=fault is not None and trial.stop,
         # Each report has to be able to write what such a service says.
