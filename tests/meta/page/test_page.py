@@ -279,6 +279,7 @@ def test_it_is_tried_out_in_swagger_ui_as_the_chosen_role_and_realm(opened: Open
     until(tab, "document.getElementById('message').textContent.startsWith('signed in as other until')")
     tab.run(OPERATION.format(".opblock-summary-control") + ".click()")
     until(tab, OPERATION.format(".execute"))
+    until(tab, OPERATION.format("[data-param-name=Realm] select"))
     assert tab.run(OPERATION.format("[data-param-name=Realm] select") + ".value") == "chm-dev"
     before = page.last()
     tab.run(OPERATION.format(".execute") + ".click()")
