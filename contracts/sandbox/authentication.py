@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox.habits import Clock, Habits, JsonAnswer
-from contracts.sandbox.http_requests import BodyReader, Reason, Refusal, bad_request, header_value
+from contracts.sandbox.http import BodyReader, Reason, Refusal, bad_request, header_value
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from contracts.sandbox.authentication import Account, Identity, Rights, TokenBook
 from contracts.sandbox.habits import Answers, Clock, Habits, JsonAnswer, Metadata, Settings
-from contracts.sandbox.http_requests import (
+from contracts.sandbox.http import (
     BodyReader,
     IdentifierRule,
     JsonBody,
@@ -30,8 +30,7 @@ from contracts.sandbox.http_requests import (
     query_value,
 )
 from contracts.sandbox.layers import Layers
-from contracts.sandbox.listing import Listing, page_request
-from contracts.sandbox.record_types import CONTACT, Expectation, Realm, RealmBook, RecordType, Validator
+from contracts.sandbox.lists import Listing, page_request
 from contracts.sandbox.storage import (
     DRAFT,
     PUBLISHED,
@@ -46,6 +45,7 @@ from contracts.sandbox.storage import (
     new_version,
     too_large,
 )
+from contracts.sandbox.validation import CONTACT, Expectation, Realm, RealmBook, RecordType, Validator
 
 
 class Context:

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from contracts.errors import UsageError, suggestion
 from contracts.interface.cross_origin import AllowedOrigins
-from contracts.sandbox.http_requests import Fault, Reason, Refusal
+from contracts.sandbox.http import Fault, Reason, Refusal
 from contracts.sandbox.storage import Version
 
 ONE_GIGABYTE = 1024**3

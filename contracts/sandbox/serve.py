@@ -19,7 +19,7 @@ from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.interface.cross_origin import AllowedOrigins
 from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
 from contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
-from contracts.sandbox.http_requests import CrossOrigin, JsonRefusals
+from contracts.sandbox.http import CrossOrigin, JsonRefusals
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -218,7 +218,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
 def _serve(settings: Settings, listener: socket.socket) -> int:
     # Loaded late: a wrong option is answered at once.
-    from contracts.sandbox.service import create_app  # noqa: PLC0415
+    from contracts.sandbox.app import create_app  # noqa: PLC0415
 
     app: Starlette = (
         altered(settings)
@@ -262,7 +262,7 @@ def altered(settings: Settings) -> "Starlette":
         UsageError: there is no variant or fault of that name, or the data folder cannot be used.
 
     """
-    from contracts.sandbox.service import create_app  # noqa: PLC0415 - as above
+    from contracts.sandbox.app import create_app  # noqa: PLC0415 - as above
     from contracts.sandbox.variants import chosen  # noqa: PLC0415
 
     alteration = chosen(settings.variants)

@@ -42,7 +42,7 @@ from sqlalchemy.pool import StaticPool
 from starlette.concurrency import run_in_threadpool
 
 from contracts.errors import UsageError
-from contracts.sandbox.http_requests import Reason, Refusal
+from contracts.sandbox.http import Reason, Refusal
 
 if TYPE_CHECKING:
     from filelock import FileLock

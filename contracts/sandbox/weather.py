@@ -26,9 +26,9 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.errors import UsageError
+from contracts.sandbox.app import Service
 from contracts.sandbox.authentication import TokenBook
-from contracts.sandbox.http_requests import TRANSPORT
-from contracts.sandbox.service import Service
+from contracts.sandbox.http import TRANSPORT
 
 _AT_ONCE = struct.pack("ii", 1, 0)
 

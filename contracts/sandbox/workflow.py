@@ -21,13 +21,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox import record_types
+from contracts.sandbox import validation
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import Context, DraftOperations
 from contracts.sandbox.habits import JsonAnswer, json_text
-from contracts.sandbox.http_requests import Fault, IdentifierRule, Reason, Refusal, decoded_segment
-from contracts.sandbox.record_types import Expectation, Realm, RecordType
+from contracts.sandbox.http import Fault, IdentifierRule, Reason, Refusal, decoded_segment
 from contracts.sandbox.storage import Records
+from contracts.sandbox.validation import Expectation, Realm, RecordType
 
 ADDITIONAL_INFO_LIMIT = 1000
 BATCH_ID_LIMIT = 100
@@ -96,9 +96,9 @@ class SubmissionCheck:
         """Return the faults of the document: missing, no object, or not valid by its schema."""
         document = submission.body.get("document")
         if document is None:
-            return [Fault(record_types.MANDATORY, ("document",))]
+            return [Fault(validation.MANDATORY, ("document",))]
         if not isinstance(document, dict):
-            return [Fault(record_types.INVALID_TYPE, ("document",))]
+            return [Fault(validation.INVALID_TYPE, ("document",))]
 
         def knows(identifier: str) -> bool:
             return records.owner(submission.realm.name, identifier) is not None
@@ -111,16 +111,16 @@ class SubmissionCheck:
         if member not in body:
             return
         if not isinstance(body[member], str):
-            yield Fault(record_types.INVALID_TYPE, (member,))
+            yield Fault(validation.INVALID_TYPE, (member,))
         elif len(body[member]) > self.limits[member]:
-            yield Fault(record_types.INVALID_VALUE, (member,))
+            yield Fault(validation.INVALID_VALUE, (member,))
 
     def unknown_members(self, body: dict[str, Any]) -> Iterator[Fault]:
         """Yield a fault for each member the table of the body does not have."""
         if self.context.habits.unknown_submission_members_refused:
             for name in body:
                 if name not in {"document", *self.limits}:
-                    yield Fault(record_types.INVALID_PROPERTY, (name,))
+                    yield Fault(validation.INVALID_PROPERTY, (name,))
 
 
 class Row(Enum):

@@ -39,7 +39,7 @@ from contracts.sandbox.faults.fault import (
     row,
 )
 from contracts.sandbox.faults.samples import CONTACT_FIELDS_SAMPLES, MANDATORY_FIELDS
-from contracts.sandbox.record_types import REALMS
+from contracts.sandbox.validation import REALMS
 
 CREATE, UPDATE = CONTACTS
 _VALIDATION: Final = Family("validation")

@@ -30,7 +30,7 @@ from contracts.sandbox.faults.fault import (
     kebab,
     possible_conditions,
 )
-from contracts.sandbox.record_types import REALMS
+from contracts.sandbox.validation import REALMS
 
 _PROTOCOL: Final = Family("protocol")
 _ANSWERS: Final = Family("answers")

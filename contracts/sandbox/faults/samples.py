@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from contracts.interface.description import load_description
 from contracts.sandbox.faults.fault import Request
-from contracts.sandbox.record_types import REALMS, Field, Kind, RecordType
+from contracts.sandbox.validation import REALMS, Field, Kind, RecordType
 
 
 def _contact_samples() -> dict[str, Any]:

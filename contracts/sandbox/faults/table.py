@@ -27,7 +27,7 @@ from contracts.sandbox.faults.fault import (
     row,
 )
 from contracts.sandbox.faults.samples import valid_document
-from contracts.sandbox.record_types import REALMS
+from contracts.sandbox.validation import REALMS
 
 _STATE: Final = Family("state")
 _ROWS: Final = Family("rows")

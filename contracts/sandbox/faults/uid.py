@@ -30,7 +30,7 @@ from contracts.sandbox.faults.fault import (
     kebab,
     row,
 )
-from contracts.sandbox.http_requests import bad_request
+from contracts.sandbox.http import bad_request
 
 Test = Callable[[str], bool]
 _IDENTITY: Final = Family("identity")

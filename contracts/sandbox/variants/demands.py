@@ -12,10 +12,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from contracts.interface.description import load_description
+from contracts.sandbox.app import Seeds
 from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity
 from contracts.sandbox.documents import AttachmentOperations, ContactOperations, DraftOperations
 from contracts.sandbox.habits import Answers, json_text
-from contracts.sandbox.http_requests import (
+from contracts.sandbox.http import (
     BodyReader,
     Fault,
     Reason,
@@ -25,7 +26,8 @@ from contracts.sandbox.http_requests import (
     header_value,
     query_value,
 )
-from contracts.sandbox.record_types import (
+from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, Version, new_version
+from contracts.sandbox.validation import (
     CONTACT,
     INVALID_PROPERTY,
     MANDATORY,
@@ -41,8 +43,6 @@ from contracts.sandbox.record_types import (
     RecordType,
     Validator,
 )
-from contracts.sandbox.service import Seeds
-from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, Version, new_version
 from contracts.sandbox.variants.http import Between, Rewriting
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.variants.records import beyond_draft

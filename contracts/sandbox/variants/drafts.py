@@ -13,9 +13,9 @@ from starlette.responses import Response
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import AttachmentOperations, DraftOperations
 from contracts.sandbox.habits import JsonAnswer, json_text
-from contracts.sandbox.http_requests import Fault, Reason, Refusal, bad_request, forbidden, not_found
-from contracts.sandbox.record_types import CONTACT, INVALID_PROPERTY, INVALID_TYPE, Expectation, Realm
+from contracts.sandbox.http import Fault, Reason, Refusal, bad_request, forbidden, not_found
 from contracts.sandbox.storage import ATTACHMENTS, DRAFT, Attachment, Records, StoredFile, Thumbnails, Version
+from contracts.sandbox.validation import CONTACT, INVALID_PROPERTY, INVALID_TYPE, Expectation, Realm
 from contracts.sandbox.variants.model import Variants
 
 VARIANTS = Variants()

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.sandbox.authentication import Account, AuthenticationOperations, Identity, Token, TokenBook
 from contracts.sandbox.habits import JsonAnswer, json_bytes
-from contracts.sandbox.http_requests import BodyReader, Reason, Refusal, header_value
+from contracts.sandbox.http import BodyReader, Reason, Refusal, header_value
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import Entry, WorkflowOperations
 

@@ -14,12 +14,12 @@ from sqlalchemy.types import Integer
 from starlette.requests import Request
 from starlette.responses import Response
 
+from contracts.sandbox.app import Seeds
 from contracts.sandbox.authentication import Account, Identity
 from contracts.sandbox.documents import DraftOperations
 from contracts.sandbox.habits import Answers, JsonAnswer, Metadata
-from contracts.sandbox.http_requests import Refusal, forbidden, query_value
-from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
-from contracts.sandbox.service import Seeds
+from contracts.sandbox.http import Refusal, forbidden, query_value
+from contracts.sandbox.lists import Fields, Listing, ODataReader, Page
 from contracts.sandbox.storage import ATTACHMENTS, DRAFT, LOCKS, VERSIONS, Records
 from contracts.sandbox.variants.model import Variants
 

@@ -14,6 +14,7 @@ from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
 from starlette.responses import Response
 
+from contracts.sandbox.app import Seeds
 from contracts.sandbox.documents import (
     AttachmentOperations,
     ContactOperations,
@@ -21,11 +22,10 @@ from contracts.sandbox.documents import (
     attachment_number,
 )
 from contracts.sandbox.habits import Answers, Clock, JsonAnswer, Metadata, json_bytes
-from contracts.sandbox.http_requests import BodyReader, IdentifierRule, JsonBody
-from contracts.sandbox.listing import Fields, Listing, ODataReader, Page
-from contracts.sandbox.record_types import Realm
-from contracts.sandbox.service import Seeds
+from contracts.sandbox.http import BodyReader, IdentifierRule, JsonBody
+from contracts.sandbox.lists import Fields, Listing, ODataReader, Page
 from contracts.sandbox.storage import ATTACHMENTS, Attachment, Records
+from contracts.sandbox.validation import Realm
 from contracts.sandbox.variants.http import Rewriting
 from contracts.sandbox.variants.model import WRITTEN, Variants
 from contracts.sandbox.workflow import Submission, WorkflowOperations

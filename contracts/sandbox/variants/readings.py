@@ -14,7 +14,7 @@ from starlette.responses import Response
 from contracts.sandbox.authentication import Account, AuthenticationOperations
 from contracts.sandbox.documents import COLLECTIONS, AttachmentOperations, DraftOperations
 from contracts.sandbox.habits import Answers, JsonAnswer, json_text
-from contracts.sandbox.http_requests import (
+from contracts.sandbox.http import (
     BodyReader,
     Fault,
     JsonBody,
@@ -24,8 +24,9 @@ from contracts.sandbox.http_requests import (
     header_value,
     query_value,
 )
-from contracts.sandbox.listing import Listing, Page
-from contracts.sandbox.record_types import (
+from contracts.sandbox.lists import Listing, Page
+from contracts.sandbox.storage import TEMPORARY_FILES, Attachment, Records, StoredFile
+from contracts.sandbox.validation import (
     INVALID_VALUE,
     MANDATORY,
     Expectation,
@@ -38,7 +39,6 @@ from contracts.sandbox.record_types import (
     RecordType,
     Validator,
 )
-from contracts.sandbox.storage import TEMPORARY_FILES, Attachment, Records, StoredFile
 from contracts.sandbox.variants.model import Variants
 from contracts.sandbox.workflow import SubmissionCheck
 

@@ -8,12 +8,13 @@ from typing import Any
 from sqlalchemy import select
 from starlette.responses import PlainTextResponse, Response
 
-from contracts.sandbox import record_types
+from contracts.sandbox import validation
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import ContactOperations
 from contracts.sandbox.habits import Answers, JsonAnswer, json_text
-from contracts.sandbox.http_requests import Fault, Reason, Refusal, forbidden
-from contracts.sandbox.record_types import (
+from contracts.sandbox.http import Fault, Reason, Refusal, forbidden
+from contracts.sandbox.storage import DRAFT, LOCKS, PUBLISHED, Records, Version, new_version
+from contracts.sandbox.validation import (
     CONTACT,
     INVALID_VALUE,
     UNSPECIFIED_LOCALE,
@@ -25,7 +26,6 @@ from contracts.sandbox.record_types import (
     Realm,
     Validator,
 )
-from contracts.sandbox.storage import DRAFT, LOCKS, PUBLISHED, Records, Version, new_version
 from contracts.sandbox.variants.model import FAILED, Variants
 from contracts.sandbox.workflow import Row, Submission, SubmissionCheck, WorkflowOperations
 
@@ -324,7 +324,7 @@ class _InfoForNau(SubmissionCheck):
         faulty = {fault.path[0] for fault in all_faults}
         unasked = "additionalInfo" in submission.body and not submission.caller.holds_nau
         if unasked and "additionalInfo" not in faulty:
-            all_faults.append(Fault(record_types.INVALID_PROPERTY, ("additionalInfo",)))
+            all_faults.append(Fault(validation.INVALID_PROPERTY, ("additionalInfo",)))
         return all_faults
 
 

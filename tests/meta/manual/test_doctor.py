@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from contracts.sandbox.app import create_app
 from contracts.sandbox.habits import Settings
-from contracts.sandbox.service import create_app
 from tests.meta.http_answers import JSON, SIGNED_IN, answer
 from tests.meta.manual.conftest import served
 from tests.meta.program import Launcher, RunCommand

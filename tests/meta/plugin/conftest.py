@@ -267,8 +267,8 @@ def faulty(serve_app: Callable[[Any], str], tmp_path: Path, run: Runner) -> Call
         pace: str = "",
         **settings: Any,
     ) -> Service:
+        from contracts.sandbox.app import create_app  # noqa: PLC0415 - not every test serves
         from contracts.sandbox.habits import Settings  # noqa: PLC0415
-        from contracts.sandbox.service import create_app  # noqa: PLC0415 - not every test serves
 
         app = Faulty(create_app(Settings(**settings)), rule, delay)
         url = serve_app(app)

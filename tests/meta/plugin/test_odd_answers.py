@@ -108,8 +108,8 @@ def smoke(
     program: Program, serve_app: Callable[[Any], str], tmp_path: Path
 ) -> Callable[..., tuple[Ended, Altered]]:
     """Runs the smoke of some operations on a service whose answers are altered."""
+    from contracts.sandbox.app import create_app  # noqa: PLC0415 - one test serves
     from contracts.sandbox.habits import Settings  # noqa: PLC0415
-    from contracts.sandbox.service import create_app  # noqa: PLC0415 - one test serves
 
     def start(change: Callable[[Any], Any], *operations: str) -> tuple[Ended, Altered]:
         service = Altered(create_app(Settings()), change)

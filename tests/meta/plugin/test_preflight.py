@@ -26,8 +26,8 @@ def lists(answer: tuple[int, list[tuple[bytes, bytes]], bytes]) -> Callable[[str
 def test_realms_in_other_words_are_one_finding_that_names_them(
     run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Any]
 ) -> None:
+    from contracts.sandbox.app import create_app  # noqa: PLC0415
     from contracts.sandbox.habits import Settings  # noqa: PLC0415 - not every test serves
-    from contracts.sandbox.service import create_app  # noqa: PLC0415
 
     service = Renamed(create_app(Settings()), realms={realm: realm.upper() for realm in REALMS})
     ended = run(f"--target={aimed_at(serve_app(service))}")
@@ -46,8 +46,8 @@ def test_realms_in_other_words_are_one_finding_that_names_them(
 def test_what_stands_behind_names_of_its_own_is_judged(
     run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
 ) -> None:
+    from contracts.sandbox.app import create_app  # noqa: PLC0415
     from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
-    from contracts.sandbox.service import create_app  # noqa: PLC0415
 
     query = {"$top": "limit", "Realm": "application"}
     service = Renamed(
@@ -79,8 +79,8 @@ def test_what_stands_behind_names_of_its_own_is_judged(
 def test_a_realm_header_of_another_name_is_one_finding(
     run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
 ) -> None:
+    from contracts.sandbox.app import create_app  # noqa: PLC0415
     from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
-    from contracts.sandbox.service import create_app  # noqa: PLC0415
 
     target = aimed_at(serve_app(Renamed(create_app(Settings()), realm_header="X-Application")))
     target.write_text(target.read_text("utf-8") + '[names]\nrealm_header = "X-Application"\n', "utf-8")

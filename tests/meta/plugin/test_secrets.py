@@ -92,8 +92,8 @@ def unpacked(content: bytes) -> Iterator[bytes]:
 def test_an_echoing_service_gets_no_secret_into_the_evidence(
     run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
 ) -> None:
+    from contracts.sandbox.app import create_app  # noqa: PLC0415 - the other tests serve nothing
     from contracts.sandbox.habits import Settings  # noqa: PLC0415
-    from contracts.sandbox.service import create_app  # noqa: PLC0415 - the other tests serve nothing
 
     echo = Echo(create_app(Settings()))
     target = aimed_at(serve_app(echo))

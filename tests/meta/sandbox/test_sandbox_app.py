@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
+from contracts.sandbox.app import create_app
 from contracts.sandbox.habits import Habits, Settings, read_habits
-from contracts.sandbox.http_requests import IdentifierRule
-from contracts.sandbox.service import create_app
+from contracts.sandbox.http import IdentifierRule
 from contracts.sandbox.storage import Storage
 from tests.meta.samples import draft_path
 from tests.meta.sandbox_client import SandboxClient

@@ -141,7 +141,7 @@ def test_the_description_is_served_in_both_forms(caller: Any) -> None:
 
 
 def test_every_described_operation_has_a_route(caller: Any) -> None:
-    from contracts.sandbox.service import OPERATIONS  # noqa: PLC0415
+    from contracts.sandbox.app import OPERATIONS  # noqa: PLC0415
 
     paths = caller(None).get("/openapi.json").json()["paths"]
     described = {

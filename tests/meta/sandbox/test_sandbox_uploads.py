@@ -13,8 +13,8 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
+from contracts.sandbox.app import create_app
 from contracts.sandbox.habits import Settings
-from contracts.sandbox.service import create_app
 from tests.meta.program import eventually
 from tests.meta.samples import DOCUMENTS
 from tests.meta.sandbox_client import TIME_LIMIT, SandboxClient

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
+from contracts.sandbox.app import create_app
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import USAGE_ERROR, main
-from contracts.sandbox.service import create_app
 from contracts.sandbox.weather import ALL, chosen_weather
 from tests.meta.program import eventually
 from tests.meta.samples import draft_path

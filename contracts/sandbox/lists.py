@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
 
-from contracts.sandbox.http_requests import bad_request, query_value
+from contracts.sandbox.http import bad_request, query_value
 from contracts.sandbox.storage import ATTACHMENTS, DRAFT, VERSIONS, Records
 
 # The parser warns about every field it has no type for, which is all of ours.

@@ -13,7 +13,7 @@ from typing import Any
 from starlette.requests import Request
 
 from contracts.sandbox.habits import Habits
-from contracts.sandbox.http_requests import Fault, IdentifierRule, bad_request, header_value, query_value
+from contracts.sandbox.http import Fault, IdentifierRule, bad_request, header_value, query_value
 
 COUNTRIES = frozenset({"ca", "fr", "ke", "jp", "br"})
 """Identifiers of the sandbox's country terms; any other is an unexpected term."""

@@ -31,10 +31,10 @@ from contracts.sandbox.documents import (
     TemporaryOperations,
 )
 from contracts.sandbox.habits import Habits, JsonAnswer, Settings, json_text
-from contracts.sandbox.http_requests import RawPaths, Refusal, not_found
+from contracts.sandbox.http import RawPaths, Refusal, not_found
 from contracts.sandbox.layers import Layers
-from contracts.sandbox.record_types import CONTACT, Realm
 from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, TemporaryFile, Version, new_version
+from contracts.sandbox.validation import CONTACT, Realm
 from contracts.sandbox.workflow import SubmissionCheck, WorkflowOperations
 
 TEMPORARY_FILES = 20
