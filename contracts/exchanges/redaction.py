@@ -1,6 +1,8 @@
-"""Redaction: passwords and tokens are taken out of an exchange, in whatever encoding, before it is written down.
+"""Redaction: passwords and tokens are taken out of an exchange before it is written down.
 
-The secrets of other programs' traffic are learned from where they stand as exchanges pass.
+What stands in the place of a secret (a header for credentials, a member named password) is blanked whatever it holds;
+everywhere else the known secrets are looked for, in the forms that `_forms` lists. The secrets of other programs'
+traffic are learned from where they stand as exchanges pass (`TrafficRedactor`).
 """
 
 from __future__ import annotations
@@ -12,167 +14,107 @@ import html
 import json
 import re
 from bisect import bisect_right, insort
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, Response, read_timestamp
 from contracts.file_formats import json_value
 
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-#: A percent sign under any number of layers of percent-encoding.
-_PERCENTS: Final = re.compile("%(?:25)+(?=[0-9a-fA-F]{2})")
-#: Where the lines of a code end, as mail writes it.
-_WRAP: Final = re.compile(r"(?<=[a-z0-9+/=])\r?\n[ \t]*(?=[a-z0-9+/=])")
-#: Encodings one over the other; more do not come about by accident.
-_LAYERS: Final = 2
+REDACTED = "[redacted]"
+#: Headers whose value is a credential whatever it holds.
+SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+#: Stands for a role's own token in what is written of an Authorization header.
+TOKEN: Final = "$TOKEN"  # noqa: S105 - a name
+#: Stand behind it: its letter case is turned round; it is in a form that cannot be made again from here.
+SWAPPED: Final = "[swapcase]"
+UNKNOWN: Final = "[?]"
+#: Characters of a body that are kept; the size and the digest of the rest always are.
+KEPT_BODY: Final = 16 * 1024
+#: Texts of this length in the answer to signing in are taken for tokens, but for timestamps.
+SHORTEST_TOKEN: Final = 12
+#: Ends a text that was cut to fit a sentence; a shorter beginning of a secret in front of it tells nothing.
+_CUT = "…"
+_SHORTEST_BEGINNING = 4
 #: A shorter secret stands in the codes of other things by chance.
 _SHORTEST_CODED: Final = 6
-#: A longer word is looked for by its last bytes: tokens often begin alike.
-_TELLING: Final = 32
+#: The first half of so long a secret is one as well: cases send it to see that it opens nothing.
+_HALVED_FROM = 24
+#: A longer secret is looked for in parts of so many characters; what lies behind so many tells nothing any more.
+_LONGEST: Final = 4096
+_MOST: Final = 4 * KEPT_BODY
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogatepass")
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """A secret as it is written, and as JSON, URLs, HTML and Python write it."""
+    in_json = json.dumps(secret)[1:-1]
+    yield from (secret, in_json, json.dumps(in_json)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    yield from (html.escape(secret), repr(secret)[1:-1], _bytes(secret).decode("latin-1"))
+    yield from (
+        write(secret, safe=safe, errors="replace") for write in (quote, quote_plus) for safe in ("", "/")
+    )
+    if len(secret) >= _HALVED_FROM:
+        yield secret[: len(secret) // 2]
+    if len(secret) >= _SHORTEST_CODED:
+        raw = _bytes(secret)
+        yield from (raw.hex(), "".join(f"%{byte:02x}" for byte in raw))
+        yield "".join(f"\\u{ord(character):04x}" for character in secret)
+
+
+def _in_base64(raw: bytes) -> Iterator[str]:
+    """The signs that stand for some bytes wherever they stand in a longer text, in both alphabets."""
+    for before in range(3):
+        coded = base64.b64encode(b"\0" * before + raw).decode("ascii").rstrip("=")
+        # The first and the last signs depend on the neighbours.
+        signs = coded[(0, 2, 3)[before] : len(coded) - 1]
+        yield from (signs, signs.replace("+", "-").replace("/", "_"))
 
 
 class _Words:
     """Many words, looked for in a text all at once: its time does not grow with their number."""
 
     def __init__(self) -> None:
-        self._words: set[str] = set()
-        self._fresh: list[str] = []
-        #: Words, those with one end together, and what finds these ends in a text. Each holds over twice as many as
-        #: the next, so that a word is built in a few times only, however many come one by one.
-        self._built: list[tuple[list[list[str]], BytesAhoCorasick]] = []
+        self._words: set[bytes] = set()
+        self._fresh: list[bytes] = []
+        #: Words and what finds them. Each holds over twice as many as the next, so that a word is built in a few times
+        #: only, however many come one by one.
+        self._built: list[tuple[list[bytes], BytesAhoCorasick]] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._words)
-
-    def add(self, words: Iterable[str]) -> None:
-        """Look for more words."""
+    def add(self, words: Iterable[bytes]) -> None:
+        """Look for more words, in small letters."""
         fresh = {word for word in words if word} - self._words
         self._words |= fresh
         self._fresh += fresh
 
-    def standing_in(self, text: str) -> Iterator[str]:
-        """Every word that stands in a text, possibly more than once."""
-        self._build()
-        haystack = _encoded(text)
-        for words, automaton in self._built:
-            ends = automaton.find_matches_as_indexes(haystack, overlapping=True)
-            yield from (word for end in {match[0] for match in ends} for word in words[end] if word in text)
-
-    def _build(self) -> None:
+    def places(self, lowered: bytes) -> list[tuple[int, int]]:
+        """Where words stand in a text in small letters; places that overlap are one."""
         while self._fresh and self._built and len(self._built[-1][0]) <= 2 * len(self._fresh):
-            self._fresh += chain.from_iterable(self._built.pop()[0])
+            self._fresh += self._built.pop()[0]
         if self._fresh:
-            by_end = defaultdict(list)
-            for word in self._fresh:
-                by_end[_encoded(word)[-_TELLING:]].append(word)
             # The kind that is built fastest.
-            automaton = BytesAhoCorasick(by_end, implementation=Implementation.NoncontiguousNFA)
-            self._built.append((list(by_end.values()), automaton))
+            automaton = BytesAhoCorasick(self._fresh, implementation=Implementation.NoncontiguousNFA)
+            self._built.append((self._fresh, automaton))
             self._fresh = []
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-class Disguises:
-    """Looks for secrets in texts, in any encoding.
-
-    What can be taken off (percent signs, escapes, entities) is taken off the text; codes that depend on where a secret
-    stands (Base64) are made of the secret, once.
-    """
-
-    def __init__(self) -> None:
-        self._plain = _Words()
-        self._coded = _Words()
-
-    def add(self, secret: str) -> None:
-        """Look for one more secret."""
-        raw = _encoded(secret)
-        self._plain.add({secret.lower(), raw.decode("latin-1").lower()})
-        if len(secret) >= _SHORTEST_CODED:
-            self._plain.add({raw.hex()})
-            codes = set(in_base64(raw))
-            codes |= {twice for code in codes for twice in in_base64(code.encode())}
-            self._coded.add({code.lower() for code in (*codes, *in_base32(raw))})
-
-    def seen_in(self, text: str) -> bool:
-        """Whether any secret stands in a text, in any letter case."""
-        return bool(self._plain) and any(self._stands_in(view.lower()) for view in _views(text))
-
-    def _stands_in(self, lowered: str) -> bool:
-        if any(self._plain.standing_in(lowered)):
-            return True
-        signs = lowered.replace("-", "+").replace("_", "/")  # as Base64 is written where a URL may hold it
-        if "\n" in signs:
-            signs = _WRAP.sub("", signs)  # a code that lies within a line stands there still
-        return any(self._coded.standing_in(signs))
-
-
-def in_base64(raw: bytes) -> Iterator[str]:
-    """The signs that stand for some bytes wherever they stand in a longer text, for each of three places."""
-    for before in range(3):
-        coded = base64.b64encode(b"\0" * before + raw).decode("ascii").rstrip("=")
-        # The first and the last signs depend on the neighbours.
-        yield coded[(0, 2, 3)[before] : len(coded) - 1]
-
-
-def in_base32(raw: bytes) -> Iterator[str]:
-    """The same in Base32, for each of five places."""
-    for before in range(5):
-        coded = base64.b32encode(b"\0" * before + raw).decode("ascii")
-        yield coded[-(-8 * before // 5) : 8 * (before + len(raw)) // 5]
-
-
-def _views(text: str) -> Iterator[str]:
-    """A text, and what it says with one and with two layers taken off."""
-    yield text
-    layer = [text]
-    for _ in range(_LAYERS):
-        layer = [view for covered in layer for view in _uncovered(covered)]
-        yield from layer
-
-
-def _uncovered(text: str) -> Iterator[str]:
-    if "%" in text:
-        text = _PERCENTS.sub("%", text)
-        yield unquote_plus(text, errors="replace")
-        yield unquote_plus(text, encoding="latin-1")
-    if "&" in text:
-        yield html.unescape(text)
-    if "\\" in text:
-        yield _ESCAPE.sub(_unescaped, text)
-    if "\0" in text:
-        yield text.replace("\0", "")
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    code = escape.group(1) or escape.group(2)
-    return chr(int(code, 16)) if code else escape.group(3)
-
-
-REDACTED = "[redacted]"
-#: Stands for a text in which a secret shows under a disguise that cannot be taken out by itself.
-WITHHELD = "[redacted: it held a secret in another form]"
-#: Headers whose value is a credential whatever it holds.
-SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
-#: Ends a text that was cut to fit a sentence.
-_CUT = "…"
-#: A shorter beginning of a secret tells nothing.
-_SHORTEST_BEGINNING = 4
-#: The first half of so long a secret is one as well: cases send it to see that it opens nothing.
-_HALVED_FROM = 24
-_SHORTEST_ENCODED_SECRET = 6
-#: A longer secret is looked for in parts of so many characters; so many of them cover more than is kept of a body.
-_LONGEST: Final = 4096
-_MOST_PARTS: Final = 16
+        found = (each.find_matches_as_indexes(lowered, overlapping=True) for _, each in self._built)
+        places: list[tuple[int, int]] = []
+        for _, start, end in sorted(chain.from_iterable(found), key=lambda match: match[1]):
+            if places and start < places[-1][1]:
+                places[-1] = places[-1][0], max(end, places[-1][1])
+            else:
+                places.append((start, end))
+        return places
 
 
 class Redactor:
@@ -182,90 +124,97 @@ class Redactor:
         """Know secrets; `passwords` are those of accounts by role, and secrets like the others."""
         self._secrets: set[str] = set()
         self._passwords = passwords or {}
-        self._disguises = Disguises()
-        #: Forms as they are written, by themselves in small letters.
-        self._written: dict[str, set[str]] = {}
-        self._forms = _Words()
-        #: The forms that a cut may leave the beginning of, and the secrets themselves; sorted.
-        self._sorted_forms: list[str] = []
+        self._words = _Words()
+        #: Forms as they are written, and with their letter case turned round.
+        self._written: set[bytes] = set()
+        #: The secrets, and the forms of which a cut may leave the beginning; sorted.
         self._sorted: list[str] = []
+        self._sorted_forms: list[str] = []
         self._longest = 0
         for secret in (*secrets, *self._passwords.values()):
             self.learn(secret)
 
     def learn(self, secret: str) -> None:
-        """Add a secret; as written, in any letter case, and as it stands in JSON, a URL, HTML, Base64 and the like."""
-        if secret and secret not in self._secrets:
-            self._secrets.add(secret)
-            insort(self._sorted, secret)
-            for part in _parts(secret):
-                self._look_for(part)
+        """Add a secret."""
+        if not secret or secret in self._secrets:
+            return
+        self._secrets.add(secret)
+        insort(self._sorted, secret)
+        for at in range(0, min(len(secret), _MOST), _LONGEST):
+            self._look_for(secret[at : at + _LONGEST])
 
     def _look_for(self, part: str) -> None:
-        # The half stands in the whole, so that looking for it finds both.
-        self._disguises.add(_half(part) if len(part) >= _HALVED_FROM else part)
         forms = set(_forms(part))
         for form in forms:
             insort(self._sorted_forms, form)
-        forms |= set(_codes(part))
-        for form in forms:
-            self._written.setdefault(form.lower(), set()).add(form)
-            self._longest = max(self._longest, len(form))
-        self._forms.add(form.lower() for form in forms)
+        if len(part) >= _SHORTEST_CODED:
+            forms.update(_in_base64(_bytes(part)))
+        written = {_bytes(form) for form in forms}
+        self._written |= written
+        self._longest = max(self._longest, *map(len, written))
+        self._words.add(form.lower() for form in written)
 
     def knows(self, secret: str) -> bool:
         """Whether a text is one of the run's secrets."""
         return secret in self._secrets
+
+    def begins(self, text: str) -> bool:
+        """Whether a text is the beginning of one of the run's secrets, cut short."""
+        return len(text) >= _SHORTEST_BEGINNING and _starts_one(self._sorted, text)
 
     def sign_in(self, exchange: Exchange, text: str) -> str:
         """The body of a request, already without secrets, which says whose password it held if not its role's."""
         if not _signs_in(exchange) or REDACTED not in text:
             return text
         sent = exchange.request_body.text.lower()
-        roles = [
+        owners = (
             role
             for role, password in self._passwords.items()
             if any(form.lower() in sent for form in _forms(password))
-        ]
-        return (
-            text
-            if not roles or exchange.role in roles
-            else text.replace(REDACTED, f"{REDACTED}[of {roles[0]}]")
         )
+        roles = list(owners)
+        named = not roles or exchange.role in roles
+        return text if named else text.replace(REDACTED, f"{REDACTED}[of {roles[0]}]")
 
     def withheld(self, exchange: Exchange) -> Exchange:
         """The exchange without bodies that may hold unknown secrets: none here, a run knows its own."""
         return exchange
 
-    def stands_in(self, texts: Iterable[str]) -> bool:
-        """Whether a secret stands in any of some texts, in whatever form."""
-        return self._disguises.seen_in("\n".join(texts))
-
-    def begins(self, text: str) -> bool:
-        """Whether a text is the beginning of one of the run's secrets, cut short."""
-        at = bisect_right(self._sorted, text)
-        return (
-            len(text) >= _SHORTEST_BEGINNING and at < len(self._sorted) and self._sorted[at].startswith(text)
-        )
+    def stands_in(self, content: bytes) -> bool:
+        """Whether a secret stands in some text."""
+        return bool(self._secrets) and bool(self._words.places(content.lower()))
 
     def text(self, text: str) -> str:
         """The text with every known secret replaced, also one that the end of a quotation cuts in two."""
         if not self._secrets:
             return text
-        if self._disguises.seen_in(text):
-            text = self._blanked(text)
-        return self._without_beginnings(text) if _CUT in text else text
+        raw = _bytes(text)
+        blanked = self.content(raw)
+        text = text if blanked is raw else _text(blanked)
+        if _CUT not in text:
+            return text
+        *pieces, last = text.split(_CUT)
+        return _CUT.join([*map(self._without_beginning, pieces), last])
 
-    def bytes(self, content: bytes) -> bytes:
-        """Bytes that are no text, with every known secret replaced."""
-        return self.text(content.decode("latin-1")).encode("latin-1", "replace")
+    def content(self, content: bytes) -> bytes:
+        """Bytes with every known secret replaced, in whatever letter case it stands there."""
+        places = self._words.places(content.lower()) if self._secrets else []
+        if not places:
+            return content
+        kept, at = [], 0
+        for start, end in places:
+            found = content[start:end]
+            swapped = found not in self._written and found.swapcase() in self._written
+            kept += [content[at:start], _bytes(REDACTED + SWAPPED * swapped)]
+            at = end
+        return b"".join([*kept, content[at:]])
 
-    def beginning(self, text: str, most: int) -> str:
-        """At most the first `most` characters of a text; a secret astride the end leaves no half of it."""
+    def body(self, content: bytes, most: int) -> bytes:
+        """The first `most` bytes of a body, or somewhat less; a secret astride the end leaves no half of it."""
         longest = self._longest
-        if len(text) <= most + longest:
-            return self.text(text)[:most]
-        window = self.text(text[: most + longest])
+        if len(content) <= most + longest:
+            return self.content(content)[:most]
+        window = self.content(content[: most + longest])
         # What the window's own end may have cut in two goes, however much shorter the rest has become.
         return window[: max(0, len(window) - longest)][:most]
 
@@ -281,98 +230,28 @@ class Redactor:
 
     def headers(self, headers: Headers) -> Headers:
         """Headers with credentials blanked; the scheme of an Authorization value stays readable."""
-        if not self._secrets and not any(name in headers for name in SECRET_HEADERS):
-            return headers
         return Headers((self.text(name), self.header(name, value)) for name, value in headers.pairs)
 
     def header(self, name: str, value: str) -> str:
         """The value of a header without secrets."""
-        if name.lower() not in SECRET_HEADERS:
-            return self.text(value)
-        scheme, space, _ = value.partition(" ")
-        return f"{scheme} {REDACTED}" if space and scheme.isalpha() else REDACTED
-
-    def _blanked(self, text: str) -> str:
-        # Longest first, so that a secret inside another one does not leave the rest of it.
-        forms = set(self._forms.standing_in(text.lower()))
-        for form in sorted(forms, key=lambda form: (-len(form), form)):
-            marked = partial(_marked, self._written[form])
-            for written in self._written[form]:
-                text = re.sub(re.escape(written), marked, text, flags=re.IGNORECASE)
-        return WITHHELD if self._disguises.seen_in(text) else text
-
-    def _without_beginnings(self, text: str) -> str:
-        """A quotation may end in the middle of a secret, which is then no known one any more."""
-        pieces = text.split(_CUT)
-        return _CUT.join([*map(self._without_beginning, pieces[:-1]), pieces[-1]])
+        return _blank(value) if name.lower() in SECRET_HEADERS else self.text(value)
 
     def _without_beginning(self, piece: str) -> str:
+        """A quotation may end in the middle of a secret, which is then no known one any more."""
         for length in range(min(self._longest - 1, len(piece)), _SHORTEST_BEGINNING - 1, -1):
-            ending = piece[len(piece) - length :]
-            at = bisect_right(self._sorted_forms, ending)
-            if at < len(self._sorted_forms) and self._sorted_forms[at].startswith(ending):
+            if _starts_one(self._sorted_forms, piece[len(piece) - length :]):
                 return piece[: len(piece) - length] + REDACTED
         return piece
 
 
-def _marked(written: set[str], found: re.Match[str]) -> str:
-    """What stands for a secret that was found; says so where its letter case is turned round."""
-    swapped = found[0] not in written and found[0].swapcase() in written
-    return f"{REDACTED}{SWAPPED}" if swapped else REDACTED
+def _starts_one(words: list[str], text: str) -> bool:
+    at = bisect_right(words, text)
+    return at < len(words) and words[at].startswith(text)
 
 
-def _as_bytes(secret: str) -> str:
-    """A secret as its bytes look where they are read one by one."""
-    return secret.encode("utf-8", "surrogatepass").decode("latin-1")
-
-
-def _parts(secret: str) -> Iterator[str]:
-    """A secret, or the parts of one that is longer than any header: each form of it takes up its room."""
-    number = min(-(-len(secret) // _LONGEST), _MOST_PARTS)
-    size = min(-(-len(secret) // number), _LONGEST)
-    yield from (secret[at : at + size] for at in range(0, number * size, size))
-
-
-def _half(secret: str) -> str:
-    return secret[: len(secret) // 2]
-
-
-def _forms(secret: str) -> Iterator[str]:
-    """A secret as it is written, and as the usual notations write it."""
-    in_json = json.dumps(secret)[1:-1]
-    yield from (secret, in_json, json.dumps(in_json)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
-    yield from (html.escape(secret), repr(secret)[1:-1], _as_bytes(secret))
-    yield quote(secret, safe="", errors="replace")
-    yield quote(secret, errors="replace")
-    yield quote_plus(secret, errors="replace")
-    if len(secret) >= _HALVED_FROM:
-        yield _half(secret)
-
-
-def _codes(secret: str) -> Iterator[str]:
-    """A secret in codes that hide it from the eye and from nothing else."""
-    if len(secret) < _SHORTEST_ENCODED_SECRET:
-        return
-    raw = _encoded(secret)
-    yield raw.hex()
-    yield "".join(f"%{byte:02x}" for byte in raw)
-    yield "".join(f"\\u{ord(character):04x}" for character in secret)
-    yield "\0".join(secret)
-    halves = [raw] if len(secret) < _HALVED_FROM else [raw, _half(secret).encode("utf-8", "surrogatepass")]
-    for code in (code for part in halves for code in in_base64(part)):
-        yield from {code, code.replace("+", "-").replace("/", "_")}
-
-
-#: Characters of a body that are kept; the size and the digest of the rest always are.
-KEPT_BODY: Final = 16 * 1024
-#: Texts of this length in the answer to signing in are taken for tokens, but for timestamps.
-SHORTEST_TOKEN: Final = 12
-#: Stands for a role's own token in what is written of an Authorization header.
-TOKEN: Final = "$TOKEN"  # noqa: S105 - a name
-#: Stand behind `$TOKEN`: its letter case is turned round; it is in a form that cannot be made again from here.
-SWAPPED: Final = "[swapcase]"
-UNKNOWN: Final = "[?]"
-_NOTHING_SECRET: Final = Redactor()
+def _blank(value: str) -> str:
+    scheme, space, _ = value.partition(" ")
+    return f"{scheme} {REDACTED}" if space and scheme.isalpha() else REDACTED
 
 
 def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
@@ -383,33 +262,63 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     """
     exchange = redactor.withheld(exchange)
     # One look at all of it together: most exchanges hold nothing but the credentials in their place.
-    usual = redactor if redactor.stands_in(_texts(exchange)) else _NOTHING_SECRET
-    response = exchange.response
-    sent = NO_BODY if exchange.request_body == NO_BODY else _without(exchange.request_body, usual)
-    headers = usual.headers(exchange.request_headers)
+    redactor_of_texts = redactor if redactor.stands_in(_all_of(exchange)) else _NOTHING_SECRET
+    text, response = redactor_of_texts.text, exchange.response
+    sent = exchange.request_body
+    sent = sent if sent == NO_BODY else _without(sent, redactor_of_texts)
+    headers = redactor_of_texts.headers(exchange.request_headers)
     if _signs_in(exchange) and sent.content != exchange.request_body.content:
         # Beside a body without its password the length of the body tells that of the password.
-        headers = Headers((name, value) for name, value in headers.pairs if name.lower() != "content-length")
-        content = usual.sign_in(exchange, sent.text).encode("utf-8", "surrogatepass")
-        if sent.decoded is not None and content != sent.content:
+        headers = Headers(pair for pair in headers.pairs if pair[0].lower() != "content-length")
+        if sent.decoded is not None:
+            content = _bytes(redactor.sign_in(exchange, sent.decoded))
             sent = replace(sent, content=content, digest=hashlib.sha256(content).hexdigest())
     return replace(
         exchange,
-        url=usual.text(exchange.url),
+        url=text(exchange.url),
         request_headers=headers,
         request_body=sent,
         response=response
         and replace(
             response,
-            reason=usual.text(response.reason),
-            headers=usual.headers(response.headers),
-            body=_without(response.body, usual),
-            url=usual.text(response.url),
+            reason=text(response.reason),
+            headers=redactor_of_texts.headers(response.headers),
+            body=_without(response.body, redactor_of_texts),
+            url=text(response.url),
         ),
         authorization=authorization_template(exchange.request_headers, redactor),
-        comment=usual.text(exchange.comment),
+        comment=text(exchange.comment),
         notes={},
     )
+
+
+_NOTHING_SECRET: Final = Redactor()
+
+
+def _all_of(exchange: Exchange) -> bytes:
+    """All of an exchange that is kept, but for headers that are blanked whatever they hold."""
+    response = exchange.response
+    texts, bodies = [exchange.url, exchange.comment], [exchange.request_body]
+    pairs = exchange.request_headers.pairs
+    if response is not None:
+        texts += [response.reason, response.url]
+        bodies.append(response.body)
+        pairs += response.headers.pairs
+    texts += [f"{name}: {value}" for name, value in pairs if name.lower() not in SECRET_HEADERS]
+    # More of a body than is kept, so that a secret astride the cut is seen whole.
+    return b"\n".join([_bytes("\n".join(texts)), *(body.content[: 2 * KEPT_BODY] for body in bodies)])
+
+
+def _without(body: Body, redactor: Redactor) -> Body:
+    """A body without secrets, cut to what is kept."""
+    kept = redactor.body(body.content, KEPT_BODY)
+    digest = body.digest
+    # The digest of a short body with a password in it would let the password be guessed at leisure.
+    if kept != body.content[:KEPT_BODY]:
+        digest = hashlib.sha256(kept).hexdigest()
+    elif body.whole:
+        digest = hashlib.sha256(body.content).hexdigest()
+    return Body(kept, body.size, body.whole and body.size <= KEPT_BODY, digest)
 
 
 def authorization_template(headers: Headers, redactor: Redactor) -> str | None:
@@ -451,44 +360,11 @@ def tokens_in(value: Any) -> Iterator[str]:
                 yield text
 
 
-def _texts(exchange: Exchange) -> Iterator[str]:
-    """Every text of an exchange that is kept, but for headers that are blanked whatever they hold."""
-    response = exchange.response
-    yield from (exchange.url, exchange.comment)
-    yield from _open_headers(exchange.request_headers)
-    yield _beginning(exchange.request_body.content)
-    if response is not None:
-        yield from (response.reason, response.url)
-        yield from _open_headers(response.headers)
-        yield _beginning(response.content)
+def _signs_in(exchange: Exchange) -> bool:
+    return exchange.url.partition("?")[0].rstrip("/").endswith(_SIGN_IN) and exchange.method == "POST"
 
 
-def _open_headers(headers: Headers) -> Iterator[str]:
-    yield from (text for pair in headers.pairs if pair[0].lower() not in SECRET_HEADERS for text in pair)
-
-
-def _beginning(content: bytes) -> str:
-    """More of a body than is kept, so that a secret astride the cut is seen whole."""
-    window = content[: 2 * KEPT_BODY]
-    return window.decode("utf-8", "replace") + ("" if window.isascii() else "\n" + window.decode("latin-1"))
-
-
-def _without(body: Body, redactor: Redactor) -> Body:
-    """A body without secrets, cut to what is kept."""
-    text, coding = body.decoded, "utf-8"
-    if text is None:
-        text, coding = body.content.decode("latin-1"), "latin-1"
-    kept = redactor.beginning(text, KEPT_BODY)
-    content = kept.encode(coding, "surrogatepass" if coding == "utf-8" else "replace")
-    digest = body.digest
-    # The digest of a short body with a password in it would let the password be guessed at leisure.
-    if kept != text[:KEPT_BODY]:
-        digest = hashlib.sha256(content).hexdigest()
-    elif body.whole:
-        digest = hashlib.sha256(body.content).hexdigest()
-    return Body(content, body.size, body.whole and body.size <= KEPT_BODY, digest)
-
-
+_SIGN_IN: Final = "/authentication/token"
 #: A shorter word is no secret that could be looked for: it would be blanked out of every other text.
 _SHORTEST: Final = 4
 #: What a program sends that has none.
@@ -523,42 +399,35 @@ class TrafficRedactor(Redactor):
         if not _signs_in(exchange):
             return exchange
         request, response = exchange.request_body, exchange.response
-        body = _understood(request)
-        if body and (response is None or _tells_token(response)):
+        understood = _understood(request)
+        if understood and (response is None or _tells_token(response)):
             return exchange
         # An answer may quote what it was asked.
         hidden = response and replace(response, body=_withheld(response.body), reason="")
-        return replace(exchange, request_body=request if body else _withheld(request), response=hidden)
+        return replace(exchange, request_body=request if understood else _withheld(request), response=hidden)
 
-    def stands_in(self, texts: Iterable[str]) -> bool:
-        """Whether a secret stands in any of some texts, or the name of a member, parameter or header that tells one."""
-        whole = "\n".join(texts)
-        return _names_a_secret(whole) or super().stands_in((whole,))
+    def stands_in(self, content: bytes) -> bool:
+        """Whether a secret stands in some text, or the name of a member, parameter or header that tells one."""
+        return _names_a_secret(content.decode("latin-1")) or super().stands_in(content)
+
+    def content(self, content: bytes) -> bytes:
+        """Bytes without secrets, those included that stand under a name that says so."""
+        if _names_a_secret(text := content.decode("latin-1")):
+            text = _PARAMETER.sub(rf"\g<1>{REDACTED}", _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", text))
+            content = text.encode("latin-1")
+        return super().content(content)
 
     def text(self, text: str) -> str:
-        """The text without secrets, those included that stand under a name that says so."""
-        if _names_a_secret(text):
-            text = _PARAMETER.sub(rf"\g<1>{REDACTED}", _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", text))
-        return super().text(text)
+        """The same for a text."""
+        return super().text(text) if self._secrets else _text(self.content(_bytes(text)))
 
     def header(self, name: str, value: str) -> str:
         """The value of a header without secrets; that of a key is blanked."""
-        return self.text(super().header(name, REDACTED if name.lower() in _KEY_HEADERS else value))
+        return REDACTED if name.lower() in _KEY_HEADERS else super().header(name, value)
 
 
 #: Stands for a body of a sign-in that is no object with an e-mail and a password, or an answer without a token.
 NOT_UNDERSTOOD: Final = "[redacted: the body of a sign-in that is not understood]"
-_SIGN_IN: Final = "/authentication/token"
-#: Words of such a body that may be secrets, and those that are none.
-_WORD: Final = re.compile(r"[^\s\"'`{}\[\](),:;=&<>\\]{8,}")
-_NO_SECRET_WORD: Final = re.compile(
-    rf"(?:{_NAMES}|token|e-?mail|user(?:name)?|[^@]+@[^@]+|undefined|\[object)/?", re.I
-)
-_MOST_WORDS: Final = 50
-
-
-def _signs_in(exchange: Exchange) -> bool:
-    return exchange.url.partition("?")[0].rstrip("/").endswith(_SIGN_IN) and exchange.method == "POST"
 
 
 def _understood(body: Body) -> bool:
@@ -577,25 +446,13 @@ def _understood(body: Body) -> bool:
 def _tells_token(response: Response) -> bool:
     """Whether the secrets of an answer to signing in stand where they are looked for; a refusal has none."""
     body = response.body
-    if not 200 <= response.status < 300 or not _WORD.search(body.text):
+    if not 200 <= response.status < 300 or len(body.text.strip()) < SHORTEST_TOKEN:
         return True
     return body.whole and next(tokens_in(body.json), None) is not None
 
 
 def _withheld(body: Body) -> Body:
     return Body(NOT_UNDERSTOOD.encode(), body.size, whole=False) if body.content else body
-
-
-def _words_of_sign_in(exchange: Exchange) -> Iterator[str]:
-    """What may be secret in a sign-in that is not understood, so that it can be found where it is quoted."""
-    response = exchange.response
-    hidden = [] if _understood(exchange.request_body) else [exchange.request_body]
-    if response is not None and not _tells_token(response):
-        hidden.append(response.body)
-    for body in hidden:
-        for word in islice(_WORD.finditer(body.text[:KEPT_BODY]), _MOST_WORDS):
-            if not _NO_SECRET_WORD.fullmatch(word[0]):
-                yield word[0]
 
 
 def _names_a_secret(text: str) -> bool:
@@ -611,9 +468,10 @@ def credential(exchange: Exchange) -> str | None:
 
 
 def _secrets(exchange: Exchange) -> Iterator[str]:
-    response = exchange.response
-    if _signs_in(exchange):
-        yield from _words_of_sign_in(exchange)
+    request, response = exchange.request_body, exchange.response
+    bodies = [request, *([response.body] if response else [])]
+    if _signs_in(exchange) and response is not None and 200 <= response.status < 300:
+        yield from tokens_in(response.json)
     for name, value in (*exchange.request_headers.pairs, *(response.headers.pairs if response else ())):
         if name.lower() in SECRET_HEADERS:
             yield from _of_header(name.lower(), value)
@@ -622,20 +480,15 @@ def _secrets(exchange: Exchange) -> Iterator[str]:
     for name, value in parse_qsl(urlsplit(exchange.url).query):
         if _SECRET_NAME.fullmatch(name) or name.lower() == "token":
             yield value
-    yield from _members(_json(exchange.request_body))
-    if response is not None:
-        yield from _members(_json(response.body))
-        if exchange.url.partition("?")[0].endswith("/authentication/token") and 200 <= response.status < 300:
-            yield from tokens_in(response.json)
+    for body in bodies:
+        yield from _members(_json(body))
 
 
 def _of_header(name: str, value: str) -> Iterator[str]:
     if name in ("cookie", "set-cookie"):
         pieces = value.split(";") if name == "cookie" else value.split(";")[:1]
-        for piece in pieces:
-            secret = piece.partition("=")[2].strip()
-            if len(secret) >= SHORTEST_TOKEN:
-                yield secret
+        values = (piece.partition("=")[2].strip() for piece in pieces)
+        yield from (secret for secret in values if len(secret) >= SHORTEST_TOKEN)
         return
     scheme, space, secret = value.strip().partition(" ")
     token = secret.strip() if space else scheme

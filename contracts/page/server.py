@@ -205,7 +205,7 @@ class _Page:
             status=answer.status,
             reason=self._redactor.text(answer.reason),
             headers=CIMultiDict(headers),
-            body=self._redactor.bytes(body.content),
+            body=self._redactor.content(body.content),
         )
 
     def _description(self) -> dict[str, Any]:

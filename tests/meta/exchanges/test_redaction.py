@@ -3,7 +3,6 @@
 import base64
 import html
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Headers
 from contracts.exchanges.redaction import (
     KEPT_BODY,
     NOT_UNDERSTOOD,
-    WITHHELD,
     Redactor,
     TrafficRedactor,
     authorization_template,
@@ -52,18 +50,13 @@ def test_a_secret_is_blanked_in_every_form(form: Callable[[str], str]) -> None:
     assert "[redacted]" in text
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        lambda secret: re.sub("(.{9})", r"\1\r\n", base64.b64encode(secret).decode()),
-        lambda secret: base64.b64encode(base64.b64encode(b"ab" + secret)).decode(),
-        lambda secret: base64.b32encode(b"abc" + secret).decode(),
-        lambda secret: quote(quote(quote("".join(f"%{byte:02X}" for byte in secret)))),
-    ],
-    ids=["base64 in lines", "base64 twice", "base32", "percent in four layers"],
-)
-def test_a_text_with_a_secret_under_a_code_is_withheld(form: Callable[[bytes], str]) -> None:
-    assert Redactor([SECRET, TOKEN]).text(f"before {form(TOKEN.encode())} after") == WITHHELD
+@pytest.mark.parametrize("before", ["", "a", "ab"])
+@pytest.mark.parametrize("code", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_secret_in_base64_is_blanked_wherever_it_stands(
+    code: Callable[[bytes], bytes], before: str
+) -> None:
+    text = code(f"{before}{TOKEN}~?>{TOKEN}!".encode()).decode()
+    assert len(Redactor([TOKEN]).text(text).replace("[redacted]", "")) < 16
 
 
 SIGN_IN = "https://registry.test/api/v2013/authentication/token"
@@ -87,10 +80,9 @@ def test_of_a_sign_in_that_is_not_understood_no_word_is_kept(body: str) -> None:
     redactor = TrafficRedactor()
     refused = exchange(body.encode(), f"what is {body}?".encode(), url=SIGN_IN, method="POST")
     redactor.learn_from(refused)
-    later = exchange(None, f"a log with {body}".encode())
-    for kept in (redacted(refused, redactor), redacted(later, redactor)):
-        assert PASSWORD not in json.dumps(kept.to_record())
-    assert NOT_UNDERSTOOD in json.dumps(redacted(refused, redactor).to_record())
+    kept = json.dumps(redacted(refused, redactor).to_record())
+    assert PASSWORD not in kept
+    assert NOT_UNDERSTOOD in kept
 
 
 def test_no_length_tells_that_of_a_password() -> None:
