@@ -2,7 +2,8 @@
 
 `contracts` is a common name: the current folder, or a folder of PYTHONPATH, may hold another package of that name,
 which Python would import first. Importing this module, whose name is nobody else's, settles which one it is.
-It is a pytest plugin as well: `-p registry_contracts` loads `contracts.plugin`. PYTEST_DONT_REWRITE
+It is a pytest plugin as well: `-p registry_contracts` loads `contracts.plugin`; an installed wheel does so by itself
+(`registry_contracts_pytest`). PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations
@@ -23,12 +24,31 @@ if _is_program and signal.getsignal(signal.SIGINT) is signal.default_int_handler
     # Importing takes a while, in which Ctrl-C would show a traceback. One that is ignored stays so.
     signal.signal(signal.SIGINT, _end)
 
-from importlib.util import module_from_spec, spec_from_file_location  # noqa: E402 - Ctrl-C comes first
+from collections.abc import Sequence  # noqa: E402 - Ctrl-C comes first
+from importlib.abc import MetaPathFinder  # noqa: E402
+from importlib.machinery import ModuleSpec, PathFinder  # noqa: E402
+from importlib.util import module_from_spec, spec_from_file_location  # noqa: E402
 from pathlib import Path  # noqa: E402
+from types import ModuleType  # noqa: E402
 
 _PACKAGE = Path(__file__).resolve().with_name("contracts")
 
 pytest_plugins = ("contracts.plugin",)
+
+
+class _AsWritten(MetaPathFinder):
+    """Finds the library's modules before pytest does.
+
+    pytest takes every module of a wheel that has an entry point for a test's, and rewrites its assertions: seconds
+    in each run where nothing is cached. The library has none.
+    """
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a module below `contracts` as Python itself does; the cases are pytest's."""
+        own = name.startswith("contracts.") and not name.startswith("contracts._promises")
+        return PathFinder.find_spec(name, path, target) if own else None
 
 
 def _load_own_package() -> None:
@@ -50,6 +70,7 @@ def _load_own_package() -> None:
 
 
 _load_own_package()
+sys.meta_path.insert(0, _AsWritten())
 
 
 def main() -> None:

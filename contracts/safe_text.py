@@ -58,7 +58,12 @@ class SafeOutput(io.TextIOWrapper):
 
     Args:
         stream: Where it goes.
+
+    Attributes:
+        expendable: What nothing takes, as a full disk, goes nowhere as well; otherwise that is an error.
     """
+
+    expendable = False
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(
@@ -73,7 +78,9 @@ class SafeOutput(io.TextIOWrapper):
         """Write a text as it may be shown."""
         try:
             super().write(displayed(text))
-        except BrokenPipeError:
+        except OSError as error:
+            if not (self.expendable or isinstance(error, BrokenPipeError)):
+                raise
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)

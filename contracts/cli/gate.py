@@ -73,8 +73,8 @@ _AGE: Final = re.compile(r"(?P<number>\d{1,6}(\.\d+)?)(?P<unit>[mhd])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 _GAPS_AT_MOST: Final = 20
 _LONGEST_LINE: Final = 2000
-#: Settings that pytest itself makes of `--strict` and the like.
-_STRICTER: Final = re.compile(r"strict\w*=true")
+#: Settings that pytest itself makes of `--strict` and the like, and the place of its cache.
+_HARMLESS: Final = re.compile(r"strict\w*=true|cache_dir=.*")
 
 
 def refusal(config: pytest.Config) -> str | None:
@@ -89,7 +89,7 @@ def refusal(config: pytest.Config) -> str | None:
 
 def _was_given(option: str, value: Any) -> bool:
     if option == "-o":
-        return any(not _STRICTER.fullmatch(setting) for setting in value or ())
+        return any(not _HARMLESS.fullmatch(setting) for setting in value or ())
     return bool(value != _DEFAULTS[option] if option in _DEFAULTS else value)
 
 

@@ -14,7 +14,6 @@ from contracts.plugin.run_options import (
     COMPARISON,
     JUDGING,
     KEEP,
-    PROGRESS,
     REPORTS,
     SANDBOX_ARGUMENTS,
     SELECTION,
@@ -115,7 +114,6 @@ evidence_options: Final = together(
     run_option(KEEP),
     unpacked,
     comparison_options,
-    run_option(PROGRESS),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,8 @@ from contracts.cli.options import evidence_options, judging_options, selection_o
 from contracts.errors import RefusedRunError, SuiteError, UsageError
 from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast
+from contracts.plugin.run_options import REPORTS
+from contracts.safe_text import SafeOutput
 
 #: pytest's settings of every run.
 PYTEST_SETTINGS: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
@@ -68,6 +71,9 @@ def run_cases(words: list[str], *plugins: object) -> int:
     Raises:
         UsageError: they cannot be run so.
     """
+    if isinstance(sys.stdout, SafeOutput):
+        # The cases, the clean-up and the reports matter more than what a screen shows of them.
+        sys.stdout.expendable = True
     return int(pytest.main(words, plugins=[_Refusals(), *plugins]))
 
 
@@ -93,9 +99,7 @@ def forecasts(target: str | None, reports: Path) -> Mapping[Profile, Forecast]:
     """
     kept = _Forecasts()
     words = pytest_words({"target": target, "plan": True, "reports": reports}, None, strict=False)
-    # What this command has imported already cannot be rewritten, and need not be: no case runs.
-    quiet = ("-p", "no:terminal", "-W", "ignore::pytest.PytestAssertRewriteWarning")
-    code = pytest.main([*words, *quiet], plugins=[kept])
+    code = pytest.main([*words, "-p", "no:terminal"], plugins=[kept])
     if not kept.by_profile:
         raise SuiteError(f"the cases of a run could not be collected (pytest's exit code {int(code)})")
     return kept.by_profile
@@ -115,9 +119,10 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
     options = dict(options)
     options["target"] = target_or_address(options.get("target"), options.pop("base_url", None))
     cases = cases_directory()
-    words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS)]
-    words += ["-p", "registry_contracts"]
+    words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS), "-p", "registry_contracts"]
     plan = bool(options.get("plan"))
+    cache = Path.cwd() / str(options.get("reports") or REPORTS.default) / ".pytest_cache"
+    words += ["-p", "no:cacheprovider"] if plan else ["-o", f"cache_dir={cache}"]
     for name, value in options.items():
         if isinstance(value, bool):
             words += [f"--{name}"] if value else []

@@ -81,6 +81,8 @@ def narrowings(config: pytest.Config, left_out: Iterable[Cells]) -> list[Narrowi
         left_out: The cells of each case that was left out.
     """
     narrowed: list[Narrowing] = []
+    if config.getoption("lf", default=False):
+        narrowed.append(("the run is for what failed last", None))
     if not _all_asked_for(config):
         narrowed.append(("the command names some cases only", None))
     if config.getoption("maxfail", 0):

@@ -17,15 +17,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import pytest
 
-from contracts.errors import INTERRUPTING_SIGNALS, breakdown, discard_unwritten
+from contracts.errors import INTERRUPTING_SIGNALS, breakdown
 from contracts.evidence.record import ExitCode
 from contracts.exchanges.redaction import Redactor
 from contracts.plugin.plan import Plan
-from contracts.safe_text import displayed, many, plain_line
+from contracts.safe_text import many, plain_line
 from contracts.session.ledger import Entry, read_entries, removable, residue
 
 #: Two signals this close together, in seconds, count as one: a terminal and a job runner may both send one.
@@ -219,50 +219,6 @@ class WorkerCrashes:
         if report.outcome != RERUN:
             return None
         return RERUN, "R", ("RERUN", {"yellow": True})
-
-
-class LastingOutput:
-    """The terminal's output, which may end before the run does: what it does not take is left out, and said once.
-
-    The cases, the clean-up and the reports matter more than their progress on a screen.
-
-    Args:
-        file: Where the terminal reporter writes.
-    """
-
-    def __init__(self, file: IO[str]) -> None:
-        self._file = file
-        self._broken = False
-
-    def write(self, text: str) -> int:
-        """Write a text, as long as that can be done."""
-        if not self._broken:
-            try:
-                # pytest itself goes back to the beginning of a line that it writes again.
-                back = "\r" if text.startswith("\r") else ""
-                self._file.write(back + displayed(text.removeprefix("\r")))
-            except OSError as error:
-                self._break(error)
-        return len(text)
-
-    def flush(self) -> None:
-        """Write out what waits, as long as that can be done."""
-        if not self._broken:
-            try:
-                self._file.flush()
-            except OSError as error:
-                self._break(error)
-
-    def _break(self, error: OSError) -> None:
-        self._broken = True
-        discard_unwritten(self._file)
-        if isinstance(error, BrokenPipeError):
-            return  # the reader has seen enough, as behind `| head`
-        with suppress(OSError):
-            sys.stderr.write(f"the output cannot be written any more ({error.strerror}); the run goes on\n")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
 
 
 #: Libraries below the door that quote what came over the wire when it makes no sense to them.

@@ -91,13 +91,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options of a contract run."""
     group = parser.getgroup("contract", "registry contracts")
     for option in RUN_OPTIONS:
-        group.addoption(option.flag, **option.for_pytest())
+        try:
+            group.addoption(option.flag, **option.for_pytest())
+        except ValueError:
+            other = "another plugin of pytest has an option of this name"
+            raise pytest.UsageError(f"{option.flag}: {other}; leave it out with -p no:NAME") from None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark and read the options into a selection; what cannot be used is one clear line."""
-    _refuse_last_failed(config)
     config.addinivalue_line("markers", "contract: a case of the contract suite; use contracts.cases.contract")
     config.addinivalue_line(
         "markers", "smoke: a contract case of the profile smoke; use contracts.cases.marks.smoke"
@@ -183,14 +186,6 @@ def _check_expressions(config: pytest.Config) -> None:
             raise UsageError(
                 f"{flag} '{text}' cannot be read at column {error.offset}: {error.msg}"
             ) from None
-
-
-def _refuse_last_failed(config: pytest.Config) -> None:
-    """Runs keep no cache of pytest's, which these options would need: without it they choose nothing."""
-    last_failed = config.getoption("lf", default=False) or config.getoption("failedfirst", default=False)
-    if last_failed and config.pluginmanager.is_blocked("cacheprovider"):
-        error = "--lf and --ff need pytest's cache, which a run does not keep; choose with --clause, --realm or -k"
-        raise pytest.UsageError(error)
 
 
 SELECTION = pytest.StashKey[Selection]()

@@ -90,10 +90,6 @@ UNPACKED: Final = RunOption(
     "Leave journals, traffic and Allure's results as they are, where they make the folder larger than 10 MB.",
     switch=True,
 )
-PROGRESS: Final = RunOption(
-    "progress", "WHEN", "Show progress: auto (default; in a terminal), always, never.", default="auto"
-)
-
 WAIT: Final = RunOption(
     "wait",
     "SECONDS",
@@ -125,5 +121,4 @@ RUN_OPTIONS: Final = (
     KEEP,
     UNPACKED,
     *COMPARISON,
-    PROGRESS,
 )

@@ -156,8 +156,7 @@ def output_to(descriptor: int) -> Iterator[None]:
 
 def _words() -> list[str]:
     words = [f"--rootdir={cases_directory()}", "-c", str(_RUN_INI), "-p", "registry_contracts"]
-    # The cases hold no bare assertion, and a plugin that is loaded already cannot be rewritten for them.
-    return [*words, "--assert=plain", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    return [*words, "-p", "no:cacheprovider"]
 
 
 def _serve(arguments: list[str], listener: socket.socket) -> int:

@@ -282,18 +282,6 @@ class RequestBudget:
         )
 
 
-def requests_counted(folder: Path) -> int:
-    """Return how many requests the workers of a run have sent or are about to send; 0 before the first.
-
-    Args:
-        folder: The run's private folder.
-    """
-    try:
-        return int((folder / _FILE).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return 0
-
-
 #: More requests than so many are never under way together: a run has a few workers with a few threads each.
 MOST_SLOTS = 256
 #: A slower pace is this one: clocks do not take every number.

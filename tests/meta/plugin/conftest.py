@@ -38,7 +38,11 @@ class Ended:
     @property
     def folder(self) -> Path:
         """The only run folder."""
-        folders = [path for path in self.reports.iterdir() if path.is_dir() and not path.is_symlink()]
+        folders = [
+            path
+            for path in self.reports.iterdir()
+            if path.is_dir() and path.name[0] != "." and not path.is_symlink()
+        ]
         assert len(folders) == 1, self.output
         return folders[0]
 

@@ -139,7 +139,7 @@ def test_a_plan_sends_nothing_and_leaves_no_folder(
     ended = run_command("run", "--plan", "--realm=abs-dev", "--workers=2", f"--reports={tmp_path / 'none'}")
     assert ended.code == 0, ended
     assert "environment at http://127.0.0.1:9, profile gate" in ended.out
-    assert ended.out.rstrip().endswith("Nothing was sent.")
+    assert "\nNothing was sent.\n" in ended.out
     assert not (tmp_path / "none").exists()
 
 

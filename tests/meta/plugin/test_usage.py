@@ -30,13 +30,12 @@ def complaint(ended: Any) -> str:
         ("--operation=getDrafts", r"did you mean 'getDraft'\?"),
         ("--realm=abs", "production realm, which is refused"),
         ("--target=nowhere", "no target 'nowhere'"),
-        ("--lf", "need pytest's cache, which a run does not keep"),
         ("--nonsense", "unrecognized arguments: --nonsense; .* shows the options"),
         ("-k(", r"-k '\(' cannot be read at column 2"),
     ],
 )
 def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: str) -> None:
-    ended = run(option, program=option.startswith(("--clause", "--lf", "--nonsense", "-k")))
+    ended = run(option, program=option.startswith(("--clause", "--nonsense", "-k")))
     assert ended.code == 4, ended.output
     assert re.search(words, complaint(ended))
     # A pipeline may read the verdict file in place of the exit code.
