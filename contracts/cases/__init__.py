@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from contracts.cases.fault_probe import Probe as Probe
     from contracts.cases.hostile_input import Deal as Deal
     from contracts.cases.hostile_input import share as share
+    from contracts.cases.known_lists import known_drafts as known_drafts
+    from contracts.cases.known_lists import known_files as known_files
     from contracts.cases.list_pages import Lister as Lister
     from contracts.cases.list_pages import attachments_of as attachments_of
     from contracts.cases.list_pages import drafts_of as drafts_of
@@ -92,6 +94,7 @@ _NAMES = {
     "contracts.cases.drafts": "claim_each_refused",
     "contracts.cases.fault_probe": "Probe",
     "contracts.cases.hostile_input": "Deal share",
+    "contracts.cases.known_lists": "known_drafts known_files",
     "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",
     "contracts.cases.marks": "Profile contract smoke",
     "contracts.cases.properties": "Properties",

@@ -26,6 +26,8 @@ Record = dict[str, Any]
 _DEEPEST_FIELD = 3
 #: Pages of a list that are read to find one record.
 _MOST_PAGES = 20
+#: The share of a page that the next one repeats.
+_OVERLAP = 4
 #: Statuses by which a service tells that a list holds nothing.
 NOTHING_THERE = (404, 410)
 #: Rank of numbers that no member's name calls an id.
@@ -34,8 +36,6 @@ _NO_ID = 2
 _LISTING, _OWN = "listDrafts", "mydrafts"
 #: Records that are named as missing or too much, and characters of a name.
 _NAMED, _LONGEST_NAME = 3, 60
-#: Answers that show which members are others each time.
-_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,37 @@ class Page:
         """Those of `identifiers` that are on the page, in the order of the page."""
         hits = ((own for own in identifiers if readers.names(record, own)) for record in self.records or ())
         return [own for match in hits for own in match]
+
+
+@dataclass(frozen=True)
+class Search:
+    """Whether a list holds a draft, and the pages that show it."""
+
+    found: bool
+    pages: list[Page]
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """The exchanges of its pages."""
+        return [page.exchange for page in self.pages]
+
+    @property
+    def nameless(self) -> bool:
+        """Whether there are items, and none that names a draft of any run of the suite's."""
+        texts = [
+            text
+            for page in self.pages
+            for value in readers.values(page.records or ())
+            for text in ([value] if isinstance(value, str) else value if isinstance(value, dict) else ())
+        ]
+        return any(page.records for page in self.pages) and not any(SUITE_PREFIX in text for text in texts)
+
+    @property
+    def seen(self) -> str:
+        """What was seen, for the report."""
+        last = self.exchanges[-1].answer.quote()
+        where = f"the draft among the items of {len(self.pages)} pages" if self.found else "not there"
+        return f"{where}: {last}"
 
 
 def unlike(due: Sequence[str], got: Sequence[str]) -> str:
@@ -212,17 +243,56 @@ class Lister:
     def _holds_what_is_not_shown(self) -> bool:
         return self.operation == _LISTING and self.fixed.get("collection") != _OWN
 
-    def walk(self) -> Iterator[Record]:
+    def search(self, uid: str, field: str | None = None) -> Search:
+        """Look for a draft: on the first page, by a filter, and then page by page.
+
+        How long a page is that was asked for without options is not shown. A list that is "not found" holds nothing,
+        for how an empty list is told is not shown either.
+
+        Args:
+            field: A field that holds the uid and by which the service is known to filter rightly.
+
+        Raises:
+            Blocked: the list is refused, or cannot be read to its end.
+        """
+        pages = [self._read()]
+        at = pages[0].size
+        while not pages[-1].names(uid) and pages[-1].size > 0:
+            if len(pages) > 1 and field is not None:
+                pages[1:] = [self._read(filter=equals(field, uid))]
+                break
+            if len(pages) == _MOST_PAGES:
+                cause = f"the list goes on after {_MOST_PAGES} pages, so that absence cannot be told"
+                raise Blocked(self.operation, cause)
+            pages.append(self._read(skip=at))
+            if pages[-1].size > 0 and pages[-1].records == pages[0].records and field is None:
+                cause = "the list cannot be read to its end: skip gives the same page again"
+                raise Blocked(self.operation, cause)
+            # Items that are removed meanwhile shift all that follow, so the next page repeats some.
+            at += max(1, pages[-1].size - pages[-1].size // _OVERLAP)
+        return Search(pages[-1].names(uid), pages)
+
+    def _read(self, **options: Option) -> Page:
+        page = self.page(**options)
+        if page.records is None and not page.not_found:
+            done(page.exchange)
+            raise Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
+        return page
+
+    def walk(self, first: Page | None = None) -> Iterator[Record]:
         """The records of the list, page after page, for as long as a page brings others than the one before.
 
         A list that is refused or that is no list has none.
+
+        Args:
+            first: The first page, where it was asked for already.
 
         Raises:
             Blocked: a server error. Ambiguous: the envelope holds several lists.
         """
         seen, before = 0, None
         for _ in range(_MOST_PAGES):
-            records = (self.page(skip=seen) if seen else self.page()).records
+            records = (self.page(skip=seen) if seen else first or self.page()).records
             if not records or records == before:
                 return
             yield from records
@@ -258,24 +328,21 @@ class Names:
 
     def __init__(self, *answers: Sequence[Record]) -> None:
         volatile, telling = _volatile(answers), _telling_paths(answers)
-        self._name: Callable[[Record], str] = _whole
-        for left_out in (volatile, frozenset()):
-            for path in telling:
-                if path not in left_out and self._tells_apart(answers, partial(_at, path)):
-                    return
-            if self._tells_apart(answers, partial(_by_identifiers, left_out)):
-                return
-        if not self._tells_apart(answers, partial(_lasting, volatile)):
-            self._name = _whole
+        ways: list[Callable[[Record], str]] = []
+        for left_out in (volatile, frozenset[str]()):
+            ways += [partial(_at, path) for path in telling if path not in left_out]
+            ways.append(partial(_by_identifiers, left_out))
+        ways.append(partial(_lasting, volatile))
+        self._name = next((name for name in ways if _tells_apart(name, answers)), _whole)
 
     def of(self, records: Sequence[Record] | None) -> list[str]:
         """The records' names, in order."""
         return [self._name(record) for record in records or ()]
 
-    def _tells_apart(self, answers: Sequence[Sequence[Record]], name: Callable[[Record], str]) -> bool:
-        self._name = name
-        names_by_answer = [self.of(records) for records in answers]
-        return all(all(names) and len(set(names)) == len(names) for names in names_by_answer)
+
+def _tells_apart(name: Callable[[Record], str], answers: Sequence[Sequence[Record]]) -> bool:
+    named = [[name(record) for record in records] for records in answers]
+    return all(all(names) and len(set(names)) == len(names) for names in named)
 
 
 def _telling_paths(answers: Sequence[Sequence[Record]]) -> list[str]:
@@ -290,6 +357,27 @@ def _telling_paths(answers: Sequence[Sequence[Record]]) -> list[str]:
     return list(dict.fromkeys([*named, *numbered]))
 
 
+def _volatile(answers: Sequence[Sequence[Record]]) -> Set[str]:
+    """Paths of the members that no two records have alike in two answers which both have them."""
+    if len(answers) == 1:
+        return frozenset()
+    values: list[dict[str, set[str]]] = []
+    for records in (answers[0], answers[-1]):
+        values.append(defaultdict(set))
+        for path, value in (leaf for record in records for leaf in _leaves(record)):
+            values[-1][path].add(json.dumps(value, sort_keys=True))
+    first, last = values
+    return {path for path in first.keys() & last.keys() if first[path].isdisjoint(last[path])}
+
+
+def _leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{name}/")
+        else:
+            yield f"{prefix}{name}", value
+
+
 def _at(path: str, record: Record) -> str:
     return next((str(value) for here, value in _leaves(record) if here == path), "")
 
@@ -302,30 +390,6 @@ def _lasting(left_out: Set[str], record: Record) -> str:
     return _whole(_without(record, left_out))
 
 
-def _volatile(answers: Sequence[Sequence[Record]]) -> Set[str]:
-    """Paths of the members that no two records have alike in two answers which both have them."""
-    if len(answers) < _TWO:
-        return frozenset()
-    first, *_, last = [_values_by_path(records) for records in answers]
-    return {path for path in first.keys() & last.keys() if first[path].isdisjoint(last[path])}
-
-
-def _values_by_path(records: Sequence[Record]) -> dict[str, set[str]]:
-    values: dict[str, set[str]] = defaultdict(set)
-    for record in records:
-        for path, value in _leaves(record):
-            values[path].add(json.dumps(value, sort_keys=True))
-    return values
-
-
-def _leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in record.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{prefix}{name}/")
-        else:
-            yield f"{prefix}{name}", value
-
-
 def _without(record: Record, paths: Set[str], prefix: str = "") -> Record:
     return {
         name: _without(value, paths, f"{prefix}{name}/") if isinstance(value, dict) else value
@@ -334,15 +398,15 @@ def _without(record: Record, paths: Set[str], prefix: str = "") -> Record:
     }
 
 
+def _whole(record: Record) -> str:
+    return json.dumps(record, sort_keys=True, ensure_ascii=False)
+
+
 def identifiers_in(record: Record) -> set[str]:
     """What may identify a record: its texts that keep the uid rule, and its numbers that are called an id."""
     texts = (value for value in readers.values(record) if is_valid_uid(value))
     numbers = (str(number) for rank, number in readers.ranked_integers(record) if rank < _NO_ID)
     return {*texts, *numbers}
-
-
-def _whole(record: Record) -> str:
-    return json.dumps(record, sort_keys=True, ensure_ascii=False)
 
 
 def paths_to(record: Record, wanted: object, prefix: str = "") -> list[str]:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import itertools
 import string
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from contracts.cases import list_fields, lists
+from contracts.cases import lists
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.drafts import save
-from contracts.cases.hostile_input import Deal
-from contracts.cases.list_pages import Page, Record, drafts_of, equals, quoted
+from contracts.cases.known_lists import SCRAMBLED, KnownList
+from contracts.cases.list_pages import Page, Record, equals, quoted
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim, Claims
 from contracts.checks.outcomes import Blocked, taken, usable
@@ -69,14 +70,10 @@ def saved_under_every_kind(
     return arrange.shared(f"drafts of every kind of {actor.role}", make)
 
 
-def every_kind_names_a_draft(
+def claim_every_kind(
     arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespace, claim: Claims
 ) -> None:
-    """Claim that a draft is saved, found and read under uids of every kind.
-
-    Raises:
-        Contradiction: a must was contradicted.
-    """
+    """Claim that a draft is saved, found and read under uids of every kind."""
     every = saved_under_every_kind(arrange, actor, samples, fresh)
     for (clause, uid, saved), mark in zip(every, _MARKS, strict=True):
         claim(clause, "saveDraft").accepted(saved)
@@ -89,7 +86,7 @@ def paired(arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespac
     """Uids of six drafts that stay; by their texts, and by their schema, they are equal in pairs."""
 
     def make() -> tuple[str, ...]:
-        uids = tuple(f"{fresh.prefix}pair{letter}-{fresh.uid()[-12:]}" for letter in lists.SCRAMBLED)
+        uids = tuple(f"{fresh.prefix}pair{letter}-{fresh.uid()[-12:]}" for letter in SCRAMBLED)
         for uid, text in itertools.zip_longest(uids, _TEXTS):
             arrange.keep(uid)
             if text is None or not _saved_by_workflow_schema(actor, samples, uid, text):
@@ -122,57 +119,38 @@ class LongList:
     Where filters do not pick them, or show what is needed, nothing is claimed: other cases judge the same clauses.
     """
 
-    def __init__(
-        self,
-        arrange: Arrangement,
-        actor: Actor,
-        samples: Samples,
-        fresh: Namespace,
-        collection: str | None = "mydrafts",
-    ) -> None:
-        self._arrange = arrange
-        self._known = False
-        drafts = drafts_of(actor, collection)
+    def __init__(self, known: KnownList, actor: Actor, samples: Samples, fresh: Namespace) -> None:
+        self._known = known
+        self._uids: list[str] = []
         try:
-            field = list_fields.draft_field(arrange, actor)
-            list_fields.relies_on_filter(drafts, field)
-            lists.relies_on_windows(arrange, drafts, field.narrowed(drafts))
+            known.need_filter()
+            lists.need_parts(known, (1, 2))
         except Blocked:
             return
-        self._known = True
-        self._field = field
-        self._pairs = paired(arrange, actor, samples, fresh)
-        every = saved_under_every_kind(arrange, actor, samples, fresh)
-        self._uids = [*field.own, *self._pairs, *(uid for _, uid, saved in every if taken(saved))]
-        self._all = drafts.with_fixed(filter=equals(field.filter_path, *self._uids))
-        self._paired = drafts.with_fixed(filter=equals(field.filter_path, *self._pairs))
-        self._drafts = drafts
+        self._pairs = paired(known.arrange, actor, samples, fresh)
+        every = saved_under_every_kind(known.arrange, actor, samples, fresh)
+        self._uids = [*known.own, *self._pairs, *(uid for _, uid, saved in every if taken(saved))]
+        self._all, self._paired = (
+            known.lister.with_fixed(filter=equals(known.filter_path, *uids))
+            for uids in (self._uids, self._pairs)
+        )
 
-    def comes_in_pages(self, claim: Claim) -> None:
-        """Claim that pages taken one after another hold every draft once.
-
-        Raises:
-            Contradiction: a must was contradicted.
-        """
-        if not self._known:
-            return
+    def claim_pages(self, claim: Claim) -> None:
+        """Claim that pages taken one after another hold every draft once."""
+        if len(self._uids) < _LONG:
+            return  # nothing keeps them: shorter lists are judged
         pages = self._pages()
         if self._lost(pages) and pages[0].size > 0:
-            self._arrange.eventually(lambda: not self._lost(self._pages()))
+            self._known.arrange.eventually(lambda: not self._lost(self._pages()))
             pages = self._pages()
-        if pages[0].size < 0 or len(self._uids) < _LONG:
-            return  # so long a filter is not taken, or nothing keeps them: shorter lists are judged
-        seen = [uid for page in pages for uid in page.order_of(self._uids)]
-        twice = sorted({uid for uid in seen if seen.count(uid) > 1})
+        if pages[0].size < 0:
+            return  # so long a filter is not taken
+        seen = Counter(uid for page in pages for uid in page.order_of(self._uids))
+        twice, lost = [uid for uid, times in seen.items() if times > 1], self._lost(pages)
         exchanges = [page.exchange for page in pages]
         claim.holds(not twice, *exchanges, expected="no draft twice", seen=f"twice: {', '.join(twice)}")
-        lost = self._lost(pages)
-        claim.holds(
-            not lost,
-            *exchanges,
-            expected=f"each of {len(self._uids)} drafts once",
-            seen=f"lost: {', '.join(lost)}",
-        )
+        every = f"each of {len(self._uids)} drafts once"
+        claim.holds(not lost, *exchanges, expected=every, seen=f"lost: {', '.join(lost)}")
 
     def _pages(self) -> list[Page]:
         pages = [self._all.page(top=_PAGE)]
@@ -188,6 +166,8 @@ class LongList:
 
     def _fields(self) -> Iterator[tuple[str, dict[str, str]]]:
         """The fields in which some of the paired drafts are equal and some differ, with the text that each has."""
+        if not self._uids:
+            return
         shown = {
             uid: _texts(record)
             for record in self._paired.page().records or ()
@@ -201,69 +181,27 @@ class LongList:
             if worded and 1 < len(set(values.values())) < len(values):
                 yield path, values
 
-    def knows_quotes(self, claim: Claim) -> None:
-        """Claim that a quote is doubled in a literal, on a field by which `eq` picks what has none.
-
-        Raises:
-            Contradiction: a must was contradicted.
-        """
-        for path, values in self._fields() if self._known else ():
+    def claim_quotes(self, claim: Claim) -> None:
+        """Claim that a quote is doubled in a literal, on a field by which `eq` picks what has none."""
+        for path, values in self._fields():
             special = next((value for value in values.values() if "'" in value), None)
             plain = next((value for value in values.values() if "'" not in value), None)
             if special and plain and self._picked(path, plain, values)[1]:
-                self._claim_picked(claim, path, special, values)
+                page, right = self._picked(path, special, values)
+                wording = {"expected": f"the drafts whose {path} is {special}", "seen": page.seen}
+                claim.holds(right or bool(usable(page.exchange).refusal), page.exchange, **wording)
                 return
-
-    def _claim_picked(self, claim: Claim, path: str, special: str, values: Mapping[str, str]) -> None:
-        page, right = self._picked(path, special, values)
-        wording = {"expected": f"the drafts whose {path} is {special}", "seen": page.seen}
-        claim.holds(right or bool(usable(page.exchange).refusal), page.exchange, **wording)
 
     def _picked(self, path: str, value: str, values: Mapping[str, str]) -> tuple[Page, bool]:
         """The answer to a filter by a text beside that by the uids, and whether it holds just what has this text."""
-        narrow = equals(self._field.filter_path, *self._pairs)
-        page = self._drafts.page(filter=f"({narrow}) and {path} eq {quoted(value)}")
+        narrow = equals(self._known.filter_path, *self._pairs)
+        page = self._known.lister.page(filter=f"({narrow}) and {path} eq {quoted(value)}")
         wanted = [uid for uid, own_value in values.items() if own_value == value]
         return page, page.size == len(wanted) == len(page.order_of(wanted))
 
-    def knows_functions(self, claim: Claim, deal: Deal) -> None:
-        """Claim of functions of texts that the service takes that they mean what OData says, on a uid in both cases.
-
-        Raises:
-            Contradiction: a must was contradicted.
-        """
-        uids = self._uids if self._known else []
-        uid = next((uid for uid in uids if uid.isalpha() and uid.lower() != uid != uid.upper()), None)
-        if uid is None or not self._gives(uid, "")[1]:
-            return
-        path, half = self._field.filter_path, len(uid) // 2
-        expressions = {
-            f"tolower({path}) eq '{uid.lower()}'": True,
-            f"toupper({path}) eq '{uid.upper()}'": True,
-            f"length({path}) eq {len(uid)}": True,
-            f"length({path}) lt {len(uid)}": False,
-            f"indexof({path},'{uid[half:]}') eq {half}": True,
-            f"substring({path},{half}) eq '{uid[half:]}'": True,
-            f"endswith({path},'{uid[:half]}')": False,
-        }
-        for expression, holds in deal(expressions).items():
-            page, there = self._gives(uid, f" and {expression}")
-            # What the service does not take is refused, or leaves the whole list.
-            if usable(page.exchange).success and page.size <= 1:
-                expected = f"the draft {uid}" if holds else "nothing"
-                claim.holds(there is holds, page.exchange, expected=expected, seen=page.seen)
-
-    def _gives(self, uid: str, condition: str) -> tuple[Page, bool]:
-        page = self._drafts.page(filter=f"{equals(self._field.filter_path, uid)}{condition}")
-        return page, page.names(uid)
-
-    def orders_by_two_keys(self, claim: Claim) -> None:
-        """Claim that drafts which are equal by the first key come in the order of the second one.
-
-        Raises:
-            Contradiction: a must was contradicted.
-        """
-        if not self._known or not list_fields.orders(self._arrange, self._drafts, self._field):
+    def claim_two_keys(self, claim: Claim) -> None:
+        """Claim that drafts which are equal by the first key come in the order of the second one."""
+        if not self._uids or not self._known.is_ordered:
             return
         for path, values in self._fields():
             rising, falling = (self._paired.page(orderby=f"{path}{word}") for word in ("", " desc"))
@@ -277,15 +215,12 @@ class LongList:
         self, claim: Claim, path: str, texts: Sequence[str], values: Mapping[str, str]
     ) -> None:
         for word in ("", " desc"):
-            order = f"{path},{self._field.order_path}{word}"
+            order = f"{path},{self._known.order_path}{word}"
             page = self._paired.page(orderby=order)
             if usable(page.exchange).refusal:
                 return
-            wanted = [
-                uid
-                for text in texts
-                for uid in sorted((uid for uid in values if values[uid] == text), reverse=bool(word))
-            ]
+            by_uid = sorted(values, reverse=bool(word))
+            wanted = sorted(by_uid, key=lambda uid: texts.index(values[uid]))
             claim.holds(
                 page.order_of(wanted) == wanted,
                 page.exchange,
@@ -296,8 +231,7 @@ class LongList:
 
 def _runs(page: Page, values: Mapping[str, str]) -> list[str]:
     """The texts of a page's drafts in their order, each once for those beside each other."""
-    texts = [values[uid] for uid in page.order_of(list(values))]
-    return [text for at, text in enumerate(texts) if at == 0 or texts[at - 1] != text]
+    return [text for text, _ in itertools.groupby(values[uid] for uid in page.order_of(list(values)))]
 
 
 def _texts(record: Record, prefix: str = "") -> dict[str, str]:

@@ -1,5 +1,7 @@
 """Both lists: whatever combination of options they take, they pick and order what they were asked for."""
 
+from functools import partial
+
 from contracts.cases import (
     Actor,
     Arrangement,
@@ -9,7 +11,9 @@ from contracts.cases import (
     Properties,
     Samples,
     contract,
-    drawn_lists,
+    known_drafts,
+    known_files,
+    list_questions,
     long_lists,
     smoke,
 )
@@ -19,6 +23,7 @@ from contracts.cases import (
     "list-filter-meaning",
     "list-filter-with-top",
     "list-orderby-meaning",
+    "list-top-and-skip",
     requests=12,
     dealt=22,
     nightly=71,
@@ -37,21 +42,25 @@ def test_any_combination_of_options_picks_what_it_says(
 
     So do functions of texts, quotes that are doubled in a literal, and orders of two keys.
     """
-    drafts = drawn_lists.DrawnLists.of_drafts(arrange, author, claim)
-    drafts.are_answered(properties, deal, drawn_lists.FIRST_OF_DRAFTS)
-    more = long_lists.LongList(arrange, author, samples, fresh)
-    more.knows_functions(claim("list-filter-meaning"), deal)
-    more.knows_quotes(claim("list-filter-meaning"))
-    more.orders_by_two_keys(claim("list-orderby-meaning"))
+    drafts = partial(known_drafts, arrange, author)
+    list_questions.Questions(drafts, claim).claim_answers(properties, deal, list_questions.OF_DRAFTS)
+    more = long_lists.LongList(drafts("mydrafts"), author, samples, fresh)
+    more.claim_quotes(claim("list-filter-meaning"))
+    more.claim_two_keys(claim("list-orderby-meaning"))
 
 
 @smoke(requests=26)
 @contract(
-    "attachment-list-filter-meaning", "attachment-list-orderby-meaning", requests=25, dealt=8, nightly=60
+    "attachment-list-filter-meaning",
+    "attachment-list-orderby-meaning",
+    "attachment-list-pages-cover",
+    requests=25,
+    dealt=8,
+    nightly=60,
 )
 def test_any_combination_of_options_picks_the_attachments_that_it_says(
     author: Actor, arrange: Arrangement, claim: Claims, properties: Properties, deal: Deal
 ) -> None:
     """Options without a dollar sign have the meaning of those with one."""
-    files = drawn_lists.DrawnLists.of_files(arrange, author, claim)
-    files.are_answered(properties, deal, drawn_lists.FIRST_OF_FILES)
+    files = list_questions.Questions(lambda _: known_files(arrange, author), claim)
+    files.claim_answers(properties, deal, list_questions.OF_FILES)

@@ -46,7 +46,7 @@ def test_every_draft_is_created_updated_and_deleted(
 def test_mydrafts_holds_a_draft_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
     uid, lister = arrange.draft(author).uid, drafts_of(author, "mydrafts")
-    lists.held(claim("list-mydrafts-has-mine"), arrange, lister, uid)
+    lists.claim_listed(claim("list-mydrafts-has-mine"), arrange, lister, uid)
     drafts.listed_each_time(claim("list-mydrafts-has-mine"), lister, uid, TIMES)
 
 

@@ -135,7 +135,7 @@ def test_a_document_without_attachments_has_an_empty_list(
 ) -> None:
     """The list of attachments of a document that has none is empty, be it told by a list, by 204 or by 404."""
     shared_documents.lists_own_only(arrange, author)
-    lists.empty(claim("attachment-list-empty"), attachments_of(author, arrange.document(author)).page())
+    lists.claim_empty(claim("attachment-list-empty"), attachments_of(author, arrange.document(author)).page())
 
 
 @contract("attachment-name-without-extension", requests=1)

@@ -10,11 +10,10 @@ from contracts.cases import (
     attachments_of,
     claim_each_refused,
     contract,
-    drawn_lists,
     equals,
-    list_fields,
+    known_files,
+    list_questions,
     lists,
-    quoted,
     shared_documents,
     smoke,
     status,
@@ -35,8 +34,8 @@ def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, clai
 @contract("attachment-list-skip", requests=5)
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With skip the list starts as many items later as it says, up to the last one."""
-    attached = shared_documents.shared_document_list(arrange, author)
-    lists.starts_later(claim("attachment-list-skip"), attached, 1, 3, 5)
+    files = known_files(arrange, author)
+    lists.claim_parts(claim("attachment-list-skip"), files, (1, None), (3, None), (5, None))
 
 
 @contract(
@@ -50,58 +49,56 @@ def test_skip_beyond_the_end_gives_no_attachment(
     skip: int, author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
     """With a skip that leaves nothing over no attachment is returned."""
-    attached = shared_documents.shared_document_list(arrange, author)
-    lists.relies_on_skip(arrange, attached)
-    page = attached.page(skip=skip)
+    files = known_files(arrange, author)
+    lists.need_parts(files, (1, None))
+    page = files.lister.page(skip=skip)
     observe("attachment-success-status", "listAttachments", {"nothing left": status(page.exchange)})
-    lists.no_items(claim("attachment-list-skip-beyond"), page)
-    lists.empty(claim("attachment-list-skip-beyond-empty"), page)
+    lists.claim_no_items(claim("attachment-list-skip-beyond"), page)
+    lists.claim_empty(claim("attachment-list-skip-beyond-empty"), page)
 
 
 @contract("attachment-list-pages-cover", requests=6)
 def test_pages_neither_repeat_nor_lose(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
-    attached = shared_documents.shared_document_list(arrange, author)
-    lists.relies_on_top(arrange, attached)
-    lists.relies_on_skip(arrange, attached)
-    lists.pages_cover(claim("attachment-list-pages-cover"), attached, 2, items=ALL)
+    files = known_files(arrange, author)
+    lists.need_top(files)
+    lists.need_parts(files, (1, None))
+    lists.claim_pages_cover(claim("attachment-list-pages-cover"), files, 2, items=ALL)
 
 
 @contract("attachment-list-top-zero", requests=1)
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a top of zero the list of attachments is empty."""
-    attached = shared_documents.shared_document_list(arrange, author)
-    lists.relies_on_top(arrange, attached)
-    lists.empty(claim("attachment-list-top-zero"), attached.page(top=0))
+    files = known_files(arrange, author)
+    lists.need_top(files)
+    lists.claim_empty(claim("attachment-list-top-zero"), files.lister.page(top=0))
 
 
 @smoke()
 @contract("attachment-list-filter-heeded", requests=0)
 def test_not_every_filter_is_passed_over(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A filter is read: by some field that the attachments carry it has an effect."""
-    list_fields.files_heed_filters(claim("attachment-list-filter-heeded"), arrange, author)
+    files = known_files(arrange, author, sound=False)
+    list_questions.claim_filters_heeded(claim("attachment-list-filter-heeded"), files)
 
 
 @smoke()
 @contract("attachment-list-orderby-heeded", requests=0)
 def test_not_every_order_is_passed_over(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """An orderby is read: by some field that the attachments carry it has an effect, and the one asked for."""
-    list_fields.files_heed_orders(claim("attachment-list-orderby-heeded"), arrange, author)
+    files = known_files(arrange, author, sound=False)
+    list_questions.claim_orders_heeded(claim("attachment-list-orderby-heeded"), files)
 
 
 @contract("attachment-list-filter", requests=3)
 def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a filter only the attachments that match are returned, and a match is not lost."""
-    field, attached = (
-        list_fields.file_field(arrange, author),
-        shared_documents.shared_document_list(arrange, author),
-    )
-    path, own = field.filter_path, field.own
-    list_fields.picks(claim("attachment-list-filter"), attached, equals(path, own[0]), own[:1])
-    list_fields.picks(claim("attachment-list-filter"), attached, equals(path, *own[2:4]), own[2:4])
-    list_fields.picks(
-        claim("attachment-list-filter"), attached, f"{path} eq {quoted('no file of this name')}", ()
-    )
+    files = known_files(arrange, author)
+    for wanted in (files.own[:1], files.own[2:4]):
+        asked = equals(files.filter_path, *wanted)
+        list_questions.claim_picked(claim("attachment-list-filter"), files.lister, asked, wanted)
+    nothing = equals(files.filter_path, "no file of this name")
+    list_questions.claim_picked(claim("attachment-list-filter"), files.lister, nothing, ())
 
 
 @contract("attachment-list-filter", requests=2)
@@ -109,19 +106,12 @@ def test_a_filter_takes_quotes_and_reserved_characters(
     author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A literal may hold quotes and characters that are reserved in addresses."""
-    field, attached = (
-        list_fields.file_field(arrange, author),
-        shared_documents.shared_document_list(arrange, author),
-    )
-    list_fields.relies_on_filter(attached, field)
-    expression = f"{field.filter_path} eq {quoted(chr(39) + 'a&b=c#d+e%20')}"
-    list_fields.picks(claim("attachment-list-filter"), attached, expression, ())
-    list_fields.picks(
-        claim("attachment-list-filter"),
-        attached,
-        f"{expression} or {equals(field.filter_path, field.own[1])}",
-        field.own[1:2],
-    )
+    files = known_files(arrange, author)
+    files.need_filter()
+    delicate, second = equals(files.filter_path, "'a&b=c#d+e%20"), files.own[1]
+    either = f"{delicate} or {equals(files.filter_path, second)}"
+    list_questions.claim_picked(claim("attachment-list-filter"), files.lister, delicate, ())
+    list_questions.claim_picked(claim("attachment-list-filter"), files.lister, either, [second])
 
 
 @contract("attachment-list-orderby", requests=1)
@@ -130,24 +120,17 @@ def test_attachments_come_in_the_order_asked_for(
     falling: bool, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """With orderby the attachments come in the order asked for, rising or falling."""
-    field, attached = (
-        list_fields.file_field(arrange, author),
-        shared_documents.shared_document_list(arrange, author),
-    )
-    list_fields.ordered(claim("attachment-list-orderby"), attached, field, falling=falling)
+    files = known_files(arrange, author)
+    list_questions.claim_ordered(claim("attachment-list-orderby"), files, falling=falling)
 
 
 @contract("attachment-list-orderby-with-page", requests=8)
 def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """Orderby applies before skip and top, so that pages taken together are in order."""
-    field, attached = (
-        list_fields.file_field(arrange, author),
-        shared_documents.shared_document_list(arrange, author),
-    )
-    list_fields.relies_on_order(arrange, attached, field)
-    lists.relies_on_windows(arrange, attached)
-    by_name = attached.with_fixed(orderby=f"{field.order_path} desc")
-    lists.pages_in_order(claim("attachment-list-orderby-with-page"), by_name, 2, items=ALL)
+    files = known_files(arrange, author)
+    files.need_order()
+    lists.need_parts(files, (1, 2))
+    lists.claim_pages_in_order(claim("attachment-list-orderby-with-page"), files, 2, items=ALL)
 
 
 @smoke()
@@ -159,7 +142,7 @@ def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangeme
 )
 def test_all_options_hold_together(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A filter of many operators, a falling order, skip and top in one request give the part that they say."""
-    drawn_lists.DrawnLists.of_files(arrange, author, claim).hold_with_every_option()
+    list_questions.Questions(lambda _: known_files(arrange, author), claim).claim_all_options()
 
 
 @contract("attachment-list-malformed", requests=5)

@@ -14,7 +14,8 @@ from contracts.cases import (
     done,
     drafts,
     drafts_of,
-    list_fields,
+    known_drafts,
+    known_lists,
     lists,
 )
 
@@ -22,7 +23,7 @@ from contracts.cases import (
 @contract("list-answers", "list-success-status", requests=1)
 def test_drafts_are_listed(author: Actor, arrange: Arrangement, claim: Claims, observe: Observer) -> None:
     """Listing drafts without any option succeeds and gives a list."""
-    page = lists.answered(claim("list-answers"), arrange, drafts_of(author))
+    page = lists.claim_answered(claim("list-answers"), arrange, drafts_of(author))
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
@@ -33,16 +34,16 @@ def test_mydrafts_holds_a_draft_just_saved(
     """The collection mydrafts holds a draft that the caller has just saved, and still when it was saved again."""
     arrange.shared_draft(author)  # an older one, which shows how items name their drafts
     draft, mine = arrange.draft(author), drafts_of(author, "mydrafts")
-    lists.held(claim("list-mydrafts-has-mine"), arrange, mine, draft.uid)
+    lists.claim_listed(claim("list-mydrafts-has-mine"), arrange, mine, draft.uid)
     for name in ("Louise", "Muta"):
         done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, middleName=name)))
-    lists.held(claim("list-mydrafts-has-mine"), arrange, mine, draft.uid)
+    lists.claim_listed(claim("list-mydrafts-has-mine"), arrange, mine, draft.uid)
 
 
 @contract("list-my-answers", requests=1)
 def test_the_collection_my_is_a_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """The collection my is an allowed value and gives a list."""
-    lists.answered(claim("list-my-answers"), arrange, drafts_of(author, "my"))
+    lists.claim_answered(claim("list-my-answers"), arrange, drafts_of(author, "my"))
 
 
 @contract(operations=["listDrafts"], requests=7.5)
@@ -57,10 +58,10 @@ def test_other_lists_hold_a_draft_just_saved(
     clause: str, collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
-    field = list_fields.proven_field(arrange, author)
+    path = known_drafts(arrange, author).proven_path
     draft = arrange.draft(author)  # the newest, which is what a list is most likely to lack
-    lists.require_listed(arrange, drafts_of(author, "mydrafts"), draft.uid)
-    lists.held(claim(clause), arrange, drafts_of(author, collection), draft.uid, field)
+    lists.need_listed(arrange, drafts_of(author, "mydrafts"), draft.uid)
+    lists.claim_listed(claim(clause), arrange, drafts_of(author, collection), draft.uid, path)
 
 
 @contract(operations=["listDrafts"], requests=2.5)
@@ -81,8 +82,8 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
 ) -> None:
     """A personal collection does not hold a draft that another account saved."""
     theirs = arrange.shared_draft(other)
-    field = list_fields.proven_field(arrange, author)
-    lists.not_held(claim(clause), arrange, drafts_of(author, collection), theirs.uid, field)
+    path = known_drafts(arrange, author).proven_path
+    lists.claim_not_listed(claim(clause), arrange, drafts_of(author, collection), theirs.uid, path)
 
 
 @contract("list-collection-with-filter", requests=1)
@@ -91,8 +92,9 @@ def test_a_filter_adds_nothing_to_a_collection(
     collection: str, author: Actor, other: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A filter by the uid of another account's draft gives nothing that the collection lacks."""
-    theirs, field = arrange.shared_draft(other), list_fields.proven_field(arrange, author)
-    lists.adds_nothing(claim("list-collection-with-filter"), drafts_of(author, collection), theirs.uid, field)
+    theirs, drafts = arrange.shared_draft(other), drafts_of(author, collection)
+    path = known_drafts(arrange, author).proven_path
+    lists.claim_adds_nothing(claim("list-collection-with-filter"), drafts, theirs.uid, path)
 
 
 @contract("list-my-without-others", operations=["listDrafts"], requests=2)
@@ -102,19 +104,19 @@ def test_a_personal_collection_is_personal_to_everybody(
     """The collection my of another account does not hold what the author saved: it is not the author's for all."""
     # By its own draft the other account's list shows how an item names one.
     mine, _ = arrange.shared_draft(author), arrange.shared_draft(other)
-    field = list_fields.proven_field(arrange, author)
-    lists.not_held(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, field)
+    path = known_drafts(arrange, author).proven_path
+    lists.claim_not_listed(claim("list-my-without-others"), arrange, drafts_of(other, "my"), mine.uid, path)
 
 
 @contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"], requests=8)
 def test_a_deleted_draft_is_no_longer_listed(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A draft that was deleted is no longer in any list that held it."""
-    draft, field = arrange.draft(author), list_fields.proven_field(arrange, author)
-    mydrafts, plain = drafts_of(author, "mydrafts"), drafts_of(author)
-    lists.require_listed(arrange, mydrafts, draft.uid, field)
+    draft, path = arrange.draft(author), known_drafts(arrange, author).proven_path
+    lists.need_listed(arrange, drafts_of(author, "mydrafts"), draft.uid, path)
     drafts.deleted(author, draft.uid)
-    lists.not_held(claim("list-deleted-gone", "listDrafts"), arrange, mydrafts, draft.uid, field)
-    lists.not_held(claim("list-deleted-gone", "listDrafts"), arrange, plain, draft.uid, field)
+    for listed in (drafts_of(author, "mydrafts"), drafts_of(author)):
+        gone = claim("list-deleted-gone", "listDrafts")
+        lists.claim_not_listed(gone, arrange, listed, draft.uid, path)
 
 
 @contract("list-drafts-only", requests=5.5)
@@ -122,8 +124,8 @@ def test_the_list_of_drafts_holds_drafts_only(
     author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
 ) -> None:
     """The exists check finds a draft for each item of the personal collection."""
-    lists.kept_drafts(arrange, author)
-    lists.drafts_only(claim("list-drafts-only"), drafts_of(author, "my"), fresh.prefix)
+    known_lists.kept_drafts(arrange, author)
+    lists.claim_drafts_only(claim("list-drafts-only"), drafts_of(author, "my"), fresh.prefix)
 
 
 @contract("list-mydrafts-without-published", operations=["listDrafts"], requests=4, last=True)
@@ -132,8 +134,8 @@ def test_mydrafts_does_not_hold_a_published_record_without_a_draft(
 ) -> None:
     """The collection mydrafts holds drafts, and no record that is published only."""
     published = str(samples.setting("published_identifier")[0])
-    list_fields.not_listed_without_a_draft(
-        claim("list-mydrafts-without-published"), arrange, author, published
+    lists.claim_not_listed_without_a_draft(
+        claim("list-mydrafts-without-published"), known_drafts(arrange, author), published
     )
 
 
@@ -145,8 +147,9 @@ def test_a_draft_saved_several_times_is_listed_once(
     draft = arrange.draft(author)
     done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel")))
     done(drafts.save(author, samples, draft.uid, samples.draft(draft.uid, firstName="Rachel Louise")))
-    for query in list_fields.queries_for(arrange, author, draft.uid):
-        lists.held_once(claim("list-saved-twice", "listDrafts"), arrange, author, query, draft.uid)
+    known = known_drafts(arrange, author)
+    for query in lists.queries_for(known, draft.uid):
+        lists.claim_listed_once(claim("list-saved-twice", "listDrafts"), known, query, draft.uid)
 
 
 @contract("list-needs-token", "list-failure-status", requests=3)

@@ -1,5 +1,7 @@
 """Filters and orders of the list of drafts, by a field that is learnt from its items."""
 
+from functools import partial
+
 import pytest
 
 from contracts.cases import (
@@ -10,9 +12,9 @@ from contracts.cases import (
     claim_each_refused,
     contract,
     drafts_of,
-    drawn_lists,
     equals,
-    list_fields,
+    known_drafts,
+    list_questions,
     lists,
     quoted,
     shape,
@@ -27,67 +29,65 @@ DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто
 @contract("list-filter-heeded", requests=3.5)
 def test_not_every_filter_is_passed_over(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A $filter is read: by some field that the items carry it has an effect."""
-    list_fields.drafts_heed_filters(claim("list-filter-heeded"), arrange, author)
+    list_questions.claim_filters_heeded(claim("list-filter-heeded"), known_drafts(arrange, author))
 
 
 @smoke()
 @contract("list-orderby-heeded", requests=2)
 def test_not_every_order_is_passed_over(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """An $orderby is read: by some field that the items carry it has an effect, and the one that was asked for."""
-    list_fields.drafts_heed_orders(claim("list-orderby-heeded"), arrange, author)
+    list_questions.claim_orders_heeded(claim("list-orderby-heeded"), known_drafts(arrange, author))
 
 
 @contract("list-filter", requests=1)
 def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $filter only the items that match are returned, and a match is not lost."""
-    field, drafts = list_fields.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    list_fields.picks(claim("list-filter"), drafts, equals(field.filter_path, field.own[0]), field.own[:1])
+    drafts = known_drafts(arrange, author)
+    first = equals(drafts.filter_path, drafts.own[0])
+    list_questions.claim_picked(claim("list-filter"), drafts.lister, first, drafts.own[:1])
 
 
 @contract("list-filter", requests=2)
 @pytest.mark.parametrize("kind", list(DELICATE))
 def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A literal may hold quotes, characters reserved in addresses, and any script."""
-    field, drafts = list_fields.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    list_fields.relies_on_filter(drafts, field)
-    path, literal = field.filter_path, quoted(DELICATE[kind])
-    list_fields.picks(claim("list-filter"), drafts, f"{path} eq {literal}", ())
-    list_fields.picks(
-        claim("list-filter"), drafts, f"{path} eq {literal} or {equals(path, field.own[2])}", field.own[2:3]
-    )
+    drafts = known_drafts(arrange, author)
+    drafts.need_filter()
+    text, third = f"{drafts.filter_path} eq {quoted(DELICATE[kind])}", drafts.own[2]
+    either = f"{text} or {equals(drafts.filter_path, third)}"
+    list_questions.claim_picked(claim("list-filter"), drafts.lister, text, ())
+    list_questions.claim_picked(claim("list-filter"), drafts.lister, either, [third])
 
 
 @smoke()
 @contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=2)
 def test_all_options_hold_together(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """A $filter of many operators, a falling $orderby, $skip and $top in one request give the part that they say."""
-    drawn_lists.DrawnLists.of_drafts(arrange, author, claim).hold_with_every_option()
+    drafts = partial(known_drafts, arrange, author)
+    list_questions.Questions(drafts, claim).claim_all_options()
 
 
 @contract("list-orderby", requests=1)
 def test_items_come_in_rising_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $orderby on a field the items come in rising order of it."""
-    field = list_fields.draft_field(arrange, author)
-    list_fields.ordered(claim("list-orderby"), drafts_of(author, "mydrafts"), field)
+    list_questions.claim_ordered(claim("list-orderby"), known_drafts(arrange, author))
 
 
 @contract("list-orderby-falling", requests=1)
 def test_items_come_in_falling_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $orderby on a field and the word desc, the items come in falling order of it."""
-    field, drafts = list_fields.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    list_fields.relies_on_order(arrange, drafts, field)
-    list_fields.ordered(claim("list-orderby-falling"), drafts, field, falling=True)
+    drafts = known_drafts(arrange, author)
+    drafts.need_order()
+    list_questions.claim_ordered(claim("list-orderby-falling"), drafts, falling=True)
 
 
 @contract("list-orderby-with-page", requests=9)
 def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$orderby applies before $skip and $top, so that pages taken together are in order."""
-    field, drafts = list_fields.draft_field(arrange, author), drafts_of(author, "mydrafts")
-    list_fields.relies_on_order(arrange, drafts, field)
-    lists.relies_on_windows(arrange, drafts, field.narrowed(drafts))
-    order = f"{field.order_path} desc"
-    own = field.narrowed(drafts.with_fixed(orderby=order))
-    lists.pages_in_order(claim("list-orderby-with-page"), drafts.with_fixed(orderby=order), 3, own=own)
+    drafts = known_drafts(arrange, author)
+    drafts.need_order()
+    lists.need_parts(drafts, (1, 2))
+    lists.claim_pages_in_order(claim("list-orderby-with-page"), drafts, 3)
 
 
 @contract("list-filter-malformed", "list-failure-status", requests=2)

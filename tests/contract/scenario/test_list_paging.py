@@ -11,11 +11,12 @@ from contracts.cases import (
     claim_each_refused,
     contract,
     drafts_of,
-    list_fields,
+    known_drafts,
     lists,
     long_lists,
     smoke,
 )
+from contracts.cases.known_lists import kept_drafts
 
 #: Larger than what any page holds by itself.
 AMPLE = 1000
@@ -27,7 +28,7 @@ COLLECTIONS = ("my", "mydrafts")
 @pytest.mark.parametrize("top", [1, 3])
 def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $top no more items are returned than it says."""
-    lists.kept_drafts(arrange, author)
+    kept_drafts(arrange, author)
     lists.claim_bounded(claim("list-top"), drafts_of(author), top)
 
 
@@ -35,19 +36,17 @@ def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, clai
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """$top bounds the number of items also together with a collection."""
-    lists.kept_drafts(arrange, author)
-    lists.relies_on_top(arrange, drafts_of(author))
+    kept_drafts(arrange, author)
+    lists.need_top(known_drafts(arrange, author, None))
     drafts = drafts_of(author, collection)
-    lists.relies_on_list(arrange, drafts)
+    arrange.once(f"list of {drafts.label}", drafts.needed)
     lists.claim_bounded(claim("list-collection-with-top"), drafts, 4)
 
 
 @contract("list-skip", requests=4)
 def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With $skip the list starts as many items later as it says."""
-    lists.kept_drafts(arrange, author)
-    own = list_fields.narrowed_drafts(arrange, author)
-    lists.starts_later(claim("list-skip"), drafts_of(author), 1, 3, own=own)
+    lists.claim_parts(claim("list-skip"), known_drafts(arrange, author, None), (1, None), (3, None))
 
 
 @contract("list-collection-with-skip", requests=5.5)
@@ -56,30 +55,25 @@ def test_skip_shifts_a_collection(
     collection: str, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """$skip leaves out items from the start also together with a collection."""
-    lists.kept_drafts(arrange, author)
-    lists.relies_on_skip(arrange, drafts_of(author), list_fields.narrowed_drafts(arrange, author))
-    own = list_fields.narrowed_drafts(arrange, author, collection)
-    drafts = drafts_of(author, collection)
-    lists.starts_later(claim("list-collection-with-skip"), drafts, 1, 3, own=own)
+    lists.need_parts(known_drafts(arrange, author, None), (1, None))
+    drafts = known_drafts(arrange, author, collection)
+    lists.claim_parts(claim("list-collection-with-skip"), drafts, (1, None), (3, None))
 
 
 @contract("list-skip-zero", requests=3)
 def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip of zero the list starts where it starts without the option."""
-    lists.kept_drafts(arrange, author)
-    own = list_fields.narrowed_drafts(arrange, author, "mydrafts")
-    lists.starts_where_it_does(claim("list-skip-zero"), drafts_of(author, "mydrafts"), own)
+    lists.claim_parts(claim("list-skip-zero"), known_drafts(arrange, author), (0, None))
 
 
 @contract("list-skip-beyond", "list-skip-beyond-empty", requests=4)
 def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $skip larger than the number of drafts no item is returned."""
-    lists.kept_drafts(arrange, author)
-    drafts = drafts_of(author, "mydrafts")
-    lists.relies_on_skip(arrange, drafts, list_fields.narrowed_drafts(arrange, author, "mydrafts"))
-    page = drafts.page(skip=lists.BEYOND)
-    lists.no_items(claim("list-skip-beyond"), page)
-    lists.empty(claim("list-skip-beyond-empty"), page)
+    drafts = known_drafts(arrange, author)
+    lists.need_parts(drafts, (1, None))
+    page = drafts.lister.page(skip=lists.BEYOND)
+    lists.claim_no_items(claim("list-skip-beyond"), page)
+    lists.claim_empty(claim("list-skip-beyond-empty"), page)
 
 
 @smoke("my")
@@ -89,11 +83,10 @@ def test_skip_and_top_give_a_window(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
-    lists.kept_drafts(arrange, author)
-    drafts, own = drafts_of(author, collection), list_fields.narrowed_drafts(arrange, author, collection)
-    lists.relies_on_top(arrange, drafts)
-    lists.relies_on_skip(arrange, drafts, own)
-    lists.windows(claim("list-top-and-skip"), drafts, (1, 2), (3, 1), own=own)
+    drafts = known_drafts(arrange, author, collection)
+    lists.need_top(drafts)
+    lists.need_parts(drafts, (1, None))
+    lists.claim_parts(claim("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
 
 @contract("list-pages-cover", requests=18)
@@ -107,19 +100,18 @@ def test_pages_neither_repeat_nor_lose(
     claim: Claims,
 ) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one, nor do those of twenty."""
-    lists.kept_drafts(arrange, author)
-    drafts, own = drafts_of(author, collection), list_fields.narrowed_drafts(arrange, author, collection)
-    lists.relies_on_windows(arrange, drafts, own)
-    lists.pages_cover(claim("list-pages-cover"), drafts, 3, own=own)
-    long_lists.LongList(arrange, author, samples, fresh, collection).comes_in_pages(claim("list-pages-cover"))
+    drafts = known_drafts(arrange, author, collection)
+    lists.need_parts(drafts, (1, 2))
+    lists.claim_pages_cover(claim("list-pages-cover"), drafts, 3)
+    long_lists.LongList(drafts, author, samples, fresh).claim_pages(claim("list-pages-cover"))
 
 
 @contract("list-top-zero", requests=1)
 def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
     """With a $top of zero the list holds nothing."""
-    lists.kept_drafts(arrange, author)
-    lists.relies_on_top(arrange, drafts_of(author))
-    lists.empty(claim("list-top-zero"), drafts_of(author).page(top=0))
+    kept_drafts(arrange, author)
+    lists.need_top(known_drafts(arrange, author, None))
+    lists.claim_empty(claim("list-top-zero"), drafts_of(author).page(top=0))
 
 
 @contract("list-top-ample", requests=2)
@@ -128,7 +120,7 @@ def test_an_ample_top_loses_nothing(
     collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
 ) -> None:
     """A $top larger than the number of drafts succeeds and loses none of those a plain list holds."""
-    kept, drafts = lists.kept_drafts(arrange, author), drafts_of(author, collection)
+    kept, drafts = kept_drafts(arrange, author), drafts_of(author, collection)
     plain, ample = drafts.page(), drafts.page(top=AMPLE)
     lost = [uid for uid in kept if plain.names(uid) and not ample.names(uid) and plain.size < AMPLE]
     claim("list-top-ample").accepted(ample.exchange)

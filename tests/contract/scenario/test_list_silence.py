@@ -8,7 +8,7 @@ from contracts.cases import (
     comparison,
     contract,
     drafts_of,
-    lists,
+    known_lists,
     readers,
     shape,
     status,
@@ -20,7 +20,7 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 @contract("list-fields", "list-envelope", "list-default-order", "list-default-page", requests=2)
 def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
     """Fields, envelope, order and length of a list without options are not shown."""
-    kept, drafts = lists.kept_drafts(arrange, author), drafts_of(author, "mydrafts")
+    kept, drafts = known_lists.kept_drafts(arrange, author), drafts_of(author, "mydrafts")
     page = drafts.page()
     mine = [record for record in page.records or () if readers.names(record, kept[0])]
     orders = {"as saved": kept, "latest first": kept[::-1], "by uid": sorted(kept)}
@@ -48,7 +48,7 @@ def test_options_without_the_dollar_are_observed(
     author: Actor, arrange: Arrangement, observe: Observer
 ) -> None:
     """What the options do when they are written without the dollar sign is not shown."""
-    lists.kept_drafts(arrange, author)
+    known_lists.kept_drafts(arrange, author)
     page = Lister(author, "listDrafts", "", {}, {"collection": "mydrafts"}).page(top=1)
     seen = {"status": status(page.exchange), "bounded": page.size == 1}
     observe("list-options-without-dollar", "listDrafts", seen)

@@ -12,7 +12,7 @@ from contracts.cases import (
     ValidRequests,
     comparison,
     contract,
-    list_fields,
+    known_drafts,
     lists,
     readers,
     requests,
@@ -71,9 +71,11 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
 ) -> None:
     """A realm is an application of its own: its list shows its drafts and not those of another realm."""
     draft = arrange.draft(author)
-    for query, other in product(list_fields.queries_for(arrange, author, draft.uid), requests.OTHERS[realm]):
+    for query, other in product(
+        lists.queries_for(known_drafts(arrange, author), draft.uid), requests.OTHERS[realm]
+    ):
         elsewhere = author.send("listDrafts", query=query, realm=other)
-        lists.not_listed_elsewhere(claim("realm-lists-apart"), draft, elsewhere, other)
+        lists.claim_not_listed_elsewhere(claim("realm-lists-apart"), draft, elsewhere, other)
 
 
 @contract("realm-drafts-apart", operations=("getDraft", "draftExists"), requests=6)

@@ -80,7 +80,7 @@ def test_identifiers_of_every_kind_name_drafts(
 ) -> None:
     """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""
     drafts.works_for_ordinary_uid(author, arrange)
-    long_lists.every_kind_names_a_draft(arrange, author, samples, fresh, claim)
+    long_lists.claim_every_kind(arrange, author, samples, fresh, claim)
 
 
 @smoke()

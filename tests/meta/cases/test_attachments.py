@@ -10,7 +10,7 @@ from contracts.cases.arrangement import Attachment, attach
 from contracts.cases.attachments import preview
 from contracts.cases.contents import RED
 from contracts.cases.drafts import attached_each_time
-from contracts.cases.list_pages import Page
+from contracts.cases.list_pages import Lister, attachments_of
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Contradiction, Untested
 from tests.meta.messages import answer, exchange
@@ -93,18 +93,24 @@ THERE, OTHERS = {"filename": "note.txt", "id": 7}, {"filename": "other.txt", "id
 
 
 @pytest.fixture
-def lister() -> Any:
+def lister(scripted: Any) -> Any:
     """Makes a lister that gives these lists in turn."""
 
-    def make(*lists: list[dict[str, Any]]) -> Any:
+    def make(*lists: list[dict[str, Any]]) -> Lister:
         turns = iter(lists)
-        return SimpleNamespace(page=lambda: Page(exchange(answer(next(turns)), "listAttachments")))
+        rule = lambda _, parts: (200, [] if "skip" in parts["query"] else next(turns))  # noqa: E731
+        return attachments_of(scripted(rule), "rc-1")
 
     return make
 
 
 def test_an_attachment_that_is_listed_each_time_holds(must: Claim, lister: Any) -> None:
     attached_each_time(must, lister([THERE], [OTHERS, THERE]), NOTE, times=2)
+
+
+def test_an_attachment_on_a_later_page_is_listed(must: Claim, scripted: Any) -> None:
+    rule = lambda _, parts: (200, [THERE] if parts["query"].get("skip") == "1" else [OTHERS])  # noqa: E731
+    attached_each_time(must, attachments_of(scripted(rule), "rc-1"), NOTE, times=1)
 
 
 def test_an_attachment_that_is_missing_once_is_a_contradiction(must: Claim, lister: Any) -> None:

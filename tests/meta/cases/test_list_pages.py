@@ -87,7 +87,7 @@ def test_a_collection_that_is_not_found_is_judged_by_how_the_service_tells_that_
     claim = Claims(Attempt(1), load_catalogue(), ["list-my-answers"])("list-my-answers")
     run.kept["drafts to list of author"] = (FIRST["identifier"],)
     with pytest.raises(ends):
-        lists.answered(claim, run, drafts_of(scripted(rule), "my"))
+        lists.claim_answered(claim, run, drafts_of(scripted(rule), "my"))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_bounded_list_that_is_not_found_is_judged_where_the_list_holds_items(
 
 def test_a_list_that_is_not_found_yet_is_one_that_does_not_hold_the_draft(scripted: Any) -> None:
     drafts = drafts_of(scripted(lambda _operation, _parts: (404, None)), "mydrafts")
-    assert not lists.look_for(drafts, FIRST["identifier"]).found
+    assert not drafts.search(FIRST["identifier"]).found
 
 
 def test_a_list_that_is_refused_shows_no_absence(scripted: Any, run: Any) -> None:
@@ -117,7 +117,7 @@ def test_a_list_that_is_refused_shows_no_absence(scripted: Any, run: Any) -> Non
     attempt = Attempt(1)
     claim = Claims(attempt, load_catalogue(), ["list-deleted-gone"])("list-deleted-gone", "listDrafts")
     with pytest.raises(Blocked):
-        lists.not_held(claim, run, drafts, FIRST["identifier"])
+        lists.claim_not_listed(claim, run, drafts, FIRST["identifier"])
     assert not attempt.held
 
 

@@ -1,0 +1,238 @@
+"""Lists of which some items are the suite's own: drafts that stay until the end of a run, and one document's files.
+
+By which field filters and orders tell these items is not shown. It is learnt: the first field that holds a known value
+and that the service takes is used; when it takes none, nothing can be claimed by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from contracts.cases.arrangement import Arrangement, require
+from contracts.cases.list_pages import Lister, Page, attachments_of, drafts_of, equals, paths_to
+from contracts.cases.shared_documents import shared_document, shared_document_list
+from contracts.checks.outcomes import Blocked
+from contracts.session.actor import Actor
+
+#: Neither rising nor falling, so that no order of making is an order of names; the letters around them are small.
+SCRAMBLED = "DBFACE"
+#: What the fields that hold the known values are commonly called.
+_UIDS = ("identifier", "uid", "id")
+_FILES = ("filename", "fileName", "name")
+
+
+@dataclass(frozen=True)
+class Field:
+    """The field that holds the values of the suite's own items.
+
+    Attributes:
+        by_filter, by_order: Its OData path, as filters and orders take it; None where they take none.
+        filters: Whether a filter by it picks exactly the suite's own items.
+    """
+
+    by_filter: str | None
+    by_order: str | None
+    filters: bool
+
+
+@dataclass(frozen=True)
+class KnownList:
+    """A list, and the items of the suite's own that it holds.
+
+    Attributes:
+        learns_from: The same items in the list that is promised to hold them; the field is learnt there.
+        keep: Makes the own items, or gives their values, in the order of their making.
+        usual: Names of fields that are tried besides those that the items carry.
+        clauses: How the names of the clauses about it begin.
+    """
+
+    arrange: Arrangement
+    lister: Lister
+    learns_from: Lister
+    keep: Callable[[], tuple[str, ...]]
+    usual: tuple[str, ...]
+    clauses: str
+
+    @cached_property
+    def own(self) -> tuple[str, ...]:
+        """The values that tell the suite's own items, in the order of their making."""
+        return self.keep()
+
+    @property
+    def label(self) -> str:
+        """What tells this list from others, for things that are found out once."""
+        return self.lister.label
+
+    @cached_property
+    def field(self) -> Field:
+        """The field that holds the own values.
+
+        Raises:
+            Blocked: it cannot be learnt.
+        """
+        look = partial(learn, self.learns_from, self.own, self.usual)
+        return self.arrange.once(f"field of {self.learns_from.label}", look)
+
+    @property
+    def known_field(self) -> Field | None:
+        """The field; None where it cannot be learnt."""
+        with suppress(Blocked):
+            return self.field
+        return None
+
+    @property
+    def filter_path(self) -> str:
+        """The path by which the list is filtered.
+
+        Raises:
+            Blocked: filters take none of the fields that are known, and which they take is not shown.
+        """
+        return self._taken(self.field.by_filter, "filters")
+
+    @property
+    def order_path(self) -> str:
+        """The path by which the list is ordered; raises as `filter_path`."""
+        return self._taken(self.field.by_order, "orders")
+
+    def _taken(self, path: str | None, what: str) -> str:
+        if path is None:
+            raise Blocked(
+                self.lister.operation, f"{what} take none of the fields that hold a value the suite knows"
+            )
+        return path
+
+    @property
+    def proven_path(self) -> str | None:
+        """The path of the filter, where filtering by it was seen to pick the own items."""
+        field = self.known_field
+        return field.by_filter if field is not None and field.filters else None
+
+    @property
+    def narrowed(self) -> Lister | None:
+        """The list with its own items alone; None where the service is not seen to filter rightly."""
+        path = self.proven_path
+        return self.lister.with_fixed(filter=equals(path, *self.own)) if path else None
+
+    def need_filter(self) -> None:
+        """See that a filter picks the suite's own items, for claims about what else filters do.
+
+        Raises:
+            Blocked: it does not, which is a finding of its own.
+        """
+        self._need(self.field.filters, "filter alone does not pick the suite's own items")
+
+    def need_order(self) -> None:
+        """See once that the list comes in rising order when asked, for claims about what else orders do.
+
+        Raises:
+            Blocked: it does not, which is a finding of its own.
+        """
+        rising, _ = self.orders()
+        self._need(rising == sorted(rising), "orderby alone does not order the list")
+
+    def _need(self, holds: bool, cause: str) -> None:
+        require(holds, self.lister.operation, f"{self.lister.sign}{cause}")
+
+    def orders(self) -> tuple[list[str], list[str]]:
+        """The suite's own items as the list holds them in rising and in falling order, looked up once."""
+
+        def look() -> tuple[list[str], list[str]]:
+            rising, falling = (
+                self.lister.page(orderby=f"{self.order_path}{word}").order_of(self.own)
+                for word in ("", " desc")
+            )
+            return rising, falling
+
+        return self.arrange.once(f"orders of {self.label}", look)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether it comes in rising and in falling order when asked: its order is then known to be by this field."""
+        if self.field.by_order is None:
+            return False
+        rising, falling = self.orders()
+        return rising == sorted(rising) and len(falling) > 1 and falling == sorted(falling, reverse=True)
+
+
+def known_drafts(arrange: Arrangement, actor: Actor, collection: str | None = "mydrafts") -> KnownList:
+    """The list of drafts with the actor's own kept ones, of a collection or of none."""
+    keep = partial(kept_drafts, arrange, actor)
+    return KnownList(arrange, drafts_of(actor, collection), drafts_of(actor, "mydrafts"), keep, _UIDS, "list")
+
+
+def known_files(arrange: Arrangement, actor: Actor, *, sound: bool = True) -> KnownList:
+    """The list of the attachments of the shared document.
+
+    Args:
+        sound: See first that it holds just these.
+
+    Raises:
+        Blocked: it does not; that is a finding of its own.
+    """
+    shared = shared_document(arrange, actor)
+    files = shared_document_list(arrange, actor) if sound else attachments_of(actor, shared.uid)
+    names = tuple(attachment.filename for attachment in shared.attachments)
+    return KnownList(arrange, files, files, lambda: names, _FILES, "attachment-list")
+
+
+def kept_drafts(arrange: Arrangement, actor: Actor) -> tuple[str, ...]:
+    """Uids of six drafts that stay until the end of the run, in the order in which they were saved.
+
+    Their uids differ in one letter first, so that any way of comparing texts puts them in the same order.
+    """
+
+    def make() -> tuple[str, ...]:
+        uids = tuple(arrange.kept_draft(actor, f"list{letter}").uid for letter in SCRAMBLED)
+        drafts = drafts_of(actor, "mydrafts")
+
+        def shown() -> bool:
+            first = drafts.page()
+            return all(first.names(uid) or drafts.search(uid).found for uid in uids)
+
+        # A list may be a moment late, and later with one than with another. Whether it holds them is for the cases.
+        with suppress(Blocked):
+            arrange.eventually(shown)
+        return uids
+
+    return arrange.once(f"drafts to list of {actor.role}", make)
+
+
+def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Field:
+    """Learn the field that holds these values, each of another record.
+
+    Args:
+        usual: Names tried besides, since a list may show a field under another name than filters take.
+
+    Raises:
+        Blocked: the records are not on the first page, or no field holds such a value.
+    """
+    records = [record for record in lister.needed() if paths_to(record, own[0])]
+    if not records:
+        raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
+    names = list(dict.fromkeys([*paths_to(records[0], own[0]), *usual]))
+    by_filter, picks_one = _filtered_by(lister, names, own[0])
+    by_order = next((name for name in names if lister.page(orderby=name).size >= 0), None)
+    exact = picks_one and _exact(lister.page(filter=equals(str(by_filter), *own)), own)
+    return Field(by_filter, by_order, exact)
+
+
+def _filtered_by(lister: Lister, names: Sequence[str], value: str) -> tuple[str | None, bool]:
+    """The name by which a filter picks the record with a value, or else one that is taken; and whether it picks.
+
+    A name that is no field may be passed over, so that a filter which is taken shows every record.
+    """
+    taken = []
+    for name in names:
+        page = lister.page(filter=equals(name, value))
+        if _exact(page, [value]):
+            return name, True
+        # A filter by an unknown field may be answered "not found".
+        taken += [name] if page.size >= 0 and not page.not_found else []
+    return (taken[0] if taken else None), False
+
+
+def _exact(page: Page, own: Sequence[str]) -> bool:
+    return page.size == len(own) and all(page.names(value) for value in own)
