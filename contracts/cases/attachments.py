@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from contracts.cases import contents
@@ -21,7 +22,7 @@ from contracts.cases.arrangement import (
     upload,
     works,
 )
-from contracts.cases.comparison import tolerated
+from contracts.cases.comparison import tolerated, tolerated_of
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
 from contracts.cases.shared_documents import (
     SharedDocument,
@@ -382,7 +383,6 @@ def no_file_for_a_preview(claim: Claim, actor: Actor, attachment: Attachment) ->
 #: A request is refused for the size of what it is about (RFC 9110, 15.5.14).
 _TOO_LARGE: Final = 413
 #: Temporary files that are persisted beside those of the other cases.
-_FURTHER: Final = 2
 
 
 def persisted_whatever_its_size(claim: Claim, exchange: Exchange) -> None:
@@ -391,35 +391,59 @@ def persisted_whatever_its_size(claim: Claim, exchange: Exchange) -> None:
     claim.holds(not refused, exchange, expected="persisted: no limit", seen=exchange.answer.quote())
 
 
-def further_persisted(claim: Claims, arrange: Arrangement, actor: Actor) -> None:
-    """Claim that further temporary files of the settings become attachments, each with bytes of its own.
+def persisted_without_headers(
+    claim: Claims, arrange: Arrangement, actor: Actor, kept: Exchange, realm: str
+) -> None:
+    """Claim that a temporary file was not refused for want of a header that its operation does not list.
+
+    Raises:
+        Contradiction: a must was contradicted.
+    """
+
+    def with_header(header: Mapping[str, str]) -> Exchange:
+        path = {"uid": arrange.document(actor), "tempFileId": arrange.temporary_file()}
+        return actor.send("persistTemporaryFile", path=path, headers=header)
+
+    headers = {
+        "realm-attachments-without": {"Realm": realm},
+        "content-type-not-needed": {"Content-Type": "application/octet-stream"},
+    }
+    with contextlib.suppress(Blocked):  # it was refused for something else
+        tolerated_of(
+            kept,
+            *(
+                (claim(name, "persistTemporaryFile"), partial(with_header, header))
+                for name, header in headers.items()
+            ),
+        )
+
+
+def another_persisted(claim: Claims, arrange: Arrangement, actor: Actor, before: Attachment) -> None:
+    """Claim that another temporary file of the settings becomes an attachment, with bytes of its own.
+
+    Args:
+        before: What another temporary file became.
 
     Raises:
         Contradiction: a must was contradicted.
         Blocked: one was refused that an earlier run may have used up.
     """
-    got: list[Exchange] = []
-    for _ in range(_FURTHER):
-        try:
-            named = arrange.temporary_file()
-        except Untested:
-            break  # those of the other cases are judged
-        uid = arrange.document(actor)
-        kept = actor.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
-        persisted_whatever_its_size(claim("attachment-persist-no-limit"), kept)
-        arrange.unspent(kept)
-        claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-        some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, actor, uid, kept)
-        with contextlib.suppress(Untested):
-            got.append(actor.send("getAttachment", path=persisted(arrange, actor, uid, kept).path))
-    bytes_seen = [usable(download).content for download in got]
-    if len(got) > 1:
-        claim("attachment-persist-own-bytes", "getAttachment").holds(
-            len(set(bytes_seen)) == len(bytes_seen),
-            *got,
-            expected=f"{len(got)} files with bytes of their own",
-            seen="the same bytes twice",
-        )
+    try:
+        named = arrange.temporary_file()
+    except Untested:
+        return  # those of the other cases are judged
+    uid = arrange.document(actor)
+    kept = actor.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
+    persisted_whatever_its_size(claim("attachment-persist-no-limit"), kept)
+    arrange.unspent(kept)
+    claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
+    some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, actor, uid, kept)
+    paths = before.path, persisted(arrange, actor, uid, kept).path
+    got = [actor.send("getAttachment", path=path) for path in paths]
+    first, second = (usable(download).content for download in got)
+    claim("attachment-persist-own-bytes", "getAttachment").holds(
+        first != second, *got, expected="two files with bytes of their own", seen="the same bytes twice"
+    )
 
 
 def _own_page(actor: Actor, attachment: Attachment) -> bool:

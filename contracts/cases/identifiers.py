@@ -258,14 +258,10 @@ def other_case(fresh: Namespace, identifier: str) -> str:
     return fresh.prefix + identifier.removeprefix(fresh.prefix).swapcase()
 
 
-#: A sign that the rule allows beside small letters and digits, by the clause about it, as an ending.
-_SIGNS: Final[Mapping[str, str]] = {
-    "uid-underscore": "_a",
-    "uid-case-sensitive": "ABCXYZ",
-    "uid-hyphen": "-a--",
-}
 _ANY_KIND, _LONGEST = "uid-any-kind", "uid-longest"
-EVERY_SIGN_CLAUSES: Final = (_ANY_KIND, _LONGEST, *_SIGNS)
+#: A sign that the rule allows beside small letters and digits, by the clause about it, as an ending.
+_SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ", "uid-hyphen": "-a--"}
+EVERY_SIGN_CLAUSES: Final = (_LONGEST, *_SIGNS)
 
 
 def every_sign_names_a_draft(

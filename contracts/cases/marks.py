@@ -22,7 +22,7 @@ class Profile(StrEnum):
         return order.index(other) <= order.index(self)
 
 
-def contract(
+def contract(  # noqa: PLR0913 - one for each fact
     *clauses: str,
     operations: Iterable[str] = (),
     profile: str = Profile.GATE,
@@ -33,6 +33,7 @@ def contract(
     last: bool = False,
     records: int = 0,
     files: int = 0,
+    needs: Iterable[str] | None = None,
 ) -> pytest.MarkDecorator:
     """Mark a case.
 
@@ -51,6 +52,7 @@ def contract(
             records are kept for it, and it runs after the cases that create none.
         files: Temporary files that the case uses up in each realm; with an operation as its argument, for
             `persistTemporaryFile` alone.
+        needs: Settings of the realm without which the case sends nothing, where these are not those of its clauses.
     """
     return pytest.mark.contract(
         clauses=tuple(clauses),
@@ -63,6 +65,7 @@ def contract(
         last=last,
         records=records,
         files=files,
+        needs=None if needs is None else tuple(needs),
     )
 
 

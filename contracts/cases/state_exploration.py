@@ -293,23 +293,21 @@ class Budget:
 
     Attributes:
         requests: Sent before a contradiction, about; the only limit of a gate, which has to do the same thing twice.
-        seconds: After which no new sequence is begun; None for no limit.
         attachments: Created at most; they cannot be removed.
     """
 
     requests: int
-    seconds: float | None
     attachments: int
 
 
-GATE: Final = Budget(requests=145, seconds=None, attachments=3)
+GATE: Final = Budget(requests=145, attachments=3)
 #: Each of several realms has sequences of its own behind the tour, so fewer will do.
-ONE_OF_SEVERAL: Final = Budget(requests=110, seconds=None, attachments=3)
+ONE_OF_SEVERAL: Final = Budget(requests=110, attachments=3)
 #: A replay of the case runs what is saved, which is what contradicted just now, and the tour.
-REPLAY: Final = Budget(requests=145, seconds=None, attachments=2)
+REPLAY: Final = Budget(requests=145, attachments=2)
 #: Saved sequences have a budget of their own, so that they never take the place of the tour.
-AGAIN: Final = Budget(requests=150, seconds=None, attachments=4)
-NIGHTLY: Final = Budget(requests=3000, seconds=60.0, attachments=12)
+AGAIN: Final = Budget(requests=150, attachments=4)
+NIGHTLY: Final = Budget(requests=3000, attachments=12)
 
 
 def budget_of(attempt: int, realms: int, *, thorough: bool) -> Budget:
@@ -330,7 +328,6 @@ class Exploration:
         self.obstacle: Blocked | EnvironmentFault | None = None
         self.blocked: tuple[Step, ...] = ()
         self._requests = context.sent + budget.requests
-        self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         context.attachments = budget.attachments
 
     @property
@@ -341,8 +338,7 @@ class Exploration:
     @property
     def over(self) -> bool:
         """Whether nothing more is to be sent."""
-        late = self._deadline is not None and time.monotonic() > self._deadline
-        return self.ended or late or self.context.sent >= self._requests
+        return self.ended or self.context.sent >= self._requests
 
     def run(self, steps: Iterable[Step], runner: SequenceRunner | None = None) -> None:
         """Run steps, on fresh documents or on those of a sequence under way."""
@@ -359,7 +355,7 @@ class Exploration:
 
     def look_again(self) -> None:
         """See shoulds that were contradicted on one document only on others too, in sequences as short as may be."""
-        self._requests, self._deadline = self.context.sent + _LOOKING_AGAIN, None
+        self._requests = self.context.sent + _LOOKING_AGAIN
         for key, steps in list(self.context.doubts.items()):
             for candidate in candidates(steps):
                 if not self.context.sure_of(key):

@@ -22,6 +22,7 @@ from contracts.cli.options import (
     wait,
 )
 from contracts.cli.run import forecasts
+from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Diagnosis, Readiness, State, examine
@@ -114,16 +115,16 @@ def _lines(readiness: Readiness, costs: Mapping[Profile, Forecast], in_words: st
     yield ""
     yield from diagnosis_lines(readiness)
     yield ""
-    yield from _coverage_lines(readiness)
-    yield ""
-    yield from _cost_lines(costs)
-    yield click.style(_verdict(readiness), bold=True)
+    if costs:
+        yield from _coverage_lines(costs[Profile.GATE])
+        yield from _cost_lines(costs)
+    yield click.style(_verdict(readiness, costs), bold=True)
 
 
-def _verdict(readiness: Readiness) -> str:
-    must = readiness.must
-    if readiness.state is State.OK and len(must.judged) < len(must.clauses):
-        share = f"{len(must.judged)} of {many(len(must.clauses), 'must clause')}"
+def _verdict(readiness: Readiness, costs: Mapping[Profile, Forecast]) -> str:
+    gate = costs.get(Profile.GATE)
+    if gate and gate.wanting:
+        share = f"{len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')}"
         return f"not ready for a gate: a run can judge {share}; the settings above let it judge the rest"
     return _VERDICTS[readiness.state]
 
@@ -149,27 +150,25 @@ def _diagnosis_line(diagnosis: Diagnosis, width: int) -> str:
     return f"{state}  {diagnosis.subject:<{width}}  {printable(diagnosis.text)}"
 
 
-def _coverage_lines(readiness: Readiness) -> Iterator[str]:
-    must = readiness.must
+def _coverage_lines(gate: Forecast) -> Iterator[str]:
     beyond = sum(clause.untested is not None for clause in load_catalogue().must)
     yield (
-        f"A run would judge {len(must.judged)} of {many(len(must.clauses), 'must clause')}, "
-        f"{len(must.judged_cells)} of {len(must.cells)} counted by realm; {beyond} more can be shown by no run."
+        f"A gate would judge {len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')} in each of "
+        f"their realms; {beyond} more can be shown by no run."
     )
-    unlocks = readiness.unlocks
+    unlocks = list(gate.unlocks())
     if unlocks:
-        yield "Settings that would let it judge more, the most useful first:"
+        yield "Settings that would let it judge more, the most useful first, counted by realm:"
     width = max((len(unlock.setting) for unlock in unlocks), default=0)
     for unlock in unlocks:
         gain = f"+{unlock.cells}" if unlock.cells else "and"
         where = f" [{', '.join(unlock.realms)}]" if unlock.realms else ""
         yield f"  {gain:>5}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
+    yield ""
 
 
 def _cost_lines(costs: Mapping[Profile, Forecast]) -> Iterator[str]:
-    """A table: what a run of each profile would cost; nothing where none can go."""
-    if not costs:
-        return
+    """A table: what a run of each profile would cost."""
     yield "A run would send and leave about:"
     heads = "permanent records", "must clauses without a setting"
     yield f"  {'profile':<9}{'requests':>10}{'minutes':>9}  {'  '.join(heads)}"
@@ -187,7 +186,7 @@ def _cost_lines(costs: Mapping[Profile, Forecast]) -> Iterator[str]:
 def _as_data(
     readiness: Readiness, costs: Mapping[Profile, Forecast], name: str, base_url: str, left: Leftovers
 ) -> dict[str, object]:
-    must = readiness.must
+    gate = costs.get(Profile.GATE)
     return {
         "target": name,
         "base_url": base_url,
@@ -199,23 +198,8 @@ def _as_data(
             {"subject": diagnosis.subject, "state": diagnosis.state, "text": diagnosis.text}
             for diagnosis in readiness.diagnoses
         ],
-        "must_clauses": {
-            "all": len(must.clauses),
-            "judged": len(must.judged),
-            "all_by_realm": len(must.cells),
-            "judged_by_realm": len(must.judged_cells),
-        },
-        "unlocks": [
-            {
-                "setting": unlock.setting,
-                "realms": list(unlock.realms),
-                "meaning": unlock.meaning,
-                "clauses": list(unlock.clauses),
-                "by_realm": unlock.cells,
-                "helps": unlock.helps,
-            }
-            for unlock in readiness.unlocks
-        ],
+        "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.wanting)} if gate else None,
+        "unlocks": [plain(unlock) for unlock in gate.unlocks()] if gate else [],
         "costs": {
             profile: {
                 "requests": cost.requests,

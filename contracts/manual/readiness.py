@@ -25,7 +25,6 @@ from contracts.interface.operations import DOCUMENT_REALMS, Operation
 from contracts.manual.call import call
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import RequestOptions
-from contracts.plugin.forecast import Coverage, Unlock
 from contracts.safe_text import many, plain_line
 from contracts.session.session import wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, seconds_ahead
@@ -109,22 +108,15 @@ class Readiness:
     """What a look at a target showed.
 
     Attributes:
-        must: What the settings let a run judge of the must clauses.
         requests: How many were sent.
         seconds: How long it took.
         spellings: Realms that the target knows in another spelling alone, with that.
     """
 
-    must: Coverage
     diagnoses: list[Diagnosis] = field(default_factory=list)
     requests: int = 0
     seconds: float = 0.0
     spellings: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def unlocks(self) -> list[Unlock]:
-        """The missing settings in order of use."""
-        return list(self.must.unlocks())
 
     @property
     def state(self) -> State:
@@ -150,7 +142,7 @@ def examine(
     Raises:
         GuardViolation: a request must not be sent.
     """
-    readiness = Readiness(Coverage(load_catalogue().must, session.target))
+    readiness = Readiness()
     waited = _wait(session, wait_seconds)
     started = time.monotonic()
     examination = _Examination(session)
@@ -166,7 +158,6 @@ def examine(
         readiness.diagnoses.append(Diagnosis("address", State.ENVIRONMENT, str(fault)))
     if waited:
         readiness.diagnoses.append(Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s"))
-    readiness.must = Coverage(load_catalogue().must, session.target, examination.refused)
     readiness.spellings = examination.spellings
     readiness.requests = len(session.notes)
     readiness.seconds = time.monotonic() - started
@@ -201,8 +192,6 @@ class _Examination:
         self._rights_of = Rights(session)
         self._document_realms = set(self._target.realms) & set(DOCUMENT_REALMS)
         self.spellings: dict[str, str] = {}
-        #: Realm to the settings that would name what it takes, where an ordinary draft or file was refused.
-        self.refused: dict[str, list[str]] = {}
 
     def reads(self) -> Iterator[Diagnosis]:
         """Everything that reading shows; stops where the author cannot sign in."""
@@ -445,7 +434,6 @@ class _Examination:
         refusal = refused.response is not None and refused.response.refusal and refused.status != _FORBIDDEN
         if setting is None or given or not refusal:
             return ""
-        self.refused.setdefault(realm, []).append(setting)
         return f"; realm.{realm}.{setting} can name what it takes"
 
     # What all have in common

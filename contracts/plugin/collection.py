@@ -22,7 +22,7 @@ from contracts.checks.table import UNIVERSAL
 from contracts.errors import RegistryContractsError
 from contracts.evidence.terms import Consumer
 from contracts.interface.catalogue import Catalogue, load_catalogue
-from contracts.interface.description import Description, load_description
+from contracts.interface.description import Description, load_description, operations_with
 from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast, PlannedCase, without_realm
 from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
@@ -305,7 +305,7 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profi
     """
     selection = config.stash[SELECTION]
     profile = profile or selection.profile
-    target = config.stash[TARGET] or sandbox_target("", SMALL_LIMIT)
+    target, catalogue = config.stash[TARGET] or sandbox_target("", SMALL_LIMIT), load_catalogue()
     items = [item for item in items if marks(item)]
     cases = [
         PlannedCase(
@@ -317,7 +317,7 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profi
             deals=deals(item),
             files=_files_of(item),
             of_faults=frozenset(clauses_of(item)).difference(declared_clauses(item)),
-            roles=tuple(role for role in ACCOUNT_ROLES if role in getattr(item, "fixturenames", ())),
+            needs=_needs_of(item, catalogue),
         )
         for item in items
     ]
@@ -325,7 +325,7 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profi
     return Forecast(
         cases,
         target,
-        load_catalogue(),
+        catalogue,
         arranged=[
             (realm, number)
             for realm, number, need in _ARRANGED.values()
@@ -337,6 +337,26 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profi
         unreached=config.stash.get(UNREACHED, {}),
         budget=request_budget(target, profile),
     )
+
+
+#: The setting without which a case on contacts sends nothing; elsewhere a record of a made-up schema may serve.
+_CONTACTS: Final = "realm.contact_schema"
+
+
+def _needs_of(item: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:
+    """Accounts and settings without which a case sends nothing, as the catalogue names them."""
+    operations, fixtures = set(operations_of(item, catalogue)), set(getattr(item, "fixturenames", ()))
+    needs = {f"account.{role}" for role in ACCOUNT_ROLES if role in fixtures}
+    own = next((mark.kwargs["needs"] for mark in marks(item) if mark.kwargs["needs"] is not None), None)
+    of_clauses = {need for name in declared_clauses(item) for need in catalogue.clause(name).needs}
+    of_clauses = of_clauses if own is None else {f"realm.{name}" for name in own}
+    needs |= {need for need in of_clauses - {_CONTACTS} if not need.startswith("account.")}
+    sends_records = "ordinary" in fixtures or any(mark.kwargs["faults"] for mark in marks(item))
+    if operations <= {*operations_with(family="contact")} and (sends_records or _CONTACTS in of_clauses):
+        needs.add(_CONTACTS)
+    if operations <= {*operations_with(stores="submission")} and sends_records:
+        needs.add("realm.workflow_schema")
+    return (*sorted(needs), *(["realm.temporary_files"] if _files_of(item) else []))
 
 
 def _facts(items: list[pytest.Item], selection: Selection, catalogue: Catalogue) -> Iterator[Facts]:

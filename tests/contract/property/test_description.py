@@ -51,7 +51,7 @@ def judge(
     return drawn.are_answered_as_described
 
 
-@contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, requests=3.5, nightly=24)
+@contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, needs=(), requests=3.5, nightly=24)
 def test_drawn_inputs_are_answered_as_described(
     judge: Callable[[described_inputs.Inputs], None], properties: Properties, realm: str, operation: str
 ) -> None:

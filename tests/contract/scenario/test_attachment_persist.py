@@ -8,25 +8,29 @@ from contracts.cases import (
     Observer,
     attachments,
     contract,
+    requests,
     shape,
     shared_documents,
+    sign_in,
     status,
 )
 
 
 @contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
-@contract("attachment-persist-no-limit", files=1, requests=11)
+@contract("realm-attachments-without", "content-type-not-needed", "attachment-persist-no-limit")
+@contract(files=1, needs=(), requests=11)
 def test_a_temporary_file_becomes_an_attachment(
-    author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
+    author: Actor, arrange: Arrangement, claim: Claims, observe: Observer, realm: str
 ) -> None:
-    """A temporary file that is persisted is listed among the attachments and can be downloaded."""
+    """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded."""
     shared_documents.relies_on_listing(arrange, author)
     uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
     kept = author.send("persistTemporaryFile", path=path)
     attachments.persisted_whatever_its_size(claim("attachment-persist-no-limit"), kept)
     arrange.unspent(kept)
+    attachments.persisted_without_headers(claim, arrange, author, kept, realm)
     claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, author, uid, kept)
     attachment = attachments.persisted(arrange, author, uid, kept)
@@ -65,19 +69,28 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(
 
 @contract(
     "attachment-persist-needs-token",
+    "token-invalid-refused",
+    "token-missing-answer",
     "attachment-persist-listed",
     "attachment-persist-no-limit",
     "attachment-persist-own-bytes",
     operations=["persistTemporaryFile", "listAttachments", "getAttachment"],
-    files=3,
+    files=2,
+    needs=(),
     requests=24,
 )
 def test_persisting_needs_a_token(
-    author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims
+    author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims, observe: Observer
 ) -> None:
-    """Without a token a temporary file is not persisted and no attachment appears; with one it is, as others are."""
+    """Without a valid token a temporary file is not persisted and no attachment appears; with one it is."""
     uid = arrange.document(author)
     path = {"uid": uid, "tempFileId": arrange.temporary_file()}
+    request = requests.Request("persistTemporaryFile", path)
+    invalid = sign_in.never_issued(author).values()
+    asked = [requests.send(request, author, {"Authorization": value}) for value in invalid]
+    invalid_refused = claim("token-invalid-refused", "persistTemporaryFile")
+    sign_in.refused_without_token(invalid_refused, author, arrange, request, asked)
+    observe("token-missing-answer", "persistTemporaryFile", shape(asked[0]))
     refused = anonymous.send("persistTemporaryFile", path=path)
     claim("attachment-persist-needs-token").refused(refused)
     attachments.nothing_attached(claim("attachment-persist-needs-token"), arrange, author, uid, refused)
@@ -86,4 +99,5 @@ def test_persisting_needs_a_token(
     arrange.unspent(kept)
     claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, author, uid, kept)
-    attachments.further_persisted(claim, arrange, author)
+    attachment = attachments.persisted(arrange, author, uid, kept)
+    attachments.another_persisted(claim, arrange, author, attachment)

@@ -40,6 +40,7 @@ CHARSET = {"Content-Type": "application/json; charset=utf-8"}
     "header-letter-case",
     operations=DOCUMENTS,
     requests=14,
+    needs=(),
 )
 def test_ordinary_requests_for_drafts_and_attachments_are_served(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims

@@ -55,7 +55,9 @@ def test_a_malformed_contact_is_refused(
     drafts.claim_each_refused(claim("malformed-json-refused", operation), asked)
 
 
-@contract("malformed-json-refused", operations=("updateWorkflowRecord",), requests=2)
+@contract(
+    "malformed-json-refused", operations=("updateWorkflowRecord",), needs=["workflow_document"], requests=2
+)
 def test_a_malformed_submission_updates_nothing(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
 ) -> None:

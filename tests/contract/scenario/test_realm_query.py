@@ -7,7 +7,6 @@ from contracts.cases import Actor, Claims, Observer, OrdinaryRequests, compariso
 NO_HEADER = {"Realm": None}
 ATTACHMENTS = (
     "createAttachment",
-    "persistTemporaryFile",
     "listAttachments",
     "attachmentExists",
     "getAttachment",
@@ -48,13 +47,11 @@ def test_odd_ways_to_give_the_realm_are_observed(
 
 
 @smoke("createAttachment", "listAttachments")
-@contract(
-    "realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:3], files=1, requests=2.7
-)
+@contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:2], requests=2.7)
 def test_attachments_are_kept_without_realm_and_content_type(
     ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
 ) -> None:
-    """Creating, persisting and listing attachments lists neither the Realm header nor Content-Type."""
+    """Creating and listing attachments lists neither the Realm header nor Content-Type."""
     plain = ordinary.anew(operation, {})
     realmed = partial(ordinary.anew, operation, {"Realm": realm})
     typed = partial(ordinary.anew, operation, {"Content-Type": "application/octet-stream"})
@@ -65,7 +62,7 @@ def test_attachments_are_kept_without_realm_and_content_type(
     )
 
 
-@contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[3:], requests=2)
+@contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[2:], requests=2)
 def test_attachments_are_read_without_a_realm(
     author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, observe: Observer, operation: str
 ) -> None:

@@ -32,7 +32,6 @@ PROTECTED = (
     "deleteDraft",
     "listDrafts",
     "createAttachment",
-    "persistTemporaryFile",
     "listAttachments",
     "createWorkflowRecord",
     "createWorkflowRecordWithIdentifier",
@@ -105,7 +104,6 @@ def test_workflow_operations_refuse_a_token_never_issued(
     "token-missing-answer",
     "json-bodies",
     operations=PROTECTED[:-3],
-    files=1,
     requests=2.8,
     dealt=3,
 )

@@ -74,7 +74,15 @@ def context(
 
 
 @contract(
-    *DRAFTS, *LISTS, *ATTACHMENTS, *SUBMISSIONS, operations=OPERATIONS, requests=95, dealt=60, nightly=3300
+    *DRAFTS,
+    *LISTS,
+    *ATTACHMENTS,
+    *SUBMISSIONS,
+    operations=OPERATIONS,
+    needs=(),
+    requests=95,
+    dealt=60,
+    nightly=3300,
 )
 def test_promises_hold_over_many_calls(
     context: state_model.Context, worker: Worker, deal: Deal, realm: str

@@ -156,7 +156,7 @@ def test_three_variables_alone_are_told_which_settings_would_unlock_most(
     aim(monkeypatch, address)
     ended = command("doctor")
     assert ended.code == 0
-    assert "A run would judge" in ended.out
+    assert "A gate would judge" in ended.out
     assert "realm.<realm>.contact_schema" in ended.out
     assert ended.last.startswith("not ready for a gate: a run can judge ")
     gains = [

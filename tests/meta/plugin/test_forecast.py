@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from contracts.interface.catalogue import Clause, Level, load_catalogue
+from contracts.interface.catalogue import load_catalogue
 from contracts.interface.location import cases_directory
-from contracts.plugin.forecast import Coverage, Forecast, PlannedCase, without_realm
-from contracts.settings.target import Account, Pace, RealmSettings, Secret, Target
+from contracts.plugin.forecast import Forecast, PlannedCase
+from contracts.settings.target import Account, Pace, Secret, Target
 from tests.meta.program import RunCommand
 
 CASE = "scenario/new.py::test_new[abs-dev]"
+AUTHOR = {"author": Account("author", "author@example.test", Secret("correct-horse"))}
 
 
 def forecast(*cases: PlannedCase, files: Mapping[str, int] | None = None, **settings: Any) -> Forecast:
@@ -80,13 +81,6 @@ def test_what_is_dealt_out_is_sent_once_however_many_realms_are_judged() -> None
     assert forecast(one, case(realm="bch-dev", requests=1, dealt=6)).requests == 8
 
 
-def test_a_realm_stands_for_all() -> None:
-    assert (
-        without_realm("scenario/test_a.py::test_b[abs-dev-getDraft]")
-        == "scenario/test_a.py::test_b[*-getDraft]"
-    )
-
-
 def test_requests_minutes_and_what_stays_are_told() -> None:
     planned = forecast(*[case(records=1)] * 400, pace=Pace(requests_per_second=10.0))
     assert planned.requests == 1200
@@ -98,22 +92,41 @@ def test_requests_minutes_and_what_stays_are_told() -> None:
     assert "at most 402 permanent records" in planned.summary
 
 
+NEEDED = "realm.contact_schema"
+COUNTRY = "contact-country-without-identifier"  # the catalogue says that it needs a contact
+
+
 @pytest.mark.parametrize(
-    ("planned", "sent", "wanting"),
+    ("cases", "sent", "wanting"),
     [
-        (case("draft-get-content"), 3, set()),  # a stand-in serves
-        (case("contact-mandatory-type"), 0, {"contact-mandatory-type"}),
-        (case("workflow-locked-record"), 0, {"workflow-locked-record"}),
-        (case(roles=("other",)), 0, {"uid-hyphen"}),
-        (case("contact-mandatory-type", of_faults={"contact-mandatory-type"}), 0, set()),
+        ([case("draft-get-content")], 3, set()),
+        ([case(COUNTRY, needs=(NEEDED,))], 0, {COUNTRY}),
+        ([case(needs=("account.other",))], 0, {"uid-hyphen"}),
+        ([case(needs=("account.other",)), case()], 3, set()),  # the clause itself needs none
+        ([case(COUNTRY, needs=(NEEDED,)), case(COUNTRY)], 3, {COUNTRY}),
+        ([case(COUNTRY, needs=(NEEDED,), of_faults={COUNTRY})], 0, set()),
     ],
 )
-def test_what_lacks_a_setting_sends_nothing_and_is_counted(
-    planned: PlannedCase, sent: int, wanting: set[str]
+def test_what_lacks_a_setting_sends_nothing_and_is_counted_as_at_the_end(
+    cases: list[PlannedCase], sent: int, wanting: set[str]
 ) -> None:
-    told = forecast(planned)
+    told = forecast(*cases)
     assert (told.requests, told.wanting) == (sent, wanting)
     assert ("1 must clause untested for want of a setting" in told.summary) is bool(wanting)
+
+
+def test_settings_are_told_with_the_most_useful_first() -> None:
+    both, alone = ("realm.workflow_schema", "realm.workflow_document"), ("account.nau",)
+    planned = forecast(
+        *(case(name, needs=both) for name in ("uid-hyphen", "uid-longest", "uid-underscore")),
+        case("draft-get-content", needs=alone),
+    )
+    assert [(each.setting, each.cells) for each in planned.unlocks()] == [
+        ("realm.<realm>.workflow_document", 3),
+        ("realm.<realm>.workflow_schema", 0),
+        ("accounts.nau", 1),
+    ]
+    assert all(each.meaning for each in planned.unlocks())
 
 
 def test_temporary_files_that_run_out_are_told_before() -> None:
@@ -141,55 +154,3 @@ def test_a_plan_sends_nothing_and_leaves_no_folder(
     assert "environment at http://127.0.0.1:9, profile gate" in ended.out
     assert "\nNothing was sent.\n" in ended.out
     assert not (tmp_path / "none").exists()
-
-
-REALMS = ("abs-dev", "bch-dev")
-AUTHOR = {"author": Account("author", "author@example.test", Secret("correct-horse"))}
-
-
-def a_clause(name: str, *needs: str, untested: str | None = None) -> Clause:
-    return Clause(
-        name, Level.MUST, ("op",), "Heading", "Words.", needs=needs, realms=REALMS, untested=untested
-    )
-
-
-def a_target(**realm: RealmSettings) -> Target:
-    settings = {name.replace("_", "-"): value for name, value in realm.items()}
-    return Target("t", "https://host.example", realms=REALMS, accounts=AUTHOR, realm=settings)
-
-
-def test_a_clause_is_judged_where_its_settings_are_known() -> None:
-    needy = a_clause("needy", "realm.locked_identifier")
-    coverage = Coverage([needy], a_target(abs_dev=RealmSettings(locked_identifier="locked-record")))
-    assert coverage.judged_cells == (("needy", "abs-dev"),)
-    assert coverage.judged == coverage.clauses == ("needy",)
-    assert coverage.cells == (("needy", "abs-dev"), ("needy", "bch-dev"))
-
-
-def test_what_nothing_can_test_and_realms_that_are_not_judged_do_not_count() -> None:
-    elsewhere = Clause("elsewhere", Level.MUST, ("op",), "Heading", "Words.", realms=("chm-dev",))
-    coverage = Coverage([a_clause("never", untested="a reason"), elsewhere], a_target())
-    assert coverage.clauses == ()
-
-
-def test_unlocks_name_the_most_useful_setting_first_and_count_each_clause_once() -> None:
-    clauses = [
-        a_clause("one", "realm.locked_identifier"),
-        a_clause("two", "realm.locked_identifier"),
-        a_clause("three", "realm.locked_identifier", "account.nau"),
-        a_clause("four", "attachments.size_limit_bytes"),
-    ]
-    first, *others = Coverage(clauses, a_target()).unlocks()
-    assert (first.setting, first.realms) == ("realm.<realm>.locked_identifier", REALMS)
-    assert (first.clauses, first.cells, first.helps) == (("one", "two"), 4, 1)
-    gains = [(other.setting, other.clauses, other.cells) for other in others]
-    assert gains == [("accounts.nau", ("three",), 2), ("attachments.size_limit_bytes", ("four",), 2)]
-
-
-@pytest.mark.parametrize("level", [Level.MUST, Level.SHOULD])
-def test_with_every_setting_of_the_list_nothing_is_lacking(level: Level) -> None:
-    clauses = [clause for clause in load_catalogue() if clause.level is level]
-    coverage = Coverage(clauses, Target("t", "https://host.example", accounts=AUTHOR))
-    unlocked = sum(unlock.cells for unlock in coverage.unlocks())
-    assert len(coverage.judged_cells) + unlocked == len(coverage.cells) > 100
-    assert all(unlock.meaning for unlock in coverage.unlocks())
