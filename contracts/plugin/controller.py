@@ -24,7 +24,7 @@ from contracts.plugin.interruption import (
     leave_to_controller,
     signals_held,
 )
-from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, is_contract_run, make_plan
+from contracts.plugin.plan import ALLURE, SELECTION, TARGET, Plan, Sandbox, is_contract_run, make_plan
 from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
 from contracts.plugin.session_finish import (
     EMBEDDED_SANDBOX,
@@ -50,6 +50,8 @@ from contracts.session.draft_cleanup import Sweeper
 from contracts.session.shared_state import remove_abandoned_private_folders
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
+#: What `--alluredir` says.
+_ALLURE_FOLDER = pytest.StashKey[str | None]()
 #: Whether it was said what will be sent, or would be.
 _PLANNED = pytest.StashKey[bool]()
 _LEFT_OPEN = pytest.PytestUnraisableExceptionWarning
@@ -58,6 +60,14 @@ _LEFT_OPEN = pytest.PytestUnraisableExceptionWarning
 def is_worker(config: pytest.Config) -> bool:
     """Whether this process is an xdist worker."""
     return hasattr(config, "workerinput")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Let allure-pytest begin with the run, and not before: its results stand in the run's folder by default."""
+    if config.pluginmanager.has_plugin(ALLURE) and is_contract_run(config):
+        config.stash[_ALLURE_FOLDER] = config.option.allure_report_dir
+        config.option.allure_report_dir = None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -130,6 +140,14 @@ def _begin_work(config: pytest.Config, plan: Plan, name: str, *, accompanied: bo
     )
     keep_hypothesis_out()
     config.pluginmanager.register(SecretContainment(config, worker.redactor))
+    if config.pluginmanager.has_plugin(ALLURE):
+        from contracts.plugin.allure_results import AllureResults  # noqa: PLC0415 - `-p no:allure_pytest`
+
+        folder, given = Path(plan.folder), config.stash.get(_ALLURE_FOLDER, None)
+        config.option.allure_report_dir = given  # which workers are told
+        clean = name == MAIN and config.option.clean_alluredir
+        place = Path(given) if given else folder / "allure"
+        config.pluginmanager.register(AllureResults(config, folder / "index.html", place, clean=clean))
 
 
 class _StopWatcher:

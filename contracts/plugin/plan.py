@@ -20,8 +20,9 @@ import pytest
 from _pytest.mark.expression import Expression
 
 from contracts.cases.marks import Profile
-from contracts.checks.outcomes import Confirmed
+from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.errors import RegistryContractsError, SuiteError, UsageError, breakdown, suggestion
+from contracts.evidence.record import Verdict
 from contracts.evidence.run_folder import LATEST, new_folder
 from contracts.evidence.terms import Terms, load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
@@ -132,6 +133,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[SELECTION] = selection
     config.stash[TARGET] = target
 
+
+#: The name of allure-pytest, which `-p no:` turns off.
+ALLURE: Final = "allure_pytest"
 
 #: Options with which pytest shows something and runs nothing, by their names in a configuration.
 LISTING_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -311,6 +315,17 @@ class ContractHooks:
     @pytest.hookspec
     def pytest_contract_finding(self, item: pytest.Item, finding: Confirmed) -> None:
         """A case found a contradiction; called once it is confirmed or dismissed."""
+
+    @pytest.hookspec
+    def pytest_contract_case(
+        self,
+        item: pytest.Item,
+        verdict: Verdict,
+        reports: Sequence[pytest.TestReport],
+        findings: Sequence[Confirmed],
+        attempts: Sequence[Attempt],
+    ) -> None:
+        """A case has been judged; called before its reports go out."""
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -20,7 +20,8 @@ from contracts.errors import EnvironmentFault
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous, page_words, records
-from contracts.plugin.protocol import Ending, write_case, write_findings
+from contracts.plugin.attempts import Ending
+from contracts.plugin.case_records import write_case, write_findings
 from contracts.plugin.worker import Worker
 from contracts.session.actor import NO_TOKEN, Actor
 from contracts.session.session import Session, wait_for_start

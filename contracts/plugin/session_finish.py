@@ -32,11 +32,11 @@ from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.operations import PERMANENT_KINDS
+from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.collection import NARROWED, UNREACHED
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.interruption import CRASHED_WORKERS, PYTEST_BROKE, Stopping
 from contracts.plugin.plan import SELECTION, TARGET, Plan, Sandbox, request_budget
-from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.run_options import KEEP, UNPACKED
 from contracts.plugin.worker import (
     BREAKER_FILE,

@@ -12,10 +12,10 @@ from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.operations import in_realms
+from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.controller import is_worker
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.plan import SELECTION, TARGET
-from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
 from contracts.reports.build_server import annotate
 from contracts.reports.finding_files import lines_of

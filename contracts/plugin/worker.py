@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,6 +107,7 @@ class Worker(Session):
         )
         note_pid(private, name)
         self.plan = plan
+        self.day = datetime.fromisoformat(plan.started).date()
         self.selection = selection
         self.catalogue: Catalogue = load_catalogue()
         self.rights = Rights(self)

@@ -20,9 +20,9 @@ from contracts.checks.table import UNIVERSAL
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Level, load_catalogue
+from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.collection import clauses_of, is_last, marks, operations_of, realm_of
 from contracts.plugin.plan import Sandbox
-from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.worker import WORKER
 from contracts.proving.false_passes import false_passes
 from contracts.proving.processes import ForkedSandbox, output_to, run_suite

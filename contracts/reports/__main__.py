@@ -17,7 +17,7 @@ _LONGEST_LINE = 1_000
 def command(run_folder: Path, formats: tuple[str, ...]) -> int:
     """Write the reports of RUN_FOLDER again from its journals; ends with the run's exit code.
 
-    What `--format har` and `--format allure` write is not packed, however large.
+    What `--format har` writes is not packed, however large.
     """
     verdict = write_all(run_folder, formats or ALL)
     if not formats:

@@ -23,7 +23,7 @@ from contracts.file_formats import PACKED, pack_file
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.history.runs import read_past
 from contracts.interface.catalogue import Clause, load_catalogue
-from contracts.reports import allure, build_server, finding_files, html, questions, summary, verdict_json
+from contracts.reports import build_server, finding_files, html, questions, summary, verdict_json
 from contracts.safe_text import plain_line
 from contracts.session.ledger import LEDGER_FILE, read_entries, removable
 
@@ -48,7 +48,6 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "findings": finding_files.write,
         "junit": build_server.write,
         "har": _write_har,
-        "allure": allure.write,
         "observations": observations.write,
         "questions": questions.write,
         "summary": summary.write,
@@ -57,8 +56,8 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
 )
 ALL = tuple(WRITERS)
 _LONGEST: Final = 250
-#: What another process writes of a run of so many exchanges: about half of the work.
-_BESIDE: Final = ("allure", "har")
+#: What another process writes of a run of so many exchanges.
+_BESIDE: Final = ("har",)
 _LARGE: Final = 1000
 _PLACES: Mapping[str, str] = MappingProxyType(
     {
@@ -67,7 +66,6 @@ _PLACES: Mapping[str, str] = MappingProxyType(
         "findings": finding_files.FOLDER_NAME,
         "junit": build_server.FILE_NAME,
         "har": har.FILE_NAME,
-        "allure": allure.FOLDER_NAME,
         "observations": observations.FILE_NAME,
         "questions": questions.FILE_NAME,
         "summary": summary.FILE_NAME,
@@ -220,7 +218,9 @@ def pack(run_folder: Path) -> bool:
     bulky = [run_folder / har.FILE_NAME, *journals_in(run_folder)]
     with ThreadPoolExecutor() as pool:  # zlib lets other threads go on
         packed = pool.map(pack_file, [path for path in bulky if path.exists() and path.suffix != PACKED])
-        allure.pack(run_folder)
+        if (allure := run_folder / "allure").is_dir():
+            shutil.make_archive(str(allure), "zip", allure)
+            shutil.rmtree(allure)
         list(packed)
     ledger = run_folder / LEDGER_FILE
     if _is_too_large(run_folder) and ledger.exists() and not removable(read_entries([ledger])):

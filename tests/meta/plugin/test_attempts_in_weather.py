@@ -5,7 +5,7 @@ import pytest
 from contracts.checks.outcomes import Attempt, contradicted
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
-from contracts.plugin.protocol import MOST_SPOILT, Attempts, Ending, JudgedAttempt, _spoilt
+from contracts.plugin.attempts import MOST_SPOILT, Attempts, Ending, JudgedAttempt, is_spoilt
 from tests.meta.messages import exchange, response
 
 EVIDENCE = contradicted("draft-get-content", "getDraft", "this", "that", ("main-1",))
@@ -52,19 +52,19 @@ OWN = exchange(fault="no answer within the time limit", own=True)
     ],
 )
 def test_weather_spoils_what_it_may_have_made(made: Attempt, verdict: Verdict, spoilt: bool) -> None:
-    assert _spoilt(made, Ending(verdict), lost=False, disturbed=False) is spoilt
+    assert is_spoilt(made, Ending(verdict), lost=False, disturbed=False) is spoilt
 
 
 def test_a_sign_in_that_was_lost_spoils_what_is_inconclusive() -> None:
-    assert _spoilt(attempt(), Ending(Verdict.INCONCLUSIVE), lost=True, disturbed=True)
-    assert not _spoilt(attempt(contradicts=True), Ending(Verdict.FAIL), lost=True, disturbed=True)
+    assert is_spoilt(attempt(), Ending(Verdict.INCONCLUSIVE), lost=True, disturbed=True)
+    assert not is_spoilt(attempt(contradicts=True), Ending(Verdict.FAIL), lost=True, disturbed=True)
 
 
 @pytest.mark.parametrize(("status", "spoilt"), [(401, True), (403, True), (404, False), (200, False)])
 def test_a_token_may_have_been_forgotten_while_others_met_a_fault(status: int, spoilt: bool) -> None:
     made = attempt(exchange(response(status, b"{}")), contradicts=True)
-    assert _spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=True) is spoilt
-    assert not _spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=False)
+    assert is_spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=True) is spoilt
+    assert not is_spoilt(made, Ending(Verdict.FAIL), lost=False, disturbed=False)
 
 
 def tries(*kinds: str) -> Attempts:

@@ -8,7 +8,7 @@ import requests
 
 from contracts.checks.outcomes import Attempt
 from contracts.exchanges.exchange import Exchange
-from contracts.plugin.protocol import look_for_unexpected_drafts, note_deleted_drafts
+from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.session.ledger import Ledger, read_entries
 from contracts.session.namespace import Namespace
 from contracts.settings.target import DOCUMENT_REALMS
@@ -45,9 +45,9 @@ def look(tmp_path: Any) -> Any:
 
         ledger = Ledger(tmp_path / "ledger-main.jsonl")
         worker: Any = SimpleNamespace(
-            breaker_reason=None, namespace=Namespace("test"), ledger=ledger, actor=actor
+            breaker_reason=None, kept=set(), namespace=Namespace("test"), ledger=ledger, actor=actor
         )
-        look_for_unexpected_drafts(worker, [Attempt(1, exchanges=list(exchanges))])
+        settle_drafts(worker, [Attempt(1, exchanges=list(exchanges))])
         ledger.close()
         return asked, [entry.identifier for entry in ledger.removable()]
 
@@ -90,7 +90,7 @@ def left(tmp_path: Any) -> Any:
         ledger.settle(entry, "created")
         worker: Any = SimpleNamespace(ledger=ledger, kept={UID} if kept else set())
         exchanges = [exchange("saveDraft", 201), exchange("deleteDraft", 204), *more]
-        note_deleted_drafts(worker, [Attempt(1, exchanges=exchanges)])
+        settle_drafts(worker, [Attempt(1, exchanges=exchanges)])
         ledger.close()
         return [each.identifier for each in ledger.removable()]
 

@@ -52,6 +52,28 @@ def test_a_finding_can_be_seen_again_by_its_command(run: Any, faulty: Callable[.
     assert again.verdict["findings"][0]["id"] == finding["id"]
 
 
+@pytest.mark.parametrize("words", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_allure_has_one_result_a_case_and_tells_realms_apart(
+    run: Any, faulty: Callable[..., Any], words: tuple[str, ...]
+) -> None:
+    service = faulty(lambda method, *_: NOT_FOUND if method == "GET" else None)
+    folder = run.scratch / "results"
+    ended = run("-k", "test_content", f"--target={service.target}", f"--alluredir={folder}", *words)
+    results = [json.loads(path.read_text("utf-8")) for path in folder.glob("*-result.json")]
+    assert len(results) == len(ended.cases()) == 3
+    assert not list(folder.glob("*-container.json"))
+    assert not (ended.folder / "allure").exists()
+    assert [len({each[key] for each in results}) for key in ("testCaseId", "historyId")] == [1, 3]
+    for result in results:
+        labels = [(label["name"], label["value"]) for label in result["labels"]]
+        assert len(labels) == len(set(labels))
+        assert {("feature", "draft"), ("story", "draft-get-content"), ("severity", "critical")} <= {*labels}
+        assert result["status"] == "failed"
+        attached = [(folder / each["source"]).read_text("utf-8") for each in result["attachments"]]
+        assert "404" in attached[0]
+        assert attached[-1].count("curl ") == len(attached) - 1
+
+
 @pytest.mark.parametrize("what", ["html", "verdict", "history", "har"])
 def test_a_report_that_cannot_be_written_ends_the_run_as_an_error_that_names_it(run: Any, what: str) -> None:
     places = {

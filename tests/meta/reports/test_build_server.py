@@ -5,14 +5,11 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from contracts.evidence.record import Case
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.catalogue import load_catalogue
-from contracts.reports.allure import variant
 from contracts.reports.build_server import annotate, annotation_lines
 from contracts.safe_text import SafeOutput
 
@@ -82,18 +79,3 @@ def test_junit_has_no_attribute_that_jenkins_does_not_know(rendered: Path) -> No
     for element in elements:
         assert element.attrib.keys() <= JENKINS[element.tag], element.tag
         assert element.tag != "testsuite" or {"name", "tests", "failures", "errors"} <= element.attrib.keys()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "shown"),
-    [
-        ("", ""),
-        ("[abs-dev]", ""),
-        ("[abs-dev-createContact-organization]", "createContact-organization"),
-        ("[twice-abs-dev]", "twice"),
-        ("[a-abs-dev-b]", "a-b"),
-    ],
-)
-def test_variants_of_a_case_have_titles_of_their_own(parameters: str, shown: str) -> None:
-    case: Case = SimpleNamespace(id=f"tests/contract/test_x.py::test_x{parameters}", realm="abs-dev")  # type: ignore[assignment]
-    assert variant(case) == shown

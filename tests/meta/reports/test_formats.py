@@ -1,4 +1,4 @@
-"""The machine-readable formats: verdict.json and its schema, HAR, JUnit, Allure."""
+"""The machine-readable formats: verdict.json and its schema, HAR, JUnit."""
 
 import base64
 import json
@@ -11,7 +11,6 @@ import pytest
 from junitparser import JUnitXml
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import convert, write_file
 from contracts.reports import verdict_json
 
@@ -125,29 +124,3 @@ def test_junit_has_a_suite_per_realm_and_says_why_something_was_skipped(folder: 
     skipped = [case_.result[0].message for case_ in here if case_.is_skipped]
     assert skipped[0].startswith("inconclusive: getDraft gives other content (blocked by finding ")
     assert skipped[1] == "untested: setting realm.abs-dev.locked_identifier is missing"
-
-
-def test_allure_keeps_realms_side_by_side_and_their_histories_apart(
-    folder: Path, verdict: RunVerdict
-) -> None:
-    assert verdict.findings
-    results = [json.loads(path.read_text()) for path in (folder / "allure").glob("*-result.json")]
-    pair = [each for each in results if each["fullName"].endswith("test_draft_get_content")]
-    assert len(pair) == 2
-    assert len({each["testCaseId"] for each in pair}) == 1
-    assert len({each["historyId"] for each in pair}) == 2
-    assert all(each["parameters"][0].keys() == {"name", "value"} for each in pair)
-    failed = next(each for each in pair if each["status"] == "failed")
-    assert len(failed["attachments"]) == 3
-    assert (folder / "allure" / failed["attachments"][0]["source"]).is_file()
-    assert {label["name"] for label in failed["labels"]} >= {
-        "epic",
-        "feature",
-        "story",
-        "parentSuite",
-        "severity",
-        "tag",
-    }
-    labels = {(label["name"], label["value"]) for label in failed["labels"]}
-    assert labels >= {("realm", "abs-dev"), ("clause", "draft-get-content"), ("operation", "getDraft")}
-    assert not [each for each in results if each["status"] != "failed" and each.get("attachments")]

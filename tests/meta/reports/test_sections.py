@@ -15,7 +15,7 @@ from contracts.evidence.run_folder import collect
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import judge
 from contracts.history.runs import Past, PastRun
-from contracts.reports import allure, build_server, finding_files, html, summary, verdict_json
+from contracts.reports import build_server, finding_files, html, summary, verdict_json
 from contracts.reports.html_sections import trends
 from contracts.reports.writers import write_all
 from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
@@ -185,7 +185,7 @@ def held_to_terms(story: Story, tmp_path: Path) -> Path:
     entries = deviation(), deviation("draft-save-creates", line=17)
     terms = Terms(used, entries, "deviations/dev.toml")
     record, verdict = story.record(terms), story.verdict(terms)
-    for each in (verdict_json, build_server, allure, summary, html, finding_files):
+    for each in (verdict_json, build_server, summary, html, finding_files):
         each.write(record, verdict, tmp_path)
     return tmp_path
 
@@ -219,18 +219,6 @@ def test_junit_skips_what_is_accepted_or_outside_and_fails_the_stale_entry(held_
     assert "https://tracker.example.test/17" in accepted.message
     stale = [case.result[0] for case in suites["deviations"] if case.result]
     assert [(each.type, "deviations/dev.toml:17" in each.message) for each in stale] == [("gone", True)]
-
-
-def test_allure_marks_what_is_known_and_links_its_issue(held_to_terms: Path) -> None:
-    results = [
-        json.loads(path.read_text("utf-8")) for path in (held_to_terms / "allure").glob("*-result.json")
-    ]
-    known = [each for each in results if each.get("statusDetails", {}).get("known")]
-    assert {each["status"] for each in known} == {"skipped"}
-    assert {(link["type"], link["url"]) for each in known for link in each["links"]} == {
-        ("issue", "https://tracker.example.test/17")
-    }
-    assert not [each for each in results if each["status"] == "failed"]
 
 
 def test_the_summary_and_the_page_show_them_apart(held_to_terms: Path) -> None:

@@ -1,0 +1,170 @@
+"""The attempts at one case: repeated where the environment disturbed one, and until a contradiction is confirmed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Final
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from contracts.cases.arrangement import disturbed
+from contracts.checks.outcomes import MOST_REPLAYS, MOST_REQUESTS, Attempt, Blocked
+from contracts.checks.table import note_universal
+from contracts.evidence.record import Verdict
+from contracts.interface.catalogue import Level
+from contracts.plugin.collection import clauses_of, records_of
+from contracts.plugin.fixtures import ATTEMPT
+from contracts.plugin.worker import Worker
+
+#: Key of the case's verdict among a report's user properties.
+VERDICT_PROPERTY = "contract"
+#: Attempts that the environment may spoil before a case stays inconclusive.
+MOST_SPOILT = 5
+_SPOILABLE: Final = (Verdict.INCONCLUSIVE, Verdict.ERROR)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one attempt ended: a verdict before confirmation, and why."""
+
+    verdict: Verdict
+    reason: str | None = None
+    blocked: Blocked | None = None
+
+
+#: How the attempt under way has ended so far, on the item's stash.
+ENDING = pytest.StashKey[Ending]()
+
+
+@dataclass(frozen=True)
+class JudgedAttempt:
+    """One attempt with its reports and its ending.
+
+    Attributes:
+        spoilt: The environment stood in the way, or may have caused what was seen; nothing in it is a finding.
+    """
+
+    attempt: Attempt
+    reports: list[pytest.TestReport]
+    ending: Ending
+    spoilt: bool
+
+
+@dataclass
+class Attempts:
+    """All attempts at one case, in order."""
+
+    all: list[JudgedAttempt] = field(default_factory=list)
+
+    @property
+    def clear(self) -> list[JudgedAttempt]:
+        """The attempts that the environment did not spoil."""
+        return [judged for judged in self.all if not judged.spoilt]
+
+    @property
+    def spoilt_in_a_row(self) -> int:
+        """How many attempts the environment has spoilt since the last clear one."""
+        return len(list(takewhile(lambda judged: judged.spoilt, reversed(self.all))))
+
+    @property
+    def set_aside(self) -> list[Attempt]:
+        """Attempts that the case is not judged by."""
+        spoilt = [judged.attempt for judged in self.all if judged.spoilt]
+        return spoilt if self.clear else spoilt[:-1]
+
+    @property
+    def judged(self) -> list[JudgedAttempt]:
+        """Attempts that the case is judged by: the clear ones, or else the last, which says what went wrong."""
+        return self.clear or [_in_failing_environment(self.all[-1])]
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether another attempt is needed."""
+        if len(self.all) - len(self.clear) > MOST_SPOILT:
+            return False
+        return not self.clear or _needs_replay([judged.attempt for judged in self.clear])
+
+
+def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> Attempts:
+    """Run a case until it is judged, or its attempts are used up."""
+    tries = Attempts()
+    while True:
+        contradicted = {clause for judged in tries.clear for clause, _ in judged.attempt.keys}
+        must = any(
+            worker.catalogue.clause(name).level is Level.MUST for name in contradicted or clauses_of(item)
+        )
+        # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
+        planned = not contradicted and bool(records_of(item))
+        attempt = Attempt(len(tries.all) + 1, replay=bool(contradicted), advisory=not must and not planned)
+        tries.all.append(_run_attempt(item, nextitem, worker, attempt))
+        if not tries.incomplete or worker.breaker_reason:
+            return tries
+        worker.wait_after_faults(tries.spoilt_in_a_row)
+
+
+def _run_attempt(
+    item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt
+) -> JudgedAttempt:
+    """Run the item once, and judge its exchanges by the universal checks."""
+    item.stash[ATTEMPT] = attempt
+    item.stash[ENDING] = Ending(Verdict.PASS)
+    # Also on the reports of subtests, which go out while the case runs.
+    item.user_properties[:] = [(VERDICT_PROPERTY, "")]
+    unanswered, began = worker.unanswered, time.time()
+    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    note_universal(attempt, worker.redactor.knows)
+    for mark in disturbed(attempt):
+        worker.shared.mark(mark)
+    ending = _ending(item.stash[ENDING], attempt)
+    lost = worker.unanswered > unanswered
+    spoilt = is_spoilt(attempt, ending, lost=lost, disturbed=worker.fault_since(began))
+    return JudgedAttempt(attempt, reports, ending, spoilt)
+
+
+def _ending(raised: Ending, attempt: Attempt) -> Ending:
+    """The attempt's verdict: what was raised, or what its assertions amount to."""
+    if raised.verdict is not Verdict.PASS:
+        return raised
+    if attempt.keys - attempt.dismissed:
+        return Ending(Verdict.ADVISORY)
+    if attempt.held:
+        return raised
+    if attempt.observations:
+        return Ending(Verdict.OBSERVED)
+    return Ending(Verdict.ERROR, "the case ended without an assertion or an observation")
+
+
+def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) -> bool:
+    """Whether the environment may have caused how an attempt ended (design 4.7).
+
+    Args:
+        lost: A request was not answered in it, be it one of the suite's own.
+        disturbed: Some worker met a fault meanwhile, so that the service may have forgotten a token of the case's own.
+    """
+    if attempt.keys - attempt.confirmed.keys() and (attempt.clouded or (disturbed and attempt.shut_out)):
+        return True
+    unfinished = ending.verdict in _SPOILABLE or (ending.verdict is Verdict.FAIL and not attempt.keys)
+    return unfinished and (lost or disturbed or attempt.clouded or attempt.met_a_page)
+
+
+def _needs_replay(attempts: Sequence[Attempt]) -> bool:
+    """Whether something contradicted in the first attempt has neither been seen again nor looked for enough."""
+    open_keys = attempts[0].keys - attempts[0].confirmed.keys()
+    seen_again = {key for attempt in attempts[1:] for key in attempt.keys}
+    spent = sum(len(attempt.exchanges) for attempt in attempts[1:])
+    return bool(open_keys - seen_again) and len(attempts) <= MOST_REPLAYS and spent < MOST_REQUESTS
+
+
+def _in_failing_environment(last: JudgedAttempt) -> JudgedAttempt:
+    """The last of attempts that were all spoilt, without its contradictions."""
+    ending = last.ending
+    if last.attempt.keys - last.attempt.confirmed.keys():
+        last.attempt.forget_doubtful()
+        why = ending.reason or "see the traffic"
+        words = f"contradicted only where the environment failed, which proves nothing: {why}"
+        ending = Ending(Verdict.INCONCLUSIVE, words)
+    return JudgedAttempt(last.attempt, last.reports, ending, spoilt=True)
