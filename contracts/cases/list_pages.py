@@ -255,16 +255,16 @@ class Lister:
         Raises:
             Blocked: the list is refused, or cannot be read to its end.
         """
-        pages = [self._read()]
+        pages = [self.read()]
         at = pages[0].size
         while not pages[-1].names(uid) and pages[-1].size > 0:
             if len(pages) > 1 and field is not None:
-                pages[1:] = [self._read(filter=equals(field, uid))]
+                pages[1:] = [self.read(filter=equals(field, uid))]
                 break
             if len(pages) == _MOST_PAGES:
                 cause = f"the list goes on after {_MOST_PAGES} pages, so that absence cannot be told"
                 raise Blocked(self.operation, cause)
-            pages.append(self._read(skip=at))
+            pages.append(self.read(skip=at))
             if pages[-1].size > 0 and pages[-1].records == pages[0].records and field is None:
                 cause = "the list cannot be read to its end: skip gives the same page again"
                 raise Blocked(self.operation, cause)
@@ -272,7 +272,12 @@ class Lister:
             at += max(1, pages[-1].size - pages[-1].size // _OVERLAP)
         return Search(pages[-1].names(uid), pages)
 
-    def _read(self, **options: Option) -> Page:
+    def read(self, **options: Option) -> Page:
+        """A page that is a list, or "not found", which holds nothing.
+
+        Raises:
+            Blocked: it is refused, or no list.
+        """
         page = self.page(**options)
         if page.records is None and not page.not_found:
             done(page.exchange)

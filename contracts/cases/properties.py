@@ -84,11 +84,12 @@ class Properties:
 
     Args:
         seed: Draws the examples; the same ones for the same seed.
-        database: Where failing examples are kept.
+        database: As kept.
         thorough: Whether this is a nightly run, which may send several times as much.
         brief: Whether none are drawn for a property that has examples of its own to begin with.
 
     Attributes:
+        database: Where failing examples are kept.
         share: How many times as much as a gate.
     """
 
@@ -96,7 +97,7 @@ class Properties:
         self, attempt: Attempt, seed: int, database: ExampleDatabase, *, thorough: bool, brief: bool = False
     ) -> None:
         self._attempt = attempt
-        self._database = database
+        self.database = database
         self._brief = brief
         self.seed = seed
         self.share = _NIGHTLY if thorough else 1
@@ -148,7 +149,7 @@ class Properties:
         drawn = hypothesis.settings(
             max_examples=most,
             phases=(Phase.reuse, Phase.generate, Phase.shrink),
-            database=self._database,
+            database=self.database,
             deadline=None,
             suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,

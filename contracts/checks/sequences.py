@@ -1,39 +1,34 @@
-"""Checks of sequences: what an exchange has to show because of an earlier one, in recorded or passing traffic.
+"""Checks of sequences: what an exchange has to show because of an earlier one, in traffic or in a stateful case.
 
 Trackers follow sign-ins, drafts, attachments and submissions, and say which check of the table is due. On a service
 that others use too, another client may have written in between, so a contradiction carries the record it was seen on.
+What is promised is all that a tracker knows: where the document is silent it forgets the record instead of guessing.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from contracts.checks import errors_array
-from contracts.checks.definition import NONE, Arguments, Check
+from contracts.checks.definition import Arguments, Check
 from contracts.checks.documents import (
     CONTENT_GONE,
     DOCUMENT,
     GONE,
     LIST_WITHOUT,
-    LISTED,
-    SAME_BYTES,
-    digest_of,
 )
-from contracts.checks.http import ACCEPTANCE, TURNED_DOWN
+from contracts.checks.http import ACCEPTANCE
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result
-from contracts.checks.sign_in import TOKEN_TAKEN, token_in
-from contracts.checks.workflow import RECORD_FOUND
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange, Response, read_timestamp
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
-from contracts.exchanges.redaction import SHORTEST_TOKEN, credential
-from contracts.exchanges.request_facts import Credentials, RequestFacts
+from contracts.exchanges.request_facts import RequestFacts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.settings.target import Pace
@@ -44,6 +39,8 @@ FOLLOWED: Final = 2000
 SETTLE_SECONDS: Final = Pace().settle_seconds
 
 State = TypeVar("State")
+#: A clause, and the operation that broke it.
+Blame = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -121,6 +118,8 @@ class SequenceCheck:
         subject: The record it is about.
         because_of: The number of the earlier exchange.
         settled: Whether what happened there has had its time to show; before that the check can only hold.
+        held: Called where it holds.
+        blame: Clause and operation that a contradiction speaks against, where these are others.
     """
 
     clause: str
@@ -130,6 +129,8 @@ class SequenceCheck:
     expected: str = ""
     arguments: Arguments = field(default_factory=dict)
     settled: bool = True
+    held: Callable[[], None] = lambda: None
+    blame: Callable[[], Blame | None] = lambda: None
 
     def judge(self, step: Step) -> Result | None:
         """Run it on the later exchange; None where its answer cannot be judged, or came too early."""
@@ -138,7 +139,11 @@ class SequenceCheck:
             result = self.check.judge(clause, step.operation, step.exchange, self.arguments, self.expected)
         except (Ambiguous, Blocked, EnvironmentFault):
             return None
-        return result if self.settled or result.outcome is CheckOutcome.HELD else None
+        if result.outcome is CheckOutcome.HELD:
+            self.held()
+            return result
+        clause_id, operation = self.blame() or (result.clause, result.operation)
+        return replace(result, clause=clause_id, operation=operation) if self.settled else None
 
 
 class RecentRecords(Generic[State]):
@@ -174,112 +179,27 @@ class RecentRecords(Generic[State]):
         return list(self._states.items())
 
 
-#: How long before its expiration a token is good for sure, whatever the clocks say.
-_MARGIN: Final = timedelta(minutes=2)
-_SHORTEST_SECRET: Final = 8
-
-
-@dataclass(frozen=True)
-class _Issued:
-    account: str
-    entry: int
-    good_until: datetime | None
-
-
-class SignIns:
-    """Follows tokens; keeps digests of them, and for echoes the secrets themselves, in memory only."""
-
-    def __init__(self) -> None:
-        self._issued: RecentRecords[_Issued] = RecentRecords(500)
-        self._secrets: RecentRecords[str] = RecentRecords(500)
-        self._credentials: RecentRecords[bool] = RecentRecords(500)
-
-    def knows(self, secret: str) -> bool:
-        """Whether a text is a token that was issued here, or a password that signed an account in."""
-        return self._secrets.get((secret,)) is not None
-
-    def signed_in_before(self, exchange: Exchange) -> bool:
-        """Whether the same e-mail and password got a token from the same service earlier."""
-        email, password = _credentials_in(exchange.request_body.json)
-        if email is None or password is None:
-            return False
-        return self._credentials.get(_credentials_key(exchange.url, email, password)) is not None
-
-    def who(self, exchange: Exchange) -> str | None:
-        """The account of a request where its sign-in was seen, else its token; None where unknown."""
-        token = credential(exchange)
-        if token is None:
-            return None
-        issued = self._issued.get((site_of(exchange.url), _digest(token)))
-        return f"account {issued.account}" if issued else f"token {_digest(token)}"
-
-    def learn(self, exchange: Exchange) -> None:
-        """Learn from an answer to signing in, before it is judged."""
-        sent, response = exchange.request_body.json, exchange.response
-        token = token_in(response) if response is not None and response.status < 300 else None
-        email, password = _credentials_in(sent)
-        if response is None or token is None or len(token) < SHORTEST_TOKEN or email is None:
-            return
-        until = read_timestamp(str(response.json.get("expiration")))
-        good = until - _MARGIN if until is not None else None
-        account = _digest(email.strip().lower())
-        self._issued.put((site_of(exchange.url), _digest(token)), _Issued(account, exchange.number, good))
-        self._secrets.put((token,), token)
-        if password is not None:
-            self._credentials.put(_credentials_key(exchange.url, email, password), state=True)
-        # A password that is part of the e-mail may well be told.
-        if password is not None and len(password) >= _SHORTEST_SECRET and password not in email:
-            self._secrets.put((password,), password)
-
-    def due(self, step: Step) -> Iterator[SequenceCheck]:
-        """A token that ought to be good is taken."""
-        token, started = credential(step.exchange), step.exchange.started
-        issued = self._issued.get((step.site, _digest(token))) if token is not None else None
-        if issued is None or issued.good_until is None or started is None or not step.right:
-            return
-        made_up = step.facts.credentials is Credentials.MADE_UP
-        if started >= issued.good_until or made_up or step.answer is None:
-            return
-        away = TOKEN_TAKEN.contradiction(step.answer, realm=step.realm) is not None
-        if step.taken or away:
-            yield SequenceCheck(
-                "token-opens-protected",
-                TOKEN_TAKEN,
-                issued.account,
-                issued.entry,
-                "the token is taken: it was issued before and has not expired",
-                {"realm": step.realm},
-            )
-
-
-def _credentials_in(sent: Any) -> tuple[str | None, str | None]:
-    """E-mail and password of the body of a sign-in; None for what is no text."""
-    given = (sent.get("email"), sent.get("password")) if isinstance(sent, dict) else (None, None)
-    email, password = (text if isinstance(text, str) else None for text in given)
-    return email, password
-
-
-def _credentials_key(url: str, email: str, password: str) -> tuple[str, str, str]:
-    return site_of(url), _digest(email), _digest(password)
-
-
 def site_of(url: str) -> str:
     """Scheme and host of an address, in small letters."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}".lower()
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+CREATE: Final = "createWorkflowRecordWithIdentifier"
+UPDATE: Final = "updateWorkflowRecord"
 
 
 @dataclass(frozen=True)
-class _Draft:
-    """What is known of a draft: there since a save, or gone since a deletion.
+class Draft:
+    """What is known of a draft.
 
     Attributes:
-        at: When that ended.
+        there: There since a save, or gone since a deletion, or never saved.
+        entry, at: Number of the exchange of the latest of these, and when it ended.
         content: What was saved; for one that is gone, what was there. None when unknown.
+        updated: The latest save was not the first.
+        looked: Number of the exchange that last showed it as promised; of the latest write where none did since.
+        refused: A faulty submission of it was refused since.
     """
 
     there: bool
@@ -287,10 +207,13 @@ class _Draft:
     at: datetime | None
     who: str
     content: Any
+    updated: bool = False
+    looked: int = 0
+    refused: bool = False
 
 
 class DraftTracker:
-    """Follows drafts.
+    """Follows drafts: the one model of them, for traffic and for the stateful case.
 
     Args:
         settle_seconds: How long a change may take to show in a list.
@@ -298,7 +221,15 @@ class DraftTracker:
 
     def __init__(self, settle_seconds: float = SETTLE_SECONDS) -> None:
         self._settle = settle_seconds
-        self._drafts: RecentRecords[_Draft] = RecentRecords()
+        self._drafts: RecentRecords[Draft] = RecentRecords()
+
+    def never_saved(self, site: str, realm: str, uid: str, who: str) -> None:
+        """Note that nothing was ever saved under a uid, which traffic alone does not show."""
+        self._drafts.put((site, realm, uid), Draft(there=False, entry=0, at=None, who=who, content=None))
+
+    def of(self, who: str) -> list[str]:
+        """Uids of the drafts of an account that are there."""
+        return [uid for (*_, uid), draft in self._drafts.items() if draft.there and draft.who == who]
 
     def due(self, step: Step) -> Iterator[SequenceCheck]:
         """The checks that are due on the next step of the traffic."""
@@ -307,13 +238,13 @@ class DraftTracker:
         if operation.stores == "contact" and name is None:
             self._created(step)
         elif name is not None and operation.stores in PERMANENT_KINDS:
-            self._drafts.forget(_draft_key(step, step.path[name]))
+            self._submitted(step, _draft_key(step, step.path[name]))
         elif operation.family == "draft" and not operation.safe:
-            self._written(step)
+            self._written(step, _draft_key(step, step.path["uid"]))
         elif step.judged is not None and step.who is not None:
             if operation.needs == "draft" and (step.taken or step.refused):
-                yield from self._read(step)
-            elif step.operation == "listDrafts" and step.taken and _records(step.judged) is not None:
+                yield from self._read(step, _draft_key(step, step.path["uid"]))
+            elif step.operation == "listDrafts" and step.taken and records_in(step.judged) is not None:
                 yield from self._listed(step)
 
     def _created(self, step: Step) -> None:
@@ -322,66 +253,93 @@ class DraftTracker:
             if isinstance(value, str):
                 self._drafts.forget(_draft_key(step, value))
 
-    def _written(self, step: Step) -> None:
-        key = _draft_key(step, step.path["uid"])
+    def _submitted(self, step: Step, key: tuple[str, ...]) -> None:
+        """What a submission is refused for in an errors array ends it before the draft is saved."""
+        draft, answer = self._drafts.get(key), step.judged
+        workflow = step.facts.operation.family == "workflow"
+        if draft is not None and workflow and answer is not None and step.refused and readers.errors(answer):
+            self._drafts.put(key, replace(draft, refused=True))
+        else:
+            self._drafts.forget(key)
+
+    def _written(self, step: Step, key: tuple[str, ...]) -> None:
         if step.vague or (step.taken and step.who is None):
             self._drafts.forget(key)
-        elif step.taken:
-            before = self._drafts.get(key)
-            saved = step.facts.operation.stores == "draft"
-            was = before.content if before and before.there else None
-            content = (step.sent if step.right else None) if saved else was
-            entry, ended = step.exchange.number, step.exchange.ended
-            self._drafts.put(key, _Draft(saved, entry, ended, str(step.who), content))
+            return
+        if not step.taken:
+            return
+        before, saved = self._drafts.get(key), step.facts.operation.stores == "draft"
+        content = (step.sent if step.right else None) if saved else before.content if before else None
+        number, ended = step.exchange.number, step.exchange.ended
+        again = saved and before is not None and before.there
+        self._drafts.put(key, Draft(saved, number, ended, str(step.who), content, again, number))
 
-    def _read(self, step: Step) -> Iterator[SequenceCheck]:
-        uid = step.path["uid"]
-        draft = self._drafts.get(_draft_key(step, uid))
+    def _read(self, step: Step, key: tuple[str, ...]) -> Iterator[SequenceCheck]:
+        draft, uid = self._drafts.get(key), key[-1]
         if draft is None or draft.who != step.who:
             return
-        readable = isinstance(draft.content, dict)
-        if draft.there:
-            exact = step.operation == "getDraft" and step.taken and readable
-            check, arguments = (DOCUMENT, {"document": draft.content}) if exact else (ACCEPTANCE, NONE)
-            expected = "the draft as it was saved" if exact else "the draft that was saved before"
-            clause = step.facts.operation.clauses.right_request
-            yield SequenceCheck(clause, check, uid, draft.entry, expected, arguments)
+        readable, get = isinstance(draft.content, dict), step.operation == "getDraft"
+
+        def held() -> None:
+            self._drafts.put(key, replace(draft, looked=step.exchange.number, refused=False))
+
+        def blame() -> Blame | None:
+            return self._blame(key, draft)
+
+        due = partial(SequenceCheck, subject=uid, because_of=draft.entry, held=held, blame=blame)
+        clause, document = step.facts.operation.clauses.right_request, {"document": draft.content}
+        if draft.there and get and step.taken and readable:
+            yield due(clause, DOCUMENT, expected="the draft as it was saved", arguments=document)
+        elif draft.there:
+            yield due(clause, ACCEPTANCE, expected="the draft that was saved before")
+        elif step.operation == "draftExists" and draft.entry:
+            yield due("draft-delete-removes", GONE, expected="no draft, since it was deleted")
         elif step.operation == "draftExists":
-            expected = "no draft, since it was deleted"
-            yield SequenceCheck("draft-delete-removes", GONE, uid, draft.entry, expected)
-        elif step.operation == "getDraft" and readable:
-            expected, arguments = "not the content of the draft that was deleted", {"document": draft.content}
-            yield SequenceCheck(
-                "draft-delete-content-gone", CONTENT_GONE, uid, draft.entry, expected, arguments
-            )
+            yield due("draft-exists-absent", GONE, expected="no draft, since none was saved")
+        elif get and readable:
+            expected = "not the content of the draft that was deleted"
+            yield due("draft-delete-content-gone", CONTENT_GONE, expected=expected, arguments=document)
+
+    def _blame(self, key: tuple[str, ...], draft: Draft) -> Blame | None:
+        """What a wrong draft speaks against: what happened to it since it was last seen as promised."""
+        if draft.there and draft.looked == draft.entry:
+            return ("draft-save-updates", "getDraft") if draft.updated else None
+        if draft.refused:
+            kept, order = "workflow-refused-update-keeps-draft", "workflow-order-validation-before-save"
+            return (kept, UPDATE) if draft.there else (order, CREATE)
+        for there, blame in (
+            (False, ("draft-delete-spares-others", "deleteDraft")),
+            (True, ("draft-save-spares-others", "saveDraft")),
+        ):
+            others = (other for at, other in self._drafts.items() if at[:-1] == key[:-1] and at != key)
+            if draft.there and any(one.there is there and one.entry > draft.looked for one in others):
+                return blame
+        return ("draft-save-updates", "getDraft") if draft.updated else None
 
     def _listed(self, step: Step) -> Iterator[SequenceCheck]:
         personal = dict(step.facts.query).get("collection") == "my"
         for (site, realm, uid), draft in self._drafts.items():
-            if (site, realm) != (step.site, step.realm):
+            if (site, realm) != (step.site, step.realm) or not draft.entry:
                 continue
-            arguments = {"identifier": uid}
+            due = partial(SequenceCheck, subject=uid, because_of=draft.entry, arguments={"identifier": uid})
             if not draft.there and draft.who == step.who:
+                shown = settled(step, draft.at, self._settle)
                 expected = f"a list without {uid}, whose draft was deleted"
-                settled = _settled(step, draft.at, self._settle)
-                yield SequenceCheck(
-                    "list-deleted-gone", LIST_WITHOUT, uid, draft.entry, expected, arguments, settled
-                )
+                yield due("list-deleted-gone", LIST_WITHOUT, expected=expected, settled=shown)
             elif draft.there and personal and _other_accounts(draft.who, str(step.who)):
                 expected = f"a personal list without {uid}, the draft of another account"
-                yield SequenceCheck(
-                    "list-my-without-others", LIST_WITHOUT, uid, draft.entry, expected, arguments
-                )
+                yield due("list-my-without-others", LIST_WITHOUT, expected=expected)
 
 
-def _records(answer: Response) -> list[dict[str, Any]] | None:
+def records_in(answer: Response) -> list[dict[str, Any]] | None:
+    """The records of a list; None where the answer is none, or could be several."""
     try:
         return readers.records(answer)
     except Ambiguous:
         return None
 
 
-def _settled(step: Step, changed: datetime | None, seconds: float) -> bool:
+def settled(step: Step, changed: datetime | None, seconds: float) -> bool:
     """Whether a change that ended then has had its time to show in the list of a step."""
     started = step.exchange.started
     return started is not None and changed is not None and (started - changed).total_seconds() >= seconds
@@ -394,214 +352,3 @@ def _other_accounts(one: str, other: str) -> bool:
 
 def _draft_key(step: Step, uid: str) -> tuple[str, str, str]:
     return step.site, step.realm, uid
-
-
-#: A list this long may be a page of a longer one.
-_PAGE: Final = 10
-#: Ranks of numbers that stand where an id does.
-_NAMED_ID: Final = 2
-_OF_ONE: Final = frozenset({"attachmentExists", "getAttachment"})
-
-
-@dataclass(frozen=True)
-class _Upload:
-    """One accepted upload.
-
-    Attributes:
-        number: The attachment's; None where the answer does not tell it for sure.
-        numbers: Whole numbers in its answer.
-        digest: Of its bytes; None when they are not known.
-        at: When it ended.
-    """
-
-    name: str
-    number: int | None
-    numbers: frozenset[int]
-    digest: str | None
-    size: int
-    entry: int
-    at: datetime | None
-    who: str | None
-
-
-@dataclass(frozen=True)
-class _Attachments:
-    """What is known of a document's attachments.
-
-    Attributes:
-        empty: Number of the exchange that listed none, when nothing was added since.
-        muddled: Something unknown may have been added.
-    """
-
-    uploads: tuple[_Upload, ...] = field(default=())
-    empty: int | None = None
-    muddled: bool = False
-
-
-class AttachmentTracker:
-    """Follows the attachments of documents.
-
-    Args:
-        settle_seconds: How long a change may take to show in a list.
-    """
-
-    def __init__(self, settle_seconds: float = SETTLE_SECONDS) -> None:
-        self._settle = settle_seconds
-        self._documents: RecentRecords[_Attachments] = RecentRecords()
-
-    def due(self, step: Step) -> Iterator[SequenceCheck]:
-        """The checks that are due on the next step of the traffic."""
-        operation = step.facts.operation
-        if operation.family != "attachment":
-            return
-        key = (step.site, step.path["uid"])
-        files = self._documents.get(key) or _Attachments()
-        answer = step.judged
-        if operation.stores:
-            self._documents.put(key, _with_upload(step, files))
-        elif answer is not None and step.operation == "listAttachments" and step.taken:
-            yield from self._listed(step, answer, files, key)
-        elif answer is not None and step.operation in _OF_ONE:
-            yield from self._own(step, answer, files)
-            yield from self._foreign(step, files, key)
-
-    def _own(self, step: Step, answer: Response, files: _Attachments) -> Iterator[SequenceCheck]:
-        upload = _upload_meant(step, files)
-        if upload is None:
-            return
-        subject, whole = f"{step.path['uid']}/{upload.name}", not step.exchange.request_headers.get("Range")
-        if step.operation == "attachmentExists" and (step.taken or step.refused):
-            expected = f"{upload.name}, created before"
-            yield SequenceCheck("attachment-exists-present", ACCEPTANCE, subject, upload.entry, expected)
-        elif step.operation == "getAttachment" and upload.digest and answer.status == 200 and whole:
-            arguments = {"size": upload.size, "digest": upload.digest}
-            yield SequenceCheck(
-                "attachment-download-same", SAME_BYTES, subject, upload.entry, arguments=arguments
-            )
-
-    def _foreign(self, step: Step, files: _Attachments, key: tuple[str, str]) -> Iterator[SequenceCheck]:
-        """An attachment of one document under another one that was seen to have none."""
-        if files.empty is None or files.uploads or files.muddled or not (step.taken or step.refused):
-            return
-        for other, document in self._documents.items():
-            upload = _upload_meant(step, document) if other[0] == key[0] and other != key else None
-            if upload is not None:
-                verb = "exists" if step.operation == "attachmentExists" else "get"
-                expected = f"not found: {upload.name} belongs to {other[1]}"
-                yield SequenceCheck(f"attachment-{verb}-other-document", GONE, key[1], upload.entry, expected)
-                return
-
-    def _listed(
-        self, step: Step, answer: Response, files: _Attachments, key: tuple[str, str]
-    ) -> Iterator[SequenceCheck]:
-        records = _records(answer)
-        if records is None or step.facts.query or len(records) >= _PAGE:
-            return
-        if not records and not files.uploads and not files.muddled:
-            self._documents.put(key, replace(files, empty=step.exchange.number))
-        for upload in files.uploads:
-            if upload.who == step.who and step.who is not None:
-                yield SequenceCheck(
-                    "attachment-create-listed",
-                    LISTED,
-                    f"{key[1]}/{upload.name}",
-                    upload.entry,
-                    f"a list with {upload.name}, created before",
-                    {"filename": upload.name, "numbers": sorted(upload.numbers)},
-                    _settled(step, upload.at, self._settle),
-                )
-
-
-def _upload_meant(step: Step, files: _Attachments) -> _Upload | None:
-    """The one upload that a request means for sure: by its name, and by the number that its answer gave it."""
-    number, name = step.path.get("attachmentId", ""), step.path.get("filename")
-    if not (number.isascii() and number.isdigit() and len(number) < 19):
-        return None
-    uploads = [upload for upload in files.uploads if upload.name == name]
-    return uploads[0] if len(uploads) == 1 and int(number) == uploads[0].number else None
-
-
-def _with_upload(step: Step, files: _Attachments) -> _Attachments:
-    answer, exchange = step.answer, step.exchange
-    if answer is not None and answer.refusal and not exchange.overlapped:
-        return files
-    unclear = not step.taken or exchange.overlapped or step.operation == "persistTemporaryFile"
-    if answer is None or unclear:
-        return replace(files, muddled=True, empty=None)
-    body, packed = exchange.request_body, bool(exchange.request_headers.get("Content-Encoding"))
-    numbers = {number for rank, number in readers.ranked_integers(answer.json) if rank < _NAMED_ID}
-    upload = _Upload(
-        step.path["filename"],
-        numbers.pop() if len(numbers) == 1 else None,
-        frozenset(readers.integers(answer.json)) if answer.json is not None else frozenset(),
-        digest_of(body.content) if body.whole and not packed else None,
-        body.size,
-        exchange.number,
-        exchange.ended,
-        step.who,
-    )
-    return replace(files, uploads=(*files.uploads, upload), empty=None)
-
-
-_CREATE: Final = "createWorkflowRecordWithIdentifier"
-_UPDATE: Final = "updateWorkflowRecord"
-
-
-class RecordTracker:
-    """Follows identifiers that were submitted."""
-
-    def __init__(self) -> None:
-        #: Number of the exchange that created a record.
-        self._created: RecentRecords[int] = RecentRecords()
-
-    def due(self, step: Step) -> Iterator[SequenceCheck]:
-        """The checks that are due on the next step of the traffic."""
-        if step.operation == "deleteDraft":
-            # Whether a record is still there without its draft is not shown.
-            self._created.forget((step.site, step.realm, step.path["uid"]))
-        if step.operation not in (_CREATE, _UPDATE):
-            return
-        identifier = step.path["identifier"]
-        key = (step.site, step.realm, identifier)
-        before = self._created.get(key)
-        answer = step.judged if before is not None else None
-        if before is not None and answer is not None:
-            if step.operation == _CREATE and (step.taken or answer.refusal):
-                expected = f"refused: {identifier} was created before"
-                yield SequenceCheck("workflow-created-exists", TURNED_DOWN, identifier, before, expected)
-            elif step.operation == _UPDATE and (step.taken or step.refused):
-                expected = f"an update finds {identifier}, which was created before"
-                yield SequenceCheck(
-                    "workflow-created-known",
-                    RECORD_FOUND,
-                    identifier,
-                    before,
-                    expected,
-                )
-        if step.operation == _CREATE and step.taken and not step.exchange.overlapped:
-            self._created.put(key, step.exchange.number)
-
-
-class Sequences:
-    """Follows traffic, and runs the checks that are due.
-
-    Args:
-        sign_ins: Knows which account a request is of.
-        settle_seconds: How long a change may take to show in a list.
-    """
-
-    def __init__(self, sign_ins: SignIns, settle_seconds: float = SETTLE_SECONDS) -> None:
-        self._trackers: tuple[Callable[[Step], Iterator[SequenceCheck]], ...] = (
-            DraftTracker(settle_seconds).due,
-            AttachmentTracker(settle_seconds).due,
-            RecordTracker().due,
-            sign_ins.due,
-        )
-
-    def take(self, step: Step) -> Iterator[tuple[SequenceCheck, Result]]:
-        """The results of the checks that are due on the next exchange, each with its check."""
-        for tracker in self._trackers:
-            for due in tracker(step):
-                result = due.judge(step)
-                if result is not None:
-                    yield due, result

@@ -15,8 +15,6 @@ from contracts.checks.sequences import (
     SETTLE_SECONDS,
     RecentRecords,
     SequenceCheck,
-    Sequences,
-    SignIns,
     Step,
     site_of,
 )
@@ -29,6 +27,7 @@ from contracts.checks.table import (
     obstacles_of,
     universal_results,
 )
+from contracts.checks.trackers import Sequences, SignIns
 from contracts.checks.workflow import Row, carries_message, misplaced_messages
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers

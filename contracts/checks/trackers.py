@@ -1,0 +1,338 @@
+"""Follows sign-ins, attachments and submissions in traffic, beside drafts, and runs the checks that are due."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from contracts.checks.documents import GONE, LISTED, SAME_BYTES, digest_of
+from contracts.checks.http import ACCEPTANCE, TURNED_DOWN
+from contracts.checks.outcomes import Result
+from contracts.checks.sequences import (
+    CREATE,
+    SETTLE_SECONDS,
+    UPDATE,
+    DraftTracker,
+    RecentRecords,
+    SequenceCheck,
+    Step,
+    records_in,
+    settled,
+    site_of,
+)
+from contracts.checks.sign_in import TOKEN_TAKEN, token_in
+from contracts.checks.workflow import RECORD_FOUND
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import Exchange, Response, read_timestamp
+from contracts.exchanges.redaction import SHORTEST_TOKEN, credential
+from contracts.exchanges.request_facts import Credentials
+
+#: How long before its expiration a token is good for sure, whatever the clocks say.
+_MARGIN: Final = timedelta(minutes=2)
+_SHORTEST_SECRET: Final = 8
+
+
+@dataclass(frozen=True)
+class _Issued:
+    account: str
+    entry: int
+    good_until: datetime | None
+
+
+class SignIns:
+    """Follows tokens; keeps digests of them, and for echoes the secrets themselves, in memory only."""
+
+    def __init__(self) -> None:
+        self._issued: RecentRecords[_Issued] = RecentRecords(500)
+        self._secrets: RecentRecords[str] = RecentRecords(500)
+        self._credentials: RecentRecords[bool] = RecentRecords(500)
+
+    def knows(self, secret: str) -> bool:
+        """Whether a text is a token that was issued here, or a password that signed an account in."""
+        return self._secrets.get((secret,)) is not None
+
+    def signed_in_before(self, exchange: Exchange) -> bool:
+        """Whether the same e-mail and password got a token from the same service earlier."""
+        email, password = _credentials_in(exchange.request_body.json)
+        if email is None or password is None:
+            return False
+        return self._credentials.get(_credentials_key(exchange.url, email, password)) is not None
+
+    def who(self, exchange: Exchange) -> str | None:
+        """The account of a request where its sign-in was seen, else its token; None where unknown."""
+        token = credential(exchange)
+        if token is None:
+            return None
+        issued = self._issued.get((site_of(exchange.url), _digest(token)))
+        return f"account {issued.account}" if issued else f"token {_digest(token)}"
+
+    def learn(self, exchange: Exchange) -> None:
+        """Learn from an answer to signing in, before it is judged."""
+        sent, response = exchange.request_body.json, exchange.response
+        token = token_in(response) if response is not None and response.status < 300 else None
+        email, password = _credentials_in(sent)
+        if response is None or token is None or len(token) < SHORTEST_TOKEN or email is None:
+            return
+        until = read_timestamp(str(response.json.get("expiration")))
+        good = until - _MARGIN if until is not None else None
+        account = _digest(email.strip().lower())
+        self._issued.put((site_of(exchange.url), _digest(token)), _Issued(account, exchange.number, good))
+        self._secrets.put((token,), token)
+        if password is not None:
+            self._credentials.put(_credentials_key(exchange.url, email, password), state=True)
+        # A password that is part of the e-mail may well be told.
+        if password is not None and len(password) >= _SHORTEST_SECRET and password not in email:
+            self._secrets.put((password,), password)
+
+    def due(self, step: Step) -> Iterator[SequenceCheck]:
+        """A token that ought to be good is taken."""
+        token, started = credential(step.exchange), step.exchange.started
+        issued = self._issued.get((step.site, _digest(token))) if token is not None else None
+        if issued is None or issued.good_until is None or started is None or not step.right:
+            return
+        made_up = step.facts.credentials is Credentials.MADE_UP
+        if started >= issued.good_until or made_up or step.answer is None:
+            return
+        away = TOKEN_TAKEN.contradiction(step.answer, realm=step.realm) is not None
+        if step.taken or away:
+            yield SequenceCheck(
+                "token-opens-protected",
+                TOKEN_TAKEN,
+                issued.account,
+                issued.entry,
+                "the token is taken: it was issued before and has not expired",
+                {"realm": step.realm},
+            )
+
+
+def _credentials_in(sent: Any) -> tuple[str | None, str | None]:
+    """E-mail and password of the body of a sign-in; None for what is no text."""
+    given = (sent.get("email"), sent.get("password")) if isinstance(sent, dict) else (None, None)
+    email, password = (text if isinstance(text, str) else None for text in given)
+    return email, password
+
+
+def _credentials_key(url: str, email: str, password: str) -> tuple[str, str, str]:
+    return site_of(url), _digest(email), _digest(password)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+#: Ranks of numbers that stand where an id does.
+_NAMED_ID: Final = 2
+_OF_ONE: Final = frozenset({"attachmentExists", "getAttachment"})
+
+
+@dataclass(frozen=True)
+class _Upload:
+    """One accepted upload.
+
+    Attributes:
+        number: The attachment's; None where the answer does not tell it for sure.
+        numbers: Whole numbers in its answer.
+        digest: Of its bytes; None when they are not known.
+        at: When it ended.
+    """
+
+    name: str
+    number: int | None
+    numbers: frozenset[int]
+    digest: str | None
+    size: int
+    entry: int
+    at: datetime | None
+    who: str | None
+
+
+@dataclass(frozen=True)
+class _Attachments:
+    """What is known of a document's attachments.
+
+    Attributes:
+        empty: Number of the exchange that listed none, when nothing was added since.
+        muddled: Something unknown may have been added.
+    """
+
+    uploads: tuple[_Upload, ...] = field(default=())
+    empty: int | None = None
+    muddled: bool = False
+
+
+class AttachmentTracker:
+    """Follows the attachments of documents.
+
+    Args:
+        settle_seconds: How long a change may take to show in a list.
+    """
+
+    def __init__(self, settle_seconds: float = SETTLE_SECONDS) -> None:
+        self._settle = settle_seconds
+        self._documents: RecentRecords[_Attachments] = RecentRecords()
+        #: How many attachments a list that was asked for without options has shown at most, by site.
+        self._longest: Counter[str] = Counter()
+
+    def due(self, step: Step) -> Iterator[SequenceCheck]:
+        """The checks that are due on the next step of the traffic."""
+        operation = step.facts.operation
+        if operation.family != "attachment":
+            return
+        key = (step.site, step.path["uid"])
+        files = self._documents.get(key) or _Attachments()
+        answer = step.judged
+        if operation.stores:
+            self._documents.put(key, _with_upload(step, files))
+        elif answer is not None and step.operation == "listAttachments" and step.taken:
+            yield from self._listed(step, answer, files, key)
+        elif answer is not None and step.operation in _OF_ONE:
+            yield from self._own(step, answer, files)
+            yield from self._foreign(step, files, key)
+
+    def _own(self, step: Step, answer: Response, files: _Attachments) -> Iterator[SequenceCheck]:
+        upload = _upload_meant(step, files)
+        if upload is None:
+            return
+        subject, whole = f"{step.path['uid']}/{upload.name}", not step.exchange.request_headers.get("Range")
+        if step.operation == "attachmentExists" and (step.taken or step.refused):
+            expected = f"{upload.name}, created before"
+            yield SequenceCheck("attachment-exists-present", ACCEPTANCE, subject, upload.entry, expected)
+        elif step.operation == "getAttachment" and upload.digest and answer.status == 200 and whole:
+            arguments = {"size": upload.size, "digest": upload.digest}
+            yield SequenceCheck(
+                "attachment-download-same", SAME_BYTES, subject, upload.entry, arguments=arguments
+            )
+
+    def _foreign(self, step: Step, files: _Attachments, key: tuple[str, str]) -> Iterator[SequenceCheck]:
+        """An attachment of one document under another one that was seen to have none."""
+        if files.empty is None or files.uploads or files.muddled or not (step.taken or step.refused):
+            return
+        for other, document in self._documents.items():
+            upload = _upload_meant(step, document) if other[0] == key[0] and other != key else None
+            if upload is not None:
+                verb = "exists" if step.operation == "attachmentExists" else "get"
+                expected = f"not found: {upload.name} belongs to {other[1]}"
+                yield SequenceCheck(f"attachment-{verb}-other-document", GONE, key[1], upload.entry, expected)
+                return
+
+    def _listed(
+        self, step: Step, answer: Response, files: _Attachments, key: tuple[str, str]
+    ) -> Iterator[SequenceCheck]:
+        """What a list lacks that is known to be whole: one without options is a first page of any size.
+
+        A page is no longer at one time than at another, so that what is shorter than one seen before is all there is.
+        """
+        records = records_in(answer)
+        if records is None or step.facts.query:
+            return
+        longest = self._longest[step.site]
+        self._longest[step.site] = max(longest, len(records))
+        if not records and not files.uploads and not files.muddled:
+            self._documents.put(key, replace(files, empty=step.exchange.number))
+        whole = not records or len(records) < longest
+        for upload in files.uploads:
+            if whole and upload.who == step.who and step.who is not None:
+                yield SequenceCheck(
+                    "attachment-create-listed",
+                    LISTED,
+                    f"{key[1]}/{upload.name}",
+                    upload.entry,
+                    f"a list with {upload.name}, created before",
+                    {"filename": upload.name, "numbers": sorted(upload.numbers)},
+                    settled(step, upload.at, self._settle),
+                )
+
+
+def _upload_meant(step: Step, files: _Attachments) -> _Upload | None:
+    """The one upload that a request means for sure: by its name, and by the number that its answer gave it."""
+    number, name = step.path.get("attachmentId", ""), step.path.get("filename")
+    if not (number.isascii() and number.isdigit() and len(number) < 19):
+        return None
+    uploads = [upload for upload in files.uploads if upload.name == name]
+    return uploads[0] if len(uploads) == 1 and int(number) == uploads[0].number else None
+
+
+def _with_upload(step: Step, files: _Attachments) -> _Attachments:
+    answer, exchange = step.answer, step.exchange
+    if answer is not None and answer.refusal and not exchange.overlapped:
+        return files
+    unclear = not step.taken or exchange.overlapped or step.operation == "persistTemporaryFile"
+    if answer is None or unclear:
+        return replace(files, muddled=True, empty=None)
+    body, packed = exchange.request_body, bool(exchange.request_headers.get("Content-Encoding"))
+    numbers = {number for rank, number in readers.ranked_integers(answer.json) if rank < _NAMED_ID}
+    upload = _Upload(
+        step.path["filename"],
+        numbers.pop() if len(numbers) == 1 else None,
+        frozenset(readers.integers(answer.json)) if answer.json is not None else frozenset(),
+        digest_of(body.content) if body.whole and not packed else None,
+        body.size,
+        exchange.number,
+        exchange.ended,
+        step.who,
+    )
+    return replace(files, uploads=(*files.uploads, upload), empty=None)
+
+
+class RecordTracker:
+    """Follows identifiers that were submitted."""
+
+    def __init__(self) -> None:
+        #: Number of the exchange that created a record.
+        self._created: RecentRecords[int] = RecentRecords()
+
+    def due(self, step: Step) -> Iterator[SequenceCheck]:
+        """The checks that are due on the next step of the traffic."""
+        if step.operation == "deleteDraft":
+            # Whether a record is still there without its draft is not shown.
+            self._created.forget((step.site, step.realm, step.path["uid"]))
+        if step.operation not in (CREATE, UPDATE):
+            return
+        identifier = step.path["identifier"]
+        key = (step.site, step.realm, identifier)
+        before = self._created.get(key)
+        answer = step.judged if before is not None else None
+        if before is not None and answer is not None:
+            if step.operation == CREATE and (step.taken or answer.refusal):
+                expected = f"refused: {identifier} was created before"
+                yield SequenceCheck("workflow-created-exists", TURNED_DOWN, identifier, before, expected)
+            elif step.operation == UPDATE and (step.taken or step.refused):
+                expected = f"an update finds {identifier}, which was created before"
+                yield SequenceCheck(
+                    "workflow-created-known",
+                    RECORD_FOUND,
+                    identifier,
+                    before,
+                    expected,
+                )
+        if step.operation == CREATE and step.taken and not step.exchange.overlapped:
+            self._created.put(key, step.exchange.number)
+
+
+class Sequences:
+    """Follows traffic, and runs the checks that are due.
+
+    Args:
+        sign_ins: Knows which account a request is of.
+        settle_seconds: How long a change may take to show in a list.
+    """
+
+    def __init__(self, sign_ins: SignIns, settle_seconds: float = SETTLE_SECONDS) -> None:
+        self._trackers: tuple[Callable[[Step], Iterator[SequenceCheck]], ...] = (
+            DraftTracker(settle_seconds).due,
+            AttachmentTracker(settle_seconds).due,
+            RecordTracker().due,
+            sign_ins.due,
+        )
+
+    def take(self, step: Step) -> Iterator[tuple[SequenceCheck, Result]]:
+        """The results of the checks that are due on the next exchange, each with its check."""
+        for tracker in self._trackers:
+            for due in tracker(step):
+                result = due.judge(step)
+                if result is not None:
+                    yield due, result
