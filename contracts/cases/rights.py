@@ -1,4 +1,6 @@
-"""Whether an account has the rights of its role; where it lacks them, that is told of the settings, not of the service.
+"""The first write of an account in a realm: whether it has the rights of its role, and the settings name a schema.
+
+Where it has not, that is told of the settings, not of the service.
 
 An account lacks them in a realm where its first write is refused and the service says "Insufficient rights to create a
 draft record." of it, or another author may write there; where that other is refused as well, and the workflow does
@@ -12,7 +14,8 @@ from functools import cache
 from typing import Final
 
 from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
-from contracts.checks.outcomes import Untested
+from contracts.cases.submissions import UNKNOWN_SCHEMA
+from contracts.checks.outcomes import Untested, taken
 from contracts.checks.workflow import Row, carries_message
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
@@ -48,10 +51,12 @@ class FirstWrite:
 
     Attributes:
         lacks_rights: How it was refused to an account that lacks the rights of its role, in words; else empty.
+        unknown_schema: How it was refused for a schema that contacts do not know either; else empty.
     """
 
     refused: bool = False
     lacks_rights: str = ""
+    unknown_schema: str = ""
 
 
 class Rights:
@@ -95,6 +100,18 @@ class Rights:
             f"first write of {role} in {realm}", lambda: _Look(self._session, realm).first_write(role)
         )
 
+    def knows_schema(self, realm: str) -> bool:
+        """Whether no draft of the settings is refused in a realm for its schema; one is sent."""
+        return not _about_a_schema(_Look(self._session, realm).saved(AUTHOR))
+
+    def takes_workflow_draft(self, realm: str) -> bool:
+        """Whether a document of the workflow is taken as a draft, where the settings name no other."""
+        return _Look(self._session, realm).takes_workflow_draft()
+
+    def unknown_workflow_schema(self, realm: str) -> str:
+        """How the workflow refuses the schema of the settings, in words; what is no document is refused otherwise."""
+        return _Look(self._session, realm).unknown_workflow_schema()
+
 
 class _Look:
     """The first writes of accounts in one realm; nothing stays of them."""
@@ -106,20 +123,38 @@ class _Look:
 
     def first_write(self, role: str) -> FirstWrite:
         documents = self._realm in DOCUMENT_REALMS
-        first = self._saved(role) if documents else self._submitted(role)
+        first = self.saved(role) if documents else self._submitted(role)
         if not _may_be_about_rights(first):
             return FirstWrite(refused=not first.fault and first.answer.refusal)
+        if documents and self._names_no_schema(role, first):
+            return FirstWrite(refused=True, unknown_schema=first.answer.quote())
         lacks = self._may_not_save(role, first) if documents else self._may_not_submit(role, first)
         advice = f"the account of {role} must be one that may create and update"
         words = f"{first.operation} was answered {first.answer.quote()}; {advice}"
         return FirstWrite(refused=True, lacks_rights=words if lacks else "")
+
+    def _names_no_schema(self, role: str, refused: Exchange) -> bool:
+        """Whether a draft is refused for the schema of the settings, and what is no contact is, too.
+
+        Both are refused in the words that a schema meets which no service has.
+        """
+        schema = "" if self._samples.lacking else self._samples.contact_schema
+        if not schema or schema != self._samples.draft_schema or not _about_a_schema(refused):
+            return False
+        if not _alike(refused, self.saved(role, UNKNOWN_SCHEMA), schema):
+            return False
+        of_contact = self._created(role, schema)
+        return _about_a_schema(of_contact) and _alike(of_contact, self._created(role, UNKNOWN_SCHEMA), schema)
+
+    def _created(self, role: str, schema: str) -> Exchange:
+        return self._actor(role).send("createContact", query={"schema": schema}, json={})
 
     def _may_not_save(self, role: str, saved: Exchange) -> bool:
         """Whether it is for the account that a draft was refused."""
         if self._for_want_of_rights(self._submitted(role)):
             return True
         if second := self._second(role):
-            other = self._saved(second)
+            other = self.saved(second)
             return not other.fault and other.answer.success
         # Where the settings do not tell a valid draft, its refusal is no finding.
         told = self._samples.tells("draft_document") or not self._samples.lacking
@@ -139,9 +174,12 @@ class _Look:
     def _for_want_of_rights(self, sent: Exchange) -> bool:
         return not sent.fault and carries_message(sent.answer, Row.MAY_NOT_CREATE, self._realm)
 
-    def _saved(self, role: str) -> Exchange:
+    def saved(self, role: str, schema: str = "") -> Exchange:
         uid = self._session.namespace.uid()
-        query, draft = {"schema": self._samples.draft_schema}, self._samples.draft(uid)
+        draft = self._samples.draft(uid)
+        if schema:
+            draft |= {"header": self._samples.header(schema, uid)}
+        query = {"schema": schema or self._samples.draft_schema}
         return self._actor(role).send(_SAVING, path={"uid": uid}, query=query, json=draft)
 
     def _submitted(self, role: str) -> Exchange:
@@ -152,6 +190,22 @@ class _Look:
         path = {"schema": self._samples.workflow_schema, "identifier": uid}
         return self._actor(role).send(_SUBMITTING_NAMED, path=path, json=self._samples.faulty_submission(uid))
 
+    def unknown_workflow_schema(self) -> str:
+        """As for `Rights`."""
+        path = {"schema": self._samples.workflow_schema}
+        sent = self._actor(AUTHOR).send(_SUBMITTING, path=path, json={})
+        unknown = not sent.fault and carries_message(sent.answer, Row.SCHEMA_UNKNOWN, self._realm)
+        return sent.answer.quote() if unknown else ""
+
+    def takes_workflow_draft(self) -> bool:
+        """As for `Rights`."""
+        if not self._samples.tells_workflow or self._samples.tells("draft_document"):
+            return False
+        uid = self._session.namespace.uid()
+        query, document = {"schema": self._samples.workflow_schema}, self._samples.document(uid)
+        saved = self._actor(AUTHOR).send(_SAVING, path={"uid": uid}, query=query, json=document)
+        return not saved.fault and taken(saved)
+
     def _actor(self, role: str) -> Actor:
         return Actor(self._session, role, self._realm, f"[rights of {role} in {self._realm}]")
 
@@ -161,3 +215,14 @@ def _may_be_about_rights(sent: Exchange) -> bool:
     if sent.fault or not sent.answer.refusal or sent.answer.hollow_page:
         return False
     return sent.status != _UNAUTHENTICATED and not carries_message(sent.answer, Row.ANONYMOUS)
+
+
+def _about_a_schema(sent: Exchange) -> bool:
+    refused = not sent.fault and sent.answer.refusal and sent.status != _FORBIDDEN
+    return refused and "schema" in sent.answer.text.lower()
+
+
+def _alike(named: Exchange, unknown: Exchange, schema: str) -> bool:
+    """Whether a schema is refused in the words that one meets which no service has."""
+    words = "" if unknown.fault else unknown.answer.text.replace(UNKNOWN_SCHEMA, schema)
+    return named.status == unknown.status and words == named.answer.text

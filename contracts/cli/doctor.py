@@ -25,8 +25,9 @@ from contracts.cli.run import forecasts
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
-from contracts.manual.readiness import Diagnosis, Readiness, State, examine
+from contracts.manual.readiness import Readiness, examine
 from contracts.plugin.forecast import Forecast
+from contracts.plugin.preflight import Diagnosis, State
 from contracts.safe_text import json_text, many, printable
 
 _USAGE: Final = 4
@@ -72,7 +73,7 @@ def command(
 ) -> int:
     """Look at a target before the first run: what answers, who may sign in, which realms there are.
 
-    Only reads are sent, at most 80 requests, unless --write or --permanent is given. Then says how many must clauses
+    Only reads are sent, at most 40 requests, unless --write or --permanent is given. Then says how many must clauses
     a run would judge with these settings, and which setting would let it judge more.
 
     Exit codes: 0 ready, 1 a service that breaks the interface where it signs in, 4 settings that do not fit, 6 the

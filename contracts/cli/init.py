@@ -18,7 +18,7 @@ from contracts.cli.options import print_lines
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.har import read_har
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
-from contracts.manual.readiness import Readiness, State, examine
+from contracts.manual.readiness import Readiness, examine
 from contracts.manual.settings_writer import (
     RecordedSettings,
     TargetSettings,
@@ -28,6 +28,7 @@ from contracts.manual.settings_writer import (
     settings_path,
     write_settings,
 )
+from contracts.plugin.preflight import State
 from contracts.safe_text import json_text, many, plain_line, printable
 from contracts.settings.guard import checked_base_url, refuse_production_realm
 from contracts.settings.settings_reader import BASE_URL, load_target

@@ -17,6 +17,7 @@ from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import point_latest
 from contracts.interface.location import keep_hypothesis_out
 from contracts.plugin.collection import forecast, forecasts, marks
+from contracts.plugin.documented_names import look_at_names
 from contracts.plugin.interruption import (
     SecretContainment,
     Stopping,
@@ -25,7 +26,7 @@ from contracts.plugin.interruption import (
     signals_held,
 )
 from contracts.plugin.plan import ALLURE, SELECTION, TARGET, Plan, Sandbox, is_contract_run, make_plan
-from contracts.plugin.preflight import clock_in_words, look_at_names, preflight
+from contracts.plugin.preflight import clock_in_words, preflight
 from contracts.plugin.session_finish import (
     EMBEDDED_SANDBOX,
     NAMES,

@@ -1,25 +1,27 @@
-"""The look at a target before the first case: at most twelve requests, and one cause where no case could be judged."""
+"""The look at a target before anything is judged: one for `run`, `doctor` and `init`.
+
+It goes from what stops everything to what stops little: address, the author's account, a page in place of the service,
+the token, the realms, the rights to write, the schemas, the other accounts. A run ends it after twelve requests.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from enum import StrEnum
 from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
-from contracts.cases.rights import first_writes
-from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
-from contracts.cases.submissions import UNKNOWN_SCHEMA
-from contracts.checks.outcomes import Attempt, confirm, contradicted, taken
-from contracts.checks.workflow import Row, carries_message
+from contracts.cases.rights import WRITERS, Rights, first_writes
+from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW
+from contracts.checks.outcomes import Attempt, Confirmed, confirm, contradicted
 from contracts.errors import EnvironmentFault
 from contracts.evidence.record import Verdict
-from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.readers import Ambiguous, page_words, records
+from contracts.evidence.terms import Consumer
+from contracts.exchanges.exchange import Exchange, Response, read_timestamp
+from contracts.exchanges.readers import page_words
 from contracts.plugin.attempts import Ending
 from contracts.plugin.case_records import write_case, write_findings
 from contracts.plugin.worker import Worker
@@ -27,244 +29,74 @@ from contracts.session.actor import NO_TOKEN, Actor
 from contracts.session.session import Session, wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
 from contracts.settings.target import (
+    ACCOUNT_ROLES,
     AUTHOR,
     BEARER,
     DOCUMENT_REALMS,
-    REALM_HEADER,
     SCHEME_ADVICE,
-    WireNames,
     sent_as_line,
 )
 
-#: How long the look at the target may take, in seconds.
+#: Requests that a run's look sends at most, and `doctor`'s, which tries each account in each realm.
+OF_A_RUN: Final = 12
+OF_DOCTOR: Final = 60
+#: How long the look may take, in seconds.
 LONGEST_LOOK_SECONDS: Final = 8.0
 #: The clause that says which realms there are, and the operation that shows it by reading alone.
-_REALMS_CLAUSE: Final = "realm-document-realms"
-_READING: Final = "listDrafts"
+REALMS_CLAUSE: Final = "realm-document-realms"
+READING: Final = "listDrafts"
 #: The clause that says how a token is sent.
-_TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
+TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
 _UNAUTHENTICATED: Final = 401
+_FORBIDDEN: Final = 403
 #: Many servers take no longer header.
 _LONG_TOKEN: Final = 8000
-#: What an account is told that may not do something.
-_FORBIDDEN: Final = 403
-_SAVING: Final = "saveDraft"
-_CREATING: Final = "createContact"
-_SUBMITTING: Final = "createWorkflowRecord"
-#: The documented collections, and the clauses that say they are known.
-_COLLECTIONS: Final = {"my": "list-my-answers", "mydrafts": "list-mydrafts-has-mine"}
+_SHORT_LIFE_SECONDS: Final = 120.0
+#: The most that one step sends: a token seen refused twice, a realm seen refused twice, a first write of an account.
+_TOKEN_COSTS, _CAPITALS_COST, _WRITE_COSTS = 4, 2, 4
 
 
-def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
-    """Sign in, so that the workers share the tokens, and return what makes judging impossible.
+class State(StrEnum):
+    """How one point of a target stands."""
 
-    The author comes first, and lists drafts in each realm: when nothing can be judged, no other account is tried. A
-    finding that says so by itself is written down.
+    OK = "ok"
+    #: Worth reading; a run goes on.
+    NOTE = "note"
+    #: Nothing was looked at, or nothing can be told.
+    UNKNOWN = "unknown"
+    #: The settings do not fit the target.
+    SETTINGS = "settings"
+    #: The service breaks the interface where nothing can be looked at without it, which a run tells as a finding.
+    SERVICE = "service"
+    #: The target cannot be judged as it is.
+    ENVIRONMENT = "environment"
 
-    Args:
-        wait_seconds: How long to wait for a target whose gateway answers in its place.
 
-    Returns:
-        One sentence when the environment is down, the author's credentials are refused, or no realm is known; None
-        otherwise. An answer that breaks the contract of signing in is no obstacle: its own cases find it.
+@dataclass(frozen=True)
+class Diagnosis:
+    """One point that was looked at.
+
+    Attributes:
+        subject: What it is about: `address`, an account, a realm, an operation in a realm.
+        text: What was seen, and what to do where something is to be done.
+        stops: No case could get anywhere.
     """
-    author = _sign_in(worker)
-    if author.gateway and not worker.target.is_sandbox and wait_for_start(worker.target, wait_seconds):
-        author = _sign_in(worker)
-    # An embedded sandbox that answers may be one with a fault, which its cases are there to find.
-    if author.environment and (author.status is None or not worker.target.is_sandbox):
-        return f"{worker.target.base_url} cannot be judged: {author.refusal}; is the service up and the base URL right?"
-    obstacle = (
-        None
-        if worker.target.is_sandbox
-        else _refused_credentials(author, worker) or _obstacle(author, worker)
-    )
-    if obstacle is None:
-        for role in worker.target.accounts:
-            worker.tokens.token(role)
-    return obstacle
+
+    subject: str
+    state: State
+    text: str
+    stops: bool = False
 
 
-def clock_in_words(worker: Worker) -> str | None:
-    """Say by how much the clocks differ, as the author's sign-in showed; None when they agree."""
-    ahead = worker.tokens.token(AUTHOR, as_it_is=True).ahead
-    if abs(ahead) <= CLOCKS_AGREE_SECONDS:
-        return None
-    direction = "ahead of" if ahead > 0 else "behind"
-    return f"the target's clock is {abs(ahead):,.0f} s {direction} ours, which is taken into account"
-
-
-def _sign_in(session: Session) -> Token:
-    with session.time_limit(LONGEST_LOOK_SECONDS):
-        return session.tokens.token(AUTHOR)
-
-
-def _refused_credentials(author: Token, worker: Worker) -> str | None:
-    if author.status is not None and 400 <= author.status < 500:
-        return (
-            f"{worker.target.base_url} refuses the author's e-mail and password (status {author.status}): "
-            "check the variables that hold them"
-        )
-    return None
-
-
-def _obstacle(author: Token, worker: Worker) -> str | None:
-    """Why no case can get anywhere, by what the author meets in every realm that can be read."""
-    realms = [name for name in worker.selection.realms or worker.target.realms if name in DOCUMENT_REALMS]
-    if not author.value or not realms:
-        return None
-    try:
-        with worker.time_limit(LONGEST_LOOK_SECONDS):
-            obstacle = _RealmLook(worker, realms).obstacle()
-            if obstacle:
-                return obstacle
-            consumer = worker.selection.terms.consumer
-            if consumer is not None and not any(map(consumer.uses, first_writes())):
-                return None  # it uses neither drafts nor submissions
-            unknown = _unknown_schema(worker, realms) if consumer is None else None
-            return unknown or _without_rights(worker, realms)
-    except EnvironmentFault:
-        return None  # a fault that passes; the run has its own ways with it
-
-
-def _refused_everywhere(
-    realms: Iterable[str], refused: Callable[[str], Response | None]
-) -> tuple[str, Response] | None:
-    """The first realm with its refusal, where every realm refuses.
-
-    A refusal in one realm alone may be a fault of the service, which its cases show.
-    """
-    first = None
-    for realm in realms:
-        refusal = refused(realm)
-        if refusal is None:
-            return None
-        first = first or (realm, refusal)
-    return first
-
-
-def _author(worker: Worker, realm: str, what: str) -> Actor:
-    """The author, whose rights are looked at by themselves."""
-    return Actor(worker, AUTHOR, realm, f"[preflight in {realm}: {what}]")
-
-
-def _samples(worker: Worker, realm: str) -> Samples:
-    return Samples(worker.target.realm_settings(realm), realm)
-
-
-def _without_rights(worker: Worker, realms: Iterable[str]) -> str | None:
-    """Why no case can get anywhere, where the author's account lacks the rights of its role in every realm."""
-    refused = {}
-    for realm in realms:
-        first = worker.rights.first_write(AUTHOR, realm)
-        if not first.lacks_rights:
-            if first.refused:
-                _try_workflow_draft(worker, realm)
-            return None
-        refused[realm] = first.lacks_rights
-    return f"the author's account may not write in {', '.join(refused)}: {next(iter(refused.values()))}"
-
-
-def _try_workflow_draft(worker: Worker, realm: str) -> None:
-    """See whether a document of the workflow is taken as a draft where a contact is not; drafts are that, then."""
-    samples = _samples(worker, realm)
-    if samples.tells_workflow and not samples.tells("draft_document"):
-        uid = worker.namespace.uid()
-        query, document = {"schema": samples.workflow_schema}, samples.document(uid)
-        saved = _author(worker, realm, "rights").send(_SAVING, path={"uid": uid}, query=query, json=document)
-        if not saved.fault and taken(saved):
-            worker.shared.mark(DRAFTS_OF_WORKFLOW)
-
-
-def _unknown_schema(worker: Worker, realms: Iterable[str]) -> str | None:
-    """Why nothing of one schema can get anywhere, where no realm knows the one that the settings name for it.
-
-    Of the schema of the workflow that is no submission, of that of contacts neither a contact nor a draft.
-    """
-    submitting = [
-        realm
-        for realm in worker.selection.realms or worker.target.realms
-        if worker.target.realm_settings(realm).workflow_schema is not None
-    ]
-    unknown = _refused_everywhere(submitting, partial(_refused_submission, worker))
-    if unknown:
-        return _names_no_schema("workflow_schema", *unknown)
-    first, *others = [realm for realm in realms if not _samples(worker, realm).lacking] or [""]
-    refused = _refused_document(worker, first) if first else None
-    if refused is None or not all(_refuses_its_schema(worker, realm, refused) for realm in others):
-        return None
-    return _names_no_schema("contact_schema", first, refused)
-
-
-def _refuses_its_schema(worker: Worker, realm: str, alike: Response) -> bool:
-    """Whether a draft of the schema of the settings is refused in a realm as it was in another."""
-    samples, uid = _samples(worker, realm), worker.namespace.uid()
-    query, draft = {"schema": samples.contact_schema}, samples.draft(uid)
-    sent = _author(worker, realm, "contact schema").send(_SAVING, path={"uid": uid}, query=query, json=draft)
-    return not sent.fault and sent.status == alike.status and "schema" in sent.answer.text.lower()
-
-
-def _names_no_schema(setting: str, realm: str, refusal: Response) -> str:
-    return f"setting realm.{realm}.{setting} names a schema that is not known: {refusal.quote()}"
-
-
-def _refused_submission(worker: Worker, realm: str) -> Response | None:
-    """How the workflow refuses the schema of the settings; what is no document is refused where it is known."""
-    schema = _samples(worker, realm).workflow_schema
-    sent = _author(worker, realm, "schema").send(_SUBMITTING, path={"schema": schema}, json={})
-    return sent.answer if not sent.fault and carries_message(sent.answer, Row.SCHEMA_UNKNOWN, realm) else None
-
-
-def _refused_document(worker: Worker, realm: str) -> Response | None:
-    """How a draft is refused for the schema of the settings, and a contact too.
-
-    Both are refused in the words that a schema meets which no service has.
-    """
-    samples = _samples(worker, realm)
-    actor = _author(worker, realm, "contact schema")
-    uid, schema = worker.namespace.uid(), samples.contact_schema
-    document = samples.draft(uid)
-    refusals = []
-    # What is no contact is refused wherever the schema is known.
-    for operation, path in ((_SAVING, {"uid": uid}), (_CREATING, {})):
-        named, unknown = (
-            partial(
-                actor.send,
-                operation,
-                path=path,
-                query={"schema": name},
-                json=document | {"header": samples.header(name, uid)} if path else {},
-            )
-            for name in (schema, UNKNOWN_SCHEMA)
-        )
-        sent = named()
-        if sent.fault or not _about_the_schema(sent.answer, schema, unknown):
-            return None
-        refusals.append(sent.answer)
-    return refusals[0]
-
-
-def _about_the_schema(answer: Response, schema: str, unknown: Callable[[], Exchange]) -> bool:
-    """Whether a refusal speaks of the schema, and is the one that a schema meets which no service has."""
-    if not answer.refusal or answer.status == _FORBIDDEN or "schema" not in answer.text.lower():
-        return False
-    other = unknown()
-    return (
-        not other.fault
-        and other.status == answer.status
-        and other.answer.text.replace(UNKNOWN_SCHEMA, schema) == answer.text
-    )
-
-
-class _Look:
-    """Looks of one kind in one realm, and the finding that they come to.
+class Probe:
+    """Requests of the author that show one thing in one realm, twice where it contradicts a clause.
 
     Args:
         name: What is looked at, for the report.
     """
 
-    def __init__(self, worker: Worker, realm: str, name: str, clause: str, operation: str) -> None:
-        self._worker = worker
+    def __init__(self, session: Session, realm: str, name: str, clause: str, operation: str) -> None:
+        self._session = session
         self._clause, self._operation = clause, operation
         self._attempts = [Attempt(1), Attempt(2)]
         self._started = datetime.now(UTC)
@@ -285,11 +117,16 @@ class _Look:
         """
         of = self._attempts[attempt - 1]
         case, realm = self._case["case"], self._case["realm"]
-        actor = Actor(self._worker, AUTHOR, realm, case, attempt=of.number, exchanges=of.exchanges)
+        actor = Actor(self._session, AUTHOR, realm, case, attempt=of.number, exchanges=of.exchanges)
         exchange = actor.send(self._operation, **parts)
         if exchange.fault:
             raise EnvironmentFault(exchange.fault)
         return exchange
+
+    def list(self, attempt: int = 1, *, realm: str = "", **parts: Any) -> Exchange:
+        """List one draft, under another realm where one is named."""
+        headers = {"Realm": realm} if realm else {}
+        return self.send(attempt, query={"$top": "1"}, headers=headers, **parts)
 
     def note(self, attempt: int, expected: str, seen: str, *exchanges: Exchange) -> None:
         """Note what contradicts the clause."""
@@ -297,99 +134,311 @@ class _Look:
         result = contradicted(self._clause, self._operation, expected, seen, shown, AUTHOR)
         self._attempts[attempt - 1].note(result)
 
-    def finish(self) -> bool:
-        """Write down what both attempts amount to; whether it is a finding that was seen twice."""
+    @property
+    def finding(self) -> Confirmed:
+        """What both attempts amount to."""
         (finding,) = confirm(self._attempts)
-        write_findings(self._case, self._worker, self._attempts, [finding])
+        return finding
+
+    def write_down(self, worker: Worker) -> None:
+        """Write the finding down as that of a case."""
+        finding = self.finding
+        write_findings(self._case, worker, self._attempts, [finding])
         why = f"expected {finding.evidence.expected}; seen: {finding.evidence.seen}"
         ending = Ending(Verdict.FAIL if finding.confirmed else Verdict.INCONCLUSIVE, why)
         seconds = (datetime.now(UTC) - self._started).total_seconds()
-        write_case(self._case, self._worker, self._attempts, ending, self._started, seconds)
-        return finding.confirmed
+        write_case(self._case, worker, self._attempts, ending, self._started, seconds)
 
 
-class _RealmLook:
-    """The list of drafts in each realm, by reading.
+@dataclass
+class Look:
+    """One look at a target.
 
-    Args:
-        realms: Those of the run that have documents.
+    Attributes:
+        limit: Requests that it may send; a step that may not come to its end within them is not begun.
+        writes: Whether drafts may be saved and faulty submissions sent.
+        contradicted: What was seen twice to contradict a clause.
+        spellings: Realms that the target knows in another spelling alone, with that.
     """
 
-    def __init__(self, worker: Worker, realms: list[str]) -> None:
-        self._worker = worker
-        self._url = worker.target.base_url
-        self._looks = {realm: _Look(worker, realm, realm, _REALMS_CLAUSE, _READING) for realm in realms}
+    session: Session
+    realms: tuple[str, ...]
+    rights: Rights
+    limit: int = OF_A_RUN
+    writes: bool = False
+    consumer: Consumer | None = None
+    contradicted: list[Probe] = field(default_factory=list)
+    spellings: dict[str, str] = field(default_factory=dict)
 
-    def obstacle(self) -> str | None:
-        """Return why no case can get anywhere, and write down the findings that say so."""
-        seen = {realm: self._list(realm) for realm in self._looks}
-        if all(exchange.answer.hollow_page for exchange in seen.values()):
-            where = f"every list of drafts is {page_words(next(iter(seen.values())).answer)}"
-            return f"{self._url} cannot be judged: {where}; is a proxy or a login page in between?"
-        refused = {realm: exchange for realm, exchange in seen.items() if exchange.answer.refusal}
-        if not refused:
-            return None
-        first = next(iter(refused))
-        if len(refused) == len(seen) and (why := self._unusable_token(first)):
-            return why
-        capitals = self._list(first, sent=first.upper()).answer.success
-        if not capitals:
-            unknown = self._list(first, sent=UNKNOWN_REALM).answer
-            about = [_about_the_realm(exchange.answer, unknown) for exchange in refused.values()]
-            if len(refused) < len(seen) or not all(about):
-                return None
-        confirmed = [self._confirmed(realm, exchange, capitals) for realm, exchange in refused.items()]
-        shown = refused[first].answer.quote()
-        if capitals:
-            shown += f"; it takes '{first.upper()}': {sent_as_line(first)} lets the rest be judged"
-        refuses = f"{self._url} refuses every realm of the interface document: {shown}"
-        return refuses if len(refused) == len(seen) and all(confirmed) else None
+    def diagnoses(self, wait_seconds: float = 0.0) -> Iterator[Diagnosis]:
+        """Everything in order of use; ends at what stops everything, or is spent.
 
-    def _unusable_token(self, realm: str) -> str | None:
-        """Why no case can get anywhere, where a token just issued is refused for itself; a finding, too.
-
-        As one that never was, or for its length, where a short one that never was is refused in another way.
+        Args:
+            wait_seconds: How long to wait for a target whose gateway answers in its place.
         """
-        look = _Look(self._worker, realm, BEARER, _TOKEN_CLAUSE, _READING)
-        length = len(self._worker.tokens.token(AUTHOR, as_it_is=True).value)
-        for attempt in (1, 2):
-            issued = look.send(attempt, query={"$top": "1"})
-            made_up = look.send(attempt, query={"$top": "1"}, token=NO_TOKEN)
-            unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
-            too_long = length > _LONG_TOKEN and issued.answer.refusal and issued.status != made_up.status
-            if not (unknown or too_long):
-                return None
-            how = "as one that never was" if unknown else f"for its {length:,} characters"
-            seen = f"a token just issued is refused {how}: {issued.answer.quote()}"
-            seen += f"; {SCHEME_ADVICE}" if unknown else ""
-            # The last one is what a finding shows.
-            look.note(
-                attempt, "the token is known" if unknown else "the token is taken", seen, made_up, issued
-            )
-        look.finish()
-        if too_long:
-            return f"{self._url} refuses its own tokens, of {length:,} characters: {issued.answer.quote()}"
-        return f"{self._url} knows none of its own tokens: {issued.answer.quote()}; {SCHEME_ADVICE}"
+        steps: tuple[Callable[[], Iterator[Diagnosis]], ...]
+        steps = self._lists, self._first_writes, self._workflow_schemas, self._accounts
+        try:
+            for diagnosis in self._author(wait_seconds):
+                yield diagnosis
+                if diagnosis.stops:
+                    return
+            with self.session.time_limit(LONGEST_LOOK_SECONDS * self.limit / OF_A_RUN):
+                for step in steps:
+                    for diagnosis in step():
+                        yield diagnosis
+                        if diagnosis.stops:
+                            return
+        except EnvironmentFault as fault:  # a fault that passes; a run has its own ways with it
+            yield Diagnosis("address", State.ENVIRONMENT, str(fault))
 
-    def _confirmed(self, realm: str, exchange: Exchange, capitals: bool) -> bool:
-        """Ask once more, and write down what both answers amount to."""
-        for attempt, answered in ((1, exchange), (2, self._list(realm, attempt=2))):
+    @property
+    def _reading(self) -> list[str]:
+        return [realm for realm in self.realms if realm in DOCUMENT_REALMS]
+
+    @property
+    def _thorough(self) -> bool:
+        return self.limit > OF_A_RUN
+
+    def _affords(self, requests: int) -> bool:
+        return self.session.counts["requests"] + requests <= self.limit
+
+    def _author(self, wait_seconds: float) -> Iterator[Diagnosis]:
+        target, author = self.session.target, self._sign_in(AUTHOR)
+        began = datetime.now(UTC)
+        if author.gateway and not self.session.disposable and wait_for_start(target, wait_seconds):
+            waited = (datetime.now(UTC) - began).total_seconds()
+            yield Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s")
+            author = self._sign_in(AUTHOR)
+        if author.environment:
+            hint = _other_scheme(target.base_url, author.refusal)
+            why = f"cannot be judged: {author.refusal}{hint or '; is the service up and the base URL right?'}"
+            yield Diagnosis("address", State.ENVIRONMENT, f"{target.base_url} {why}", stops=True)
+            return
+        yield Diagnosis("address", *_address(target.base_url))
+        yield _signed_in(AUTHOR, author, target.base_url)
+
+    def _sign_in(self, role: str) -> Token:
+        with self.session.time_limit(LONGEST_LOOK_SECONDS):
+            return self.session.tokens.token(role)
+
+    # By reading.
+
+    def _lists(self) -> Iterator[Diagnosis]:
+        """The list of drafts in each realm."""
+        url, reading = self.session.target.base_url, self._reading
+        probes = {realm: Probe(self.session, realm, realm, REALMS_CLAUSE, READING) for realm in reading}
+        seen = {realm: probe.list() for realm, probe in probes.items()}
+        if seen and all(exchange.answer.hollow_page for exchange in seen.values()):
+            where = f"every list of drafts is {page_words(next(iter(seen.values())).answer)}"
+            why = f"{url} cannot be judged: {where}; is a proxy or a login page in between?"
+            yield Diagnosis("realms", State.ENVIRONMENT, why, stops=True)
+            return
+        refused = {realm: exchange for realm, exchange in seen.items() if exchange.answer.refusal}
+        for realm in self.realms:
+            if realm not in seen:
+                yield Diagnosis(realm, State.UNKNOWN, "has the workflow endpoint only, which cannot be read")
+            elif realm not in refused:
+                yield Diagnosis(realm, State.OK, "answers to listDrafts")
+        if not refused:
+            return
+        first = next(iter(refused))
+        if len(refused) == len(seen) and self._affords(_TOKEN_COSTS) and (why := self._token_refused(first)):
+            yield Diagnosis("realms", State.ENVIRONMENT, f"{url} {why}", stops=True)
+            return
+        yield from self._refused_realms(probes, refused)
+
+    def _refused_realms(
+        self, probes: Mapping[str, Probe], refused: Mapping[str, Exchange]
+    ) -> Iterator[Diagnosis]:
+        first, *others = refused
+        asked = [first, *(others if self._thorough else ())]
+        taken = {realm for realm in asked if probes[realm].list(realm=realm.upper()).answer.success}
+        self.spellings = {realm: realm.upper() for realm in taken}
+        everywhere = len(refused) == len(probes)
+        unknown = not taken and everywhere and self._all_unknown(probes[first], refused)
+        confirmed = []
+        for realm, exchange in refused.items():
+            quoted = exchange.answer.quote()
+            spelled = f"; it answers to '{realm.upper()}': {sent_as_line(realm)} lets a run judge the rest"
+            yield Diagnosis(realm, State.NOTE, f"listDrafts: {quoted}{spelled if realm in taken else ''}")
+            if (taken or unknown) and self._affords(1):
+                confirmed.append(self._confirmed(probes[realm], realm, exchange, bool(taken)))
+        if everywhere and confirmed and all(confirmed):
+            why = f"refuses every realm of the interface document: {refused[first].answer.quote()}"
+            if taken:
+                why += f"; it takes '{first.upper()}': {sent_as_line(first)} lets the rest be judged"
+            state = State.SETTINGS if taken else State.ENVIRONMENT
+            yield Diagnosis("realms", state, f"{self.session.target.base_url} {why}", stops=True)
+
+    def _all_unknown(self, probe: Probe, refused: Mapping[str, Exchange]) -> bool:
+        """Whether all are refused as a realm is that does not exist, and in words about the realm."""
+        unknown = probe.list(realm=UNKNOWN_REALM).answer
+        answers = [exchange.answer for exchange in refused.values()]
+        return all(refused_as(answer, unknown) and "realm" in answer.text.lower() for answer in answers)
+
+    def _confirmed(self, probe: Probe, realm: str, exchange: Exchange, capitals: bool) -> bool:
+        """Whether a realm is refused once more."""
+        for attempt, answered in ((1, exchange), (2, probe.list(2))):
             if answered.answer.refusal:
                 quoted = answered.answer.quote()
                 hint = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {quoted}"
-                self._looks[realm].note(
-                    attempt, "the realm is accepted", hint if capitals else quoted, answered
-                )
-        return self._looks[realm].finish()
+                probe.note(attempt, "the realm is accepted", hint if capitals else quoted, answered)
+        self.contradicted.append(probe)
+        return probe.finding.confirmed
 
-    def _list(self, realm: str, *, attempt: int = 1, sent: str | None = None) -> Exchange:
-        headers = {"Realm": sent} if sent else {}
-        return self._looks[realm].send(attempt, query={"$top": "1"}, headers=headers)
+    def _token_refused(self, realm: str) -> str:
+        """How a token just issued is refused for itself, in words, seen twice.
+
+        As one that never was, or for its length, where a short one that never was is refused in another way.
+        """
+        probe = Probe(self.session, realm, BEARER, TOKEN_CLAUSE, READING)
+        length = len(self.session.tokens.token(AUTHOR, as_it_is=True).value)
+        for attempt in (1, 2):
+            issued, made_up = probe.list(attempt), probe.list(attempt, token=NO_TOKEN)
+            unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
+            too_long = length > _LONG_TOKEN and issued.answer.refusal and issued.status != made_up.status
+            if not (unknown or too_long):
+                return ""
+            how = "as one that never was" if unknown else f"for its {length:,} characters"
+            seen = f"a token just issued is refused {how}: {issued.answer.quote()}"
+            seen += f"; {SCHEME_ADVICE}" if unknown else ""
+            expected = "the token is known" if unknown else "the token is taken"
+            probe.note(attempt, expected, seen, made_up, issued)  # the last one is what a finding shows
+        self.contradicted.append(probe)
+        if too_long:
+            return f"refuses its own tokens, of {length:,} characters: {issued.answer.quote()}"
+        return f"knows none of its own tokens: {issued.answer.quote()}; {SCHEME_ADVICE}"
+
+    # By writing.
+
+    def _first_writes(self) -> Iterator[Diagnosis]:
+        """Whether the author may write, and the schema of contacts is known: where no realm lets it, that stops all."""
+        used = self.consumer is None or any(map(self.consumer.uses, first_writes()))
+        if not (self.writes and used):
+            return
+        lacking: dict[str, str] = {}
+        for realm in self._reading:
+            if not self._affords(_WRITE_COSTS):
+                return
+            first = self.rights.first_write(AUTHOR, realm)
+            if first.unknown_schema and self.consumer is None:
+                yield from self._unknown_schema(realm, first.unknown_schema)
+                return
+            if not first.lacks_rights:
+                if first.refused and self.rights.takes_workflow_draft(realm):
+                    self.session.shared.mark(DRAFTS_OF_WORKFLOW)
+                if not self._thorough:
+                    return
+                continue
+            lacking[realm] = first.lacks_rights
+            if self._thorough:
+                yield Diagnosis(AUTHOR, State.SETTINGS, f"may not write in {realm}: {first.lacks_rights}")
+        if lacking and len(lacking) == len(self._reading):
+            where, how = ", ".join(lacking), next(iter(lacking.values()))
+            why = f"the author's account may not write in {where}: {how}"
+            yield Diagnosis(AUTHOR, State.SETTINGS, why, stops=True)
+
+    def _unknown_schema(self, realm: str, refusal: str) -> Iterator[Diagnosis]:
+        others = [other for other in self._reading if other != realm]
+        everywhere = not any(self.rights.knows_schema(other) for other in others if self._affords(1))
+        yield _names_no_schema(realm, "contact_schema", refusal, stops=everywhere)
+
+    def _workflow_schemas(self) -> Iterator[Diagnosis]:
+        """Whether one realm knows the schema that its settings name for the workflow."""
+        settings = self.session.target.realm_settings
+        named = [realm for realm in self.realms if settings(realm).workflow_schema]
+        refusals = {}
+        if not self.writes or self.consumer is not None or not self._affords(len(named)):
+            return
+        for realm in named:
+            refusals[realm] = self.rights.unknown_workflow_schema(realm)
+            if not (refusals[realm] or self._thorough):
+                return
+        for realm, refusal in refusals.items():
+            if refusal:
+                everywhere = all(refusals.values())
+                yield _names_no_schema(realm, "workflow_schema", refusal, stops=everywhere)
+
+    def _accounts(self) -> Iterator[Diagnosis]:
+        """The other accounts: whether they sign in and, where each is looked at, may do what their role needs."""
+        for role in ACCOUNT_ROLES[1:]:
+            if missing := self.session.target.missing(f"account.{role}"):
+                yield Diagnosis(role, State.UNKNOWN, missing)
+            elif self._affords(1):
+                token = self._sign_in(role)
+                yield _signed_in(role, token, self.session.target.base_url)
+                if token.value and self._thorough and self.writes and role in WRITERS:
+                    yield from self._lacking_rights(role)
+
+    def _lacking_rights(self, role: str) -> Iterator[Diagnosis]:
+        for realm in self._reading:
+            if lacks := self.rights.first_write(role, realm).lacks_rights:
+                yield Diagnosis(role, State.NOTE, f"may not write in {realm}: {lacks}")
 
 
-def _about_the_realm(answer: Response, unknown: Response) -> bool:
-    """Whether a refusal speaks of the realm, and is the one that a realm meets that does not exist."""
-    return refused_as(answer, unknown) and "realm" in answer.text.lower()
+def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
+    """Look at the target of a run, so that the workers share the tokens; findings of the look are written down.
+
+    Returns:
+        One sentence on what makes judging impossible; None otherwise. An answer that breaks the contract of signing
+        in is no obstacle: its own cases find it.
+    """
+    selection = worker.selection
+    look = Look(
+        worker,
+        selection.realms or worker.target.realms,
+        worker.rights,
+        writes=True,
+        consumer=selection.terms.consumer,
+    )
+    if worker.target.is_sandbox:
+        # An embedded sandbox that answers may be one with a fault, which its cases are there to find.
+        author = worker.tokens.token(AUTHOR)
+        if author.environment and author.status is None:
+            return f"{worker.target.base_url} cannot be judged: {author.refusal}"
+        for role in worker.target.accounts:
+            worker.tokens.token(role)
+        return None
+    stopping = [each for each in look.diagnoses(wait_seconds) if each.stops]
+    for probe in look.contradicted:
+        probe.write_down(worker)
+    return next((each.text for each in stopping if each.state is not State.SERVICE), None)
+
+
+def clock_in_words(session: Session) -> str | None:
+    """Say by how much the clocks differ, as the author's sign-in showed; None when they agree."""
+    ahead = session.tokens.token(AUTHOR, as_it_is=True).ahead
+    if abs(ahead) <= CLOCKS_AGREE_SECONDS:
+        return None
+    direction = "ahead of" if ahead > 0 else "behind"
+    return f"the target's clock is {abs(ahead):,.0f} s {direction} ours, which is taken into account"
+
+
+def _signed_in(role: str, token: Token, base_url: str) -> Diagnosis:
+    """How a role signs in."""
+    if token.value:
+        end, issued = read_timestamp(token.expires), read_timestamp(token.issued)
+        if end is None or issued is None:
+            return Diagnosis(role, State.NOTE, "signs in; the token's expiration cannot be read")
+        seconds = (end - issued).total_seconds() - token.ahead
+        lifetime = f"{seconds / 60:.0f} minutes" if seconds >= _SHORT_LIFE_SECONDS else f"{seconds:.0f} s"
+        return Diagnosis(role, State.OK, f"signs in; its token is good for {lifetime}")
+    stops = role == AUTHOR
+    if token.environment:
+        return Diagnosis(role, State.ENVIRONMENT, f"gets no token: {token.refusal}", stops)
+    if token.status is not None and 400 <= token.status < 500:
+        why = f"refuses the {role}'s e-mail and password (status {token.status})"
+        advice = "check the variables that hold them"
+        return Diagnosis(role, State.SETTINGS, f"{base_url} {why}: {advice}", stops)
+    return Diagnosis(
+        role, State.SERVICE, f"gets no token, which contradicts token-issued: {token.refusal}", stops
+    )
+
+
+def _names_no_schema(realm: str, setting: str, refusal: str, *, stops: bool) -> Diagnosis:
+    text = f"setting realm.{realm}.{setting} names a schema that is not known: {refusal}"
+    return Diagnosis(realm, State.SETTINGS, text, stops)
 
 
 def _about_the_token(answer: Response) -> bool:
@@ -398,117 +447,18 @@ def _about_the_token(answer: Response) -> bool:
     return answer.status == _UNAUTHENTICATED or (answer.refusal and answer.status != _FORBIDDEN and spoken)
 
 
-@dataclass(frozen=True)
-class _Probe:
-    """A request that shows whether a documented name is known.
-
-    Attributes:
-        parts: Of the request.
-        unknown: Whether the answer to the documented name shows that it is not known, by that to the target's name.
-    """
-
-    name: str
-    realm: str
-    clause: str
-    operation: str
-    parts: Mapping[str, Any]
-    unknown: Callable[[Response, Response], bool]
-
-
-def look_at_names(worker: Worker) -> str | None:
-    """Try each documented name that the target calls otherwise, as the document writes it: that is one finding each.
-
-    Returns:
-        What goes out in which place, and which of the documented names were not seen to be unknown; None where the
-        target has no names of its own.
-    """
-    names = WireNames.of(worker.target)
-    if not names:
-        return None
-    probes = [probe for probe in _probes(worker) if probe.name in names]
-    unknown: set[str] = set()
-    with suppress(EnvironmentFault):  # a fault that passes; the run has its own ways with it
-        unknown |= {probe.name for probe in probes if _tried(worker, probe)}
-    sentence = f"{worker.target.base_url} is sent names of its own: {names.in_words()}"
-    taken = [name for name in names if name not in unknown]
-    return f"{sentence}; not seen to be unknown to it: {', '.join(taken)}" if taken else sentence
-
-
-def _tried(worker: Worker, probe: _Probe) -> bool:
-    """Whether a documented name is not known, seen twice; it is written down then."""
-    look = _Look(worker, probe.realm, probe.name, probe.clause, probe.operation)
-    own = look.send(1, **probe.parts)
-    for attempt in (1, 2):
-        documented = look.send(attempt, **probe.parts, documented=probe.name)
-        if not probe.unknown(documented.answer, own.answer):
-            return False
-        seen = f"the name of the settings is known, and the documented one was answered {documented.answer.quote()}"
-        look.note(attempt, f"{probe.name} is known", seen, documented, own)
-    return look.finish()
-
-
-def _probes(worker: Worker) -> Iterator[_Probe]:
-    """Every probe that reading allows; what submits names a schema that no service has."""
-    realms = worker.selection.realms or worker.target.realms
-    reading = [name for name in realms if name in DOCUMENT_REALMS]
-    submission = {"path": {"schema": UNKNOWN_SCHEMA}, "json": {}}
-    for realm in realms:
-        if realm in reading:
-            yield _Probe(realm, realm, _REALMS_CLAUSE, _READING, _first_item("$top"), _refused_alone)
-        else:
-            yield _Probe(realm, realm, "realm-workflow-realms", _SUBMITTING, submission, _realm_not_found)
-    by_query = submission | {"headers": {"Realm": None}, "query": {"Realm": realms[0]}}
-    yield _Probe("Realm", realms[0], "realm-query", _SUBMITTING, by_query, _realm_not_found)
-    for realm in reading[:1]:
-        yield _Probe(REALM_HEADER, realm, _REALMS_CLAUSE, _READING, _first_item("$top"), _refused_alone)
-        yield _Probe(BEARER, realm, _TOKEN_CLAUSE, _READING, _first_item("$top"), _refused_alone)
-        for name, clause in _COLLECTIONS.items():
-            query = {"query": {"collection": name, "$top": "1"}}
-            yield _Probe(name, realm, clause, _READING, query, _refused_alone)
-        collection = {"query": {"collection": "my", "$top": "1"}}
-        yield _Probe("collection", realm, "list-my-answers", _READING, collection, _refused_alone)
-        yield _Probe("$top", realm, "list-top", _READING, _first_item("$top"), _more_than_one)
-        yield _Probe("$skip", realm, "list-skip-beyond", _READING, _beyond("$skip"), _not_beyond)
-        for uid in worker.target.realm_settings(realm).existing_identifier[:1]:
-            of, listing = {"path": {"uid": uid}}, "listAttachments"
-            yield _Probe(
-                "top", realm, "attachment-list-top", listing, of | _first_item("top"), _more_than_one
-            )
-            yield _Probe(
-                "skip", realm, "attachment-list-skip-beyond", listing, of | _beyond("skip"), _not_beyond
-            )
-
-
-def _first_item(top: str) -> dict[str, Any]:
-    return {"query": {top: "1"}}
-
-
-def _beyond(skip: str) -> dict[str, Any]:
-    return {"query": {skip: "1000000"}}
-
-
-def _refused_alone(documented: Response, own: Response) -> bool:
-    return documented.refusal and own.success
-
-
-def _realm_not_found(documented: Response, own: Response) -> bool:
-    rows = (Row.REALM_MISSING, Row.REALM_UNKNOWN)
-    return any(carries_message(documented, row) for row in rows) and not any(
-        carries_message(own, row) for row in rows
+def _address(url: str) -> tuple[State, str]:
+    safe = url.startswith("https:")
+    local = url.startswith(("http://127.", "http://localhost", "http://[::1]"))
+    secured = "certificate checked" if safe else "no TLS, so passwords and tokens travel in the clear"
+    return (
+        State.OK if safe or local else State.NOTE,
+        f"{url} answers; {'on this machine' if local else secured}",
     )
 
 
-def _more_than_one(documented: Response, own: Response) -> bool:
-    return _refused_alone(documented, own) or (_listed(documented) > 1 >= _listed(own))
-
-
-def _not_beyond(documented: Response, own: Response) -> bool:
-    return _refused_alone(documented, own) or (_listed(documented) > 0 == _listed(own))
-
-
-def _listed(answer: Response) -> int:
-    """How many records a list holds; none where that cannot be told."""
-    try:
-        return len(records(answer) or ()) if answer.success else 0
-    except Ambiguous:
-        return 0
+def _other_scheme(url: str, why: str) -> str:
+    """What may be wrong with the scheme of an address, by what became of the connection."""
+    if url.startswith("https:") and "TLS" in why:
+        return "; does it want http, or its authority as ca_bundle in [tls]?"
+    return "; does it want https?" if url.startswith("http:") and ("reset" in why or "closed" in why) else ""
