@@ -1,4 +1,4 @@
-"""pytest's entry point of an installed wheel: it brings the plugin in where contract cases are asked for.
+"""pytest's entry point of an installed wheel: `pytest --registry-contracts --target …` runs the contract cases.
 
 A run of another project's tests imports this module and nothing else of the suite, has none of its options, and keeps
 a package of its own that is called `contracts`. PYTEST_DONT_REWRITE
@@ -11,16 +11,20 @@ from pathlib import Path
 import pytest
 
 _CASES = Path(__file__).resolve().with_name("contracts") / "_promises" / "cases"
-#: The name of that folder for `--pyargs`.
-_PACKAGE = "contracts._promises.cases"
-_PLUGIN = "registry_contracts"
+_FLAG = "--registry-contracts"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the option that stands for the folder of the installed cases."""
+    parser.addoption(
+        _FLAG, action="store_true", help="Run the contract cases; with --help, their options too."
+    )
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Load the plugin before the conftest files, which is the last moment to declare options."""
-    if any(map(_names_cases, args)):
-        early_config.pluginmanager.import_plugin(_PLUGIN)
-
-
-def _names_cases(word: str) -> bool:
-    return word.startswith(_PACKAGE) or Path(word.partition("::")[0]).resolve().is_relative_to(_CASES)
+    if _FLAG in args:
+        args[args.index(_FLAG)] = str(_CASES)
+        args.append("--import-mode=importlib")
+    if any(Path(word.partition("::")[0]).resolve().is_relative_to(_CASES) for word in args):
+        early_config.pluginmanager.import_plugin("registry_contracts")

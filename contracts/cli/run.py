@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentError
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Final
@@ -56,6 +57,8 @@ class _Refusals:
             # Behind the parser's own lines on how it is to be used.
             refused = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
             raise UsageError(f"{refused}; `registry-contracts run --help` shows the options") from error
+        except ArgumentError as error:
+            raise UsageError(f"another plugin of pytest has an option of the same name: {error}") from None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_cmdline_main(self) -> Generator[None, object, object]:

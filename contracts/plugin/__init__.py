@@ -5,13 +5,25 @@ Active only for items marked `contract`; everything else in a pytest run stays a
 PYTEST_DONT_REWRITE: the commands import this package before pytest does; it holds no assertion.
 """
 
-pytest_plugins = (
-    "contracts.plugin.plan",
-    "contracts.plugin.controller",
-    "contracts.plugin.collection",
-    "contracts.plugin.protocol",
-    "contracts.plugin.fixtures",
-    "contracts.plugin.terminal",
-    "contracts.plugin.session_finish",
-    "contracts.plugin.refused_run",
+from importlib import import_module
+from typing import Final
+
+import pytest
+
+_PARTS: Final = (
+    "plan",
+    "controller",
+    "collection",
+    "protocol",
+    "fixtures",
+    "terminal",
+    "session_finish",
+    "refused_run",
 )
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Register the parts; named in `pytest_plugins`, pytest would rewrite their assertions, of which there are none."""
+    for part in _PARTS:
+        name = f"{__name__}.{part}"
+        pluginmanager.register(import_module(name), name)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Final
@@ -111,40 +111,29 @@ NARROWED = pytest.StashKey[list[Narrowing]]()
 _OFFERED = pytest.StashKey[list[pytest.Item]]()
 #: Whether a case is in the profile `smoke`, in its realm.
 _IN_SMOKE = pytest.StashKey[bool]()
-_MARKS = pytest.StashKey[Sequence[pytest.Mark]]()
-#: The clauses of a case, its realm, and the first profile that takes it in, once they were asked for.
-_CLAUSES = pytest.StashKey[tuple[str, ...]]()
-_REALM = pytest.StashKey[str]()
-_PROFILE = pytest.StashKey[Profile]()
+#: Facts about a case are asked for many times while cases are chosen and ordered.
+_kept: Final = lru_cache(maxsize=8192)
 
 
+@_kept
 def marks(node: pytest.Item) -> Sequence[pytest.Mark]:
     """The contract marks of a case: its own and those of its parameters."""
-    known = node.stash.get(_MARKS, None)
-    if known is None:
-        node.stash[_MARKS] = known = tuple(node.iter_markers(MARK))
-    return known
+    return tuple(node.iter_markers(MARK))
 
 
+@_kept
 def clauses_of(item: pytest.Item) -> tuple[str, ...]:
     """Ids of the clauses an item tests, in the order declared."""
-    known = item.stash.get(_CLAUSES, None)
-    if known is None:
-        clauses = [*declared_clauses(item)]
-        if any(mark.kwargs["faults"] for mark in marks(item)):
-            clauses += _about_faults(operations_of(item, load_catalogue()))
-        item.stash[_CLAUSES] = known = tuple(dict.fromkeys(clauses))
-    return known
+    clauses, catalogue = dict.fromkeys(declared_clauses(item)), load_catalogue()
+    if any(mark.kwargs["faults"] for mark in marks(item)):
+        for operation in operations_of(item, catalogue):
+            clauses |= {clause.id: None for clause in catalogue.by_operation(operation) if clause.faults}
+    return tuple(clauses)
 
 
 def declared_clauses(item: pytest.Item) -> tuple[str, ...]:
     """Ids of the clauses that the marks of an item name."""
     return tuple(dict.fromkeys(clause for mark in marks(item) for clause in mark.kwargs["clauses"]))
-
-
-def _about_faults(operations: Iterable[str]) -> Iterator[str]:
-    for operation in operations:
-        yield from (clause.id for clause in load_catalogue().by_operation(operation) if clause.faults)
 
 
 def case_of(item: pytest.Item) -> str:
@@ -161,14 +150,11 @@ def _file_of(path: Path) -> str:
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
 
 
+@_kept
 def realm_of(item: pytest.Item) -> str:
     """The realm an item runs in."""
-    known = item.stash.get(_REALM, None)
-    if known is None:
-        callspec = getattr(item, "callspec", None)
-        known = str(callspec.params["realm"]) if callspec and "realm" in callspec.params else ANY_REALM
-        item.stash[_REALM] = known
-    return known
+    callspec = getattr(item, "callspec", None)
+    return str(callspec.params["realm"]) if callspec and "realm" in callspec.params else ANY_REALM
 
 
 def operations_of(item: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:
@@ -375,13 +361,11 @@ def _left_out(offered: list[pytest.Item], kept: list[pytest.Item], selection: Se
             yield {(clause, realm_of(item)) for clause in clauses_of(item)}
 
 
+@_kept
 def _profile_of(item: pytest.Item) -> Profile:
     """The first profile that takes a case in."""
-    known = item.stash.get(_PROFILE, None)
-    if known is None:
-        known = min((mark.kwargs["profile"] for mark in marks(item)), key=list(Profile).index)
-        item.stash[_PROFILE] = known
-    return known
+    first: Profile = min((mark.kwargs["profile"] for mark in marks(item)), key=list(Profile).index)
+    return first
 
 
 def _reason_to_drop(item: pytest.Item, selection: Selection, catalogue: Catalogue) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
@@ -19,32 +18,24 @@ from contracts.interface.location import keep_hypothesis_out
 from contracts.plugin.collection import forecast, forecasts, marks
 from contracts.plugin.documented_names import look_at_names
 from contracts.plugin.interruption import (
+    NODES,
     SecretContainment,
     Stopping,
-    WorkerCrashes,
     leave_to_controller,
     signals_held,
 )
 from contracts.plugin.plan import ALLURE, SELECTION, TARGET, Plan, Sandbox, is_contract_run, make_plan
 from contracts.plugin.preflight import clock_in_words, preflight
+from contracts.plugin.run_facts import DIED, OBSTACLE, PLANNED, STOPPING, write_facts
 from contracts.plugin.session_finish import (
     EMBEDDED_SANDBOX,
-    NAMES,
-    OBSTACLE,
     PLAN,
-    STOPPED_BY_HAND,
-    STOPPING,
     finish,
-    forecast_line,
-    is_planned,
-    note_planned,
     note_trouble,
     release,
-    write_facts,
     write_unreached,
 )
 from contracts.plugin.worker import MAIN, WORKER, Worker
-from contracts.reports import html
 from contracts.reports.writers import unwritten
 from contracts.safe_text import complaint
 from contracts.session.draft_cleanup import Sweeper
@@ -53,9 +44,8 @@ from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 #: What `--alluredir` says.
 _ALLURE_FOLDER = pytest.StashKey[str | None]()
-#: Whether it was said what will be sent, or would be.
-_PLANNED = pytest.StashKey[bool]()
-_LEFT_OPEN = pytest.PytestUnraisableExceptionWarning
+#: Whether it was said what would be sent.
+_SHOWN = pytest.StashKey[bool]()
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -117,13 +107,9 @@ def _begin(config: pytest.Config) -> None:
 
 def _open(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None:
     """Begin the run's files and the controller's share of it."""
-    config.stash[NAMES] = [MAIN]
+    config.stash[NODES], config.stash[DIED] = [], []
     if sandbox is not None:
         config.stash[EMBEDDED_SANDBOX] = sandbox
-    config.pluginmanager.register(_StopWatcher(config))
-    config.pluginmanager.register(WorkerCrashes(config))
-    if config.getoption("tx", None):
-        config.pluginmanager.register(_Preparation())
     _begin_work(config, plan, MAIN)
     write_facts(config, plan, finished=False)
 
@@ -151,42 +137,6 @@ def _begin_work(config: pytest.Config, plan: Plan, name: str, *, accompanied: bo
         config.pluginmanager.register(AllureResults(config, folder / "index.html", place, clean=clean))
 
 
-class _StopWatcher:
-    """Tells Ctrl-C from pytest's own reasons to stop, which it reports as interruptions too.
-
-    An interruption comes between any two steps, so that a file just opened may be left to the garbage collection: a
-    warning of that must not turn the exit code of the run into another.
-    """
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-
-    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Note why the session ends."""
-        self._config.stash[STOPPED_BY_HAND] = excinfo.type is KeyboardInterrupt
-        self._config.addinivalue_line("filterwarnings", f"ignore::pytest.{_LEFT_OPEN.__name__}")
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_unconfigure(self) -> None:
-        """Pass over what is collected last, too."""
-        if self._config.stash.get(STOPPED_BY_HAND, False):
-            warnings.filterwarnings("ignore", category=_LEFT_OPEN)
-
-
-class _Preparation:
-    """Makes ready for the end of a run while workers are at work, and the controller has nothing to do."""
-
-    def __init__(self) -> None:
-        self._prepared = False
-
-    def pytest_runtest_logreport(self) -> None:
-        """Compile the templates of the page once the first case is over."""
-        if not self._prepared:
-            self._prepared = True
-            with suppress(OSError):  # which the writing of the page tells
-                html.prepare()
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Send the plan to an xdist worker; called in the controller."""
@@ -194,7 +144,7 @@ def pytest_configure_node(node: Any) -> None:
         return
     node.workerinput["contract_plan"] = asdict(node.config.stash[PLAN])
     node.workerinput["contract_seed"] = node.config.stash[SELECTION].seed
-    node.config.stash[NAMES].append(node.workerinput["workerid"])
+    node.config.stash[NODES].append(node)
     write_facts(node.config, node.config.stash[PLAN], finished=False)
 
 
@@ -219,17 +169,26 @@ def pytest_collection(session: pytest.Session) -> None:
     _sweep(config)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object | None) -> None:
+    """Note which worker died; one that ends as it should leaves no error, one that was stopped by hand this one."""
+    if error and error != "keyboard-interrupt" and DIED in node.config.stash:
+        node.config.stash[DIED].append(node.workerinput["workerid"])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """Note how many cases there are; every worker collects alike."""
+    node.config.stash[PLANNED] = len(ids)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Record for the controller what was collected."""
+    """Note how many cases there are, and say what they will send."""
     config = session.config
-    if WORKER in config.stash:
-        plan = config.stash[WORKER].plan
-        if not is_planned(plan):
-            count = sum(any(marks(item)) for item in session.items)
-            note_planned(config, plan, count, forecast(config, session.items).summary)
-        if not is_worker(config):
-            _tell_forecast(config)
+    if PLAN in config.stash and not config.getoption("tx", None):
+        config.stash[PLANNED] = sum(any(marks(item)) for item in session.items)
+        _write_lines(config, [f"contract: {forecast(config, session.items).summary}"])
 
 
 @pytest.hookimpl(trylast=True, specname="pytest_collection_finish")
@@ -238,23 +197,10 @@ def pytest_plan_at_the_end(session: pytest.Session) -> None:
     config = session.config
     planned = config.getoption("--plan") and WORKER not in config.stash and not is_worker(config)
     if planned and any(map(any, map(marks, session.items))):
-        config.stash[_PLANNED] = True
+        config.stash[_SHOWN] = True
         _write_lines(config, ["", *forecast(config, session.items).lines()])
         config.hook.pytest_contract_forecasts(forecasts=forecasts(config))
         session.items.clear()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_node_collection_finished(node: Any) -> None:
-    """Say what will be sent, once the first worker has worked it out."""
-    if PLAN in node.config.stash:
-        _tell_forecast(node.config)
-
-
-def _tell_forecast(config: pytest.Config) -> None:
-    if not config.stash.get(_PLANNED, False):
-        config.stash[_PLANNED] = True
-        _write_lines(config, [f"contract: {forecast_line(config.stash[PLAN])}"])
 
 
 def _write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
@@ -281,13 +227,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
     if not is_worker(config):
         if PLAN in config.stash:
             finish(session, exitstatus)
-        elif config.stash.get(_PLANNED, False):
+        elif config.stash.get(_SHOWN, False):
             session.exitstatus = pytest.ExitCode.OK
     elif WORKER in config.stash:
         worker = config.stash[WORKER]
         with worker.giving_up_where_broken(session):
             write_unreached(config)
-            worker.finish()
+            config.workeroutput["contract"] = worker.finish()  # type: ignore[attr-defined]
     return (yield)
 
 

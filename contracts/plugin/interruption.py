@@ -1,4 +1,4 @@
-"""How a run is interrupted: by a signal (design 5), by a worker that crashes, by an internal error of pytest.
+"""How a run is interrupted: by a signal (design 5), or by an internal error of pytest.
 
 Secrets are redacted from the output of such errors, which no report covers.
 """
@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections import Counter
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,12 +31,8 @@ from contracts.session.ledger import Entry, read_entries, removable, residue
 #: Two signals this close together, in seconds, count as one: a terminal and a job runner may both send one.
 _SAME_SIGNAL_SECONDS: Final = 0.3
 _MOST_NAMED: Final = 10
-_PID_FILES: Final = "pid-*"
-
-
-def note_pid(private: Path, name: str) -> None:
-    """Leave the process id of a worker where the controller finds it."""
-    (private / f"pid-{name}").write_text(str(os.getpid()), encoding="ascii")
+#: How long workers may take to end when a run is stopped at once.
+_KILLED_AFTER_SECONDS: Final = 0.1
 
 
 @contextmanager
@@ -69,6 +65,10 @@ def leave_to_controller() -> None:
     signal.signal(signal.SIGINT, ctrl_c)  # xdist's own worker takes it from now on
 
 
+#: The controllers of the workers, as xdist makes them.
+NODES = pytest.StashKey[list[Any]]()
+
+
 class Stopping:
     """Takes Ctrl-C, and what a job that is cancelled or a terminal that is closed sends, for one run.
 
@@ -77,6 +77,7 @@ class Stopping:
 
     Attributes:
         plan: The run, once it is made.
+        finishing: Whether the run is closing its books already, which no first Ctrl-C interrupts.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -84,7 +85,6 @@ class Stopping:
         self.plan: Plan | None = None
         self._first = 0.0
         self._begun = False
-        #: Whether the run is closing its books already, which no first Ctrl-C interrupts.
         self.finishing = False
 
     def listen(self) -> None:
@@ -116,13 +116,20 @@ class Stopping:
         if self.asked and not self.finishing:
             raise KeyboardInterrupt
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_unconfigure(self) -> None:
+        """Pass over files that an interruption, between any two steps, left to the garbage collection."""
+        if self.asked:
+            warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
+
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
         if self._first and now - self._first < _SAME_SIGNAL_SECONDS:
             return
         if self._first:
-            self._stop_at_once(self.plan)
+            self._stop_at_once()
         self._first = now
+        self._config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
         self._say("stopping: what is under way is cleaned up and reported; Ctrl-C again stops at once")
         if self._begun and not self.finishing:
             raise KeyboardInterrupt
@@ -138,15 +145,14 @@ class Stopping:
         if capture is not None:
             capture.resume()
 
-    def _stop_at_once(self, plan: Plan | None) -> None:
+    def _stop_at_once(self) -> None:
         """End the workers and this process; nothing is cleaned, and the ledgers say what that leaves."""
-        if plan is None:
+        if self.plan is None:
             raise KeyboardInterrupt  # nothing was sent yet
-        private = Path(plan.private)
-        for path in private.glob(_PID_FILES):
-            _kill(int(path.read_text(encoding="ascii") or 0))
-        self._say("\n".join(what_is_left(plan)))
-        shutil.rmtree(private, ignore_errors=True)
+        for node in self._config.stash.get(NODES, [])[:1]:
+            node.nodemanager.group.terminate(_KILLED_AFTER_SECONDS)
+        self._say("\n".join(what_is_left(self.plan)))
+        shutil.rmtree(self.plan.private, ignore_errors=True)
         os._exit(ExitCode.INTERRUPTED)
 
 
@@ -168,57 +174,6 @@ def _places(drafts: list[Entry], word: str) -> str:
     more = len(drafts) - _MOST_NAMED
     count = many(len(drafts), word)
     return f"{count} ({named}{f' and {more} more' if more > 0 else ''})" if drafts else count
-
-
-def _kill(pid: int) -> None:
-    if pid and pid != os.getpid():
-        try:
-            os.kill(pid, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
-        except ProcessLookupError:
-            return  # it has ended by itself
-
-
-#: Names of the workers that died.
-CRASHED_WORKERS = pytest.StashKey[list[str]]()
-#: How a report calls a case that is to run again.
-RERUN = "rerun"
-
-
-class WorkerCrashes:
-    """Looks after the cases of workers that die in them.
-
-    Args:
-        config: pytest's, of the controller.
-    """
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._died = config.stash.setdefault(CRASHED_WORKERS, [])
-        self._times: Counter[str] = Counter()
-        self._stopped = False
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any, error: object | None) -> None:
-        """Note who died; a worker that ends as it should leaves no error, one that was stopped by hand this one."""
-        self._stopped = error == "keyboard-interrupt"
-        if error and not self._stopped:
-            self._died.append(node.workerinput["workerid"])
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
-        """Run a case once more when a worker has died in it; one that takes a second one with it is at fault."""
-        if self._stopped:
-            return
-        self._times[crashitem] += 1
-        if self._times[crashitem] == 1:
-            sched.mark_test_pending(crashitem)
-            report.outcome = RERUN  # type: ignore[assignment]
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """Show a case that is to run again as that."""
-        if report.outcome != RERUN:
-            return None
-        return RERUN, "R", ("RERUN", {"yellow": True})
 
 
 #: Libraries below the door that quote what came over the wire when it makes no sense to them.

@@ -9,6 +9,7 @@ import os
 import secrets
 import shlex
 import tempfile
+from argparse import ArgumentError
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -94,7 +95,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for option in RUN_OPTIONS:
         try:
             group.addoption(option.flag, **option.for_pytest())
-        except ValueError:
+        except (ValueError, ArgumentError):
             other = "another plugin of pytest has an option of this name"
             raise pytest.UsageError(f"{option.flag}: {other}; leave it out with -p no:NAME") from None
 

@@ -22,10 +22,10 @@ from contracts.cases.marks import Profile
 from contracts.errors import RegistryContractsError
 from contracts.evidence.run_folder import new_folder, point_latest
 from contracts.plugin.plan import FIXED_SEED, LISTING_OPTIONS, SELECTION, TARGET, is_contract_run
+from contracts.plugin.run_facts import versions
 from contracts.plugin.run_options import PLAN, PROFILE, REPORTS
 from contracts.plugin.run_options import TARGET as TARGET_OPTION
 from contracts.plugin.session_finish import PLAN as RUN_PLAN
-from contracts.plugin.session_finish import versions
 from contracts.reports.writers import write_all
 from contracts.safe_text import complaint
 from contracts.session.ledger import RUN_FILE

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +17,6 @@ from contracts.checks.outcomes import Attempt
 from contracts.errors import breakdown
 from contracts.evidence.record import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
-from contracts.plugin.interruption import note_pid
 from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session import used_up
 from contracts.session.actor import Actor
@@ -66,19 +64,35 @@ def put_together(workers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-#: Files in the private folder that stop every worker before its next case.
-BREAKER_FILE = "breaker"
-STOP_FILE = "stop"
-BROKEN_FILE = "broken"
-
-
+#: Why a run stops before its end: a case cannot be judged any more, a person said so, a worker cannot go on.
+BREAKER: Final = "breaker"
+BY_HAND: Final = "stopped by hand"
+BROKEN: Final = "broken"
+_STOP_FILE: Final = "stop"
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
 
 
-def counts_path(private: Path, name: str) -> Path:
-    """Where a worker leaves its counts as the last thing it does."""
-    return private / f"counts-{name}.json"
+def stop(private: Path, kind: str, why: str) -> None:
+    """Let no process of a run begin another case; the first reason stands, but for a worker that cannot go on.
+
+    Args:
+        private: The run's private folder.
+    """
+    path = private / _STOP_FILE
+    if kind == BROKEN or not path.exists():
+        fresh = path.with_suffix(f".{os.getpid()}")
+        fresh.write_text(f"{kind}: {why}", encoding="utf-8")
+        fresh.replace(path)
+
+
+def stopped(private: Path) -> tuple[str, str] | None:
+    """The kind of reason why a run stops, and the reason; None while it goes on."""
+    path = private / _STOP_FILE
+    if not path.exists():
+        return None
+    kind, _, why = path.read_text(encoding="utf-8").partition(": ")
+    return kind, why
 
 
 class Worker(Session):
@@ -105,7 +119,6 @@ class Worker(Session):
             disposable=embedded,
             events=self.journal,
         )
-        note_pid(private, name)
         self.plan = plan
         self.day = datetime.fromisoformat(plan.started).date()
         self.selection = selection
@@ -118,14 +131,13 @@ class Worker(Session):
         self._parent = os.getppid()
 
     def _stop_all(self, reason: str) -> None:
-        (self.private / BREAKER_FILE).write_text(reason, encoding="utf-8")
+        stop(self.private, BREAKER, reason)
 
     def halted(self) -> str | None:
-        """Why no further case is to be started, by any worker: the breaker is open somewhere, or a person said so."""
-        for name in (STOP_FILE, BROKEN_FILE, BREAKER_FILE):
-            path = self.private / name
-            if path.exists():
-                return path.read_text(encoding="utf-8") or name
+        """Why no further case is to be started, by any worker."""
+        found = stopped(self.private)
+        if found is not None:
+            return found[1]
         if self.name != MAIN and os.getppid() != self._parent:
             return "the run this worker belongs to is gone"
         return None
@@ -149,7 +161,7 @@ class Worker(Session):
             session.shouldstop = why
             # Where not even that can be written, the journal lacks its closing line.
             with suppress(OSError):
-                (self.private / BROKEN_FILE).write_text(why, encoding="utf-8")
+                stop(self.private, BROKEN, why)
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""
@@ -168,16 +180,22 @@ class Worker(Session):
         """Delete the drafts of a case that are there or may be there, newest first."""
         self.cleanup.after_case()
 
-    def finish(self) -> None:
-        """Delete drafts, write down what stays behind, and close journal and ledger; a second call does nothing.
+    def finish(self, ended: Collection[str] = ()) -> dict[str, Any]:
+        """Delete drafts, write down what stays behind, and close journal and ledger.
 
         Other workers may still need the kept drafts: the controller, which finishes last, deletes them.
+
+        Args:
+            ended: Names of the workers that have closed their own books.
+
+        Returns:
+            What this process has sent, met and taken; nothing at a second call, which does nothing.
         """
         if self._finished:
-            return
+            return {}
         self._finished = True
         main = self.name == MAIN
-        workers = self._take_over() if main else 0
+        workers = self._take_over(ended) if main else 0
         # One process sends its requests in one order; where workers did not, their drafts may go as they came.
         self.cleanup.at_the_end(last=main, at_once=max(1, _DELETIONS * workers))
         for entry in self.ledger.removable() if main else ():
@@ -186,30 +204,26 @@ class Worker(Session):
             self._write_left("residue", entry)
         self.journal.close()
         self.ledger.close()
-        self._write_counts()
         if not main:
             self.close()
-
-    def _write_counts(self) -> None:
-        counts = {
-            **self.counts,
-            "faults": self.faults,
+        return {
+            "requests": self.counts["requests"],
+            "retries": self.counts["retries"],
+            "faults": dict(self.faults),
             "seconds": {**self.spent, **self.seconds, "processor": time.process_time()},
             "peak_memory": peak_memory(),
         }
-        counts_path(self.private, self.name).write_text(json.dumps(counts), encoding="utf-8")
 
-    def _take_over(self) -> int:
+    def _take_over(self, ended: Collection[str]) -> int:
         """Take in what workers leave to the controller: the drafts of all, and what the dead could not list.
 
         Returns:
             How many workers there were.
         """
-        folder = Path(self.plan.folder)
-        ledgers = sorted(folder.glob("ledger-gw*.jsonl"))
+        ledgers = sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl"))
         self.ledger.take_over(ledgers)
         for path in ledgers:
-            if not counts_path(self.private, path.stem.removeprefix("ledger-")).exists():
+            if path.stem.removeprefix("ledger-") not in ended:
                 for entry in residue_of_dead_workers([path]):
                     self._write_left("residue", entry)
         return len(ledgers)

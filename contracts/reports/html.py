@@ -30,7 +30,6 @@ from contracts.reports.html_sections import (
     realms_of,
     scope,
     template_environment,
-    template_names,
     template_text,
     trends,
     values_by_realm,
@@ -41,8 +40,6 @@ from contracts.safe_text import printable
 
 FILE_NAME = "index.html"
 _PACKAGE = "contracts.reports"
-#: Templates of other pages, which stand in the same folder, begin so.
-_OF_OTHERS = ("check",)
 _CASES_AT_MOST = 6
 _THINNEST = 0.012
 _MARKED_AT_MOST = 20
@@ -151,18 +148,6 @@ def _silent(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
         "beside": partial(values_by_realm, lines=apart),
         "asked": questions_of(record, verdict, seen),
     }
-
-
-def prepare() -> None:
-    """Compile the templates of the page now, so that writing it takes less time.
-
-    Raises:
-        OSError: a template cannot be read.
-    """
-    environment = _environment(TRIES[0])
-    for name in template_names(_PACKAGE):
-        if not name.startswith(_OF_OTHERS):
-            environment.get_template(name)
 
 
 @cache

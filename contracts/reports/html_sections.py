@@ -54,12 +54,6 @@ def template_environment(package: str) -> Environment:
     return environment
 
 
-def template_names(package: str) -> list[str]:
-    """The names of a package's templates."""
-    folder = files(package).joinpath("templates")
-    return sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".j2"))
-
-
 def template_text(package: str, name: str) -> str:
     """Read a file beside a package's templates."""
     return files(package).joinpath(f"templates/{name}").read_text("utf-8")

@@ -100,7 +100,6 @@ def _load_library() -> None:
     commands = Path(str(import_module("contracts.cli").__file__)).parent
     for command in commands.glob("[a-z]*.py"):
         import_module(f"contracts.cli.{command.stem}")
-    import_module("contracts.reports.html").prepare()
 
 
 def _run(order: dict[str, Any], descriptors: list[int]) -> NoReturn:

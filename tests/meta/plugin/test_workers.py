@@ -1,19 +1,12 @@
-"""Two workers do what one does; one process's share of a run, which opens no connection but the session's."""
+"""Two workers do what one does, and what becomes of a run whose worker dies; only the session opens connections."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from contracts.cases.marks import Profile
-from contracts.checks.outcomes import Attempt
-from contracts.plugin.plan import Plan, Selection
-from contracts.plugin.worker import Worker
-from contracts.settings.target import Account, Secret, Target
-from tests.meta.http_answers import JSON, OK, SIGNED_IN, TOKEN, answer, redirect
 from tests.meta.plugin.rules import hidden
-from tests.meta.wire import Request, Respond, Serve, Server
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 WORDS = ("-k", "test_content or test_save or test_should or test_only_sends")
@@ -62,38 +55,22 @@ def test_a_worker_that_dies_before_it_begins_is_named_and_does_no_harm(
     assert ended.cells()["draft-save-creates", "abs-dev"] == "pass"
 
 
-def crashing(run: Any, service: Any, which: str, *workers: str) -> Any:
-    """Run twelve cases of which some take their worker with them."""
-    run.environment |= {"CRASH_MARK": str(run.scratch / "crashed"), "CRASH_CASES": which}
-    words = ("-k", "test_many", "--realm=abs-dev", "-p", "crashing")
-    return run(*words, *workers, f"--target={service.target}")
-
-
-def test_the_case_of_a_worker_that_was_killed_runs_again_on_another(
+def test_a_case_that_takes_its_worker_with_it_is_an_error_and_the_others_are_judged(
     run: Any, faulty: Callable[..., Any]
 ) -> None:
     service = faulty()
-    ended = crashing(run, service, "once", "-n", "2")
-    assert ended.code == 0, ended.output
-    assert "1 rerun" in ended.out
-    assert len(ended.verdict["notes"]) == 1
-    assert ended.verdict["cases"] == 12
-    assert all(case["outcome"] == "pass" for case in ended.cases().values())
-    # What the dead worker had saved is removed by those who outlive it.
-    assert ended.verdict["leftovers"] == []
-    saved = {path for method, path in service.app.requests if method == "PUT"}
-    assert saved <= {path for method, path in service.app.requests if method == "DELETE"}
-
-
-def test_a_case_that_takes_two_workers_with_it_is_an_error_and_the_others_are_judged(
-    run: Any, faulty: Callable[..., Any]
-) -> None:
-    ended = crashing(run, faulty(), "always", "-n", "2")
+    ended = run(
+        "-k", "test_many", "--realm=abs-dev", "-p", "crashing", "-n", "2", f"--target={service.target}"
+    )
     assert ended.code == 3, ended.output
     assert len([case for case in ended.cases().values() if case["outcome"] == "pass"]) == 11
     assert "not whole" in ended.verdict["reason"]
     junit = (ended.folder / "junit.xml").read_text(encoding="utf-8")
     assert "ended in the middle of this case" in junit
+    # What the dead worker had saved is removed by those who outlive it.
+    assert ended.verdict["leftovers"] == []
+    saved = {path for method, path in service.app.requests if method == "PUT"}
+    assert saved <= {path for method, path in service.app.requests if method == "DELETE"}
 
 
 @pytest.mark.parametrize(("breaks_at", "most_cases"), [("case", 11), ("end", 13)])
@@ -112,76 +89,6 @@ def test_a_worker_that_cannot_go_on_stops_the_run_and_says_why_in_a_line(
     assert "Traceback" not in ended.output
     assert "INTERNALERROR" not in ended.output
     assert len(ended.cases()) <= most_cases
-
-
-def stubbed(location: str) -> Respond:
-    """Give tokens, take drafts, delete none, and redirect every read of a draft."""
-    writes = {"POST": SIGNED_IN, "PUT": answer("201 Created", JSON), "DELETE": answer("403 No", JSON)}
-
-    def respond(request: Request, _: object) -> bytes:
-        return writes.get(request.method, redirect(location) if "/draft" in request.target else OK)
-
-    return respond
-
-
-@pytest.fixture
-def stub(serve: Serve) -> Server:
-    """A service whose reads are redirected to an address of its own."""
-    return serve(stubbed("/elsewhere"))
-
-
-@pytest.fixture
-def make_worker(tmp_path: Path, stub: Server) -> Iterator[Callable[[], Worker]]:
-    """A worker aimed at the stub."""
-    made: list[Worker] = []
-
-    def make() -> Worker:
-        for name in ("run", "private"):
-            (tmp_path / name).mkdir()
-        account = Account("author", "author@x.test", Secret("secret-of-author"))
-        target = Target("stub", stub.url, accounts={"author": account})
-        selection = Selection(None, Profile.GATE, (), (), (), 1, strict=False, reports=tmp_path)
-        plan = Plan(str(tmp_path / "run"), str(tmp_path / "private"), "test", "2026-01-01", None, 1)
-        made.append(Worker("main", plan, target, selection))
-        return made[-1]
-
-    yield make
-    for worker in made:
-        worker.finish()
-        worker.close()
-
-
-@pytest.mark.parametrize(
-    "location", ["/x?realm=abs", "/x?Realm=%41BS", "http://elsewhere.invalid/?Realm=bch"]
-)
-def test_a_redirect_into_production_is_not_followed(
-    make_worker: Callable[[], Worker], stub: Server, location: str
-) -> None:
-    stub.respond = stubbed(location)
-    author = make_worker().actor("author", "abs-dev", "c", Attempt(1))
-    assert author.send("getDraft", path={"uid": "rc-test00000001"}).answer.status == 302
-    assert [each.target.rpartition("/")[2] for each in stub.received] == ["token", "draft"]
-
-
-def test_a_redirect_on_the_target_is_followed(make_worker: Callable[[], Worker], stub: Server) -> None:
-    author = make_worker().actor("author", "abs-dev", "c", Attempt(1))
-    assert author.send("getDraft", path={"uid": "rc-test00000001"}).answer.status == 200
-    assert stub.received[-1].target == "/elsewhere"
-    assert stub.received[-1].headers["authorization"] == f"Bearer {TOKEN}"
-
-
-def test_a_draft_that_cannot_be_deleted_is_tried_once_more_at_the_end(
-    make_worker: Callable[[], Worker], stub: Server, tmp_path: Path
-) -> None:
-    worker = make_worker()
-    author = worker.actor("author", "abs-dev", "c", Attempt(1))
-    author.send("saveDraft", path={"uid": "rc-test00000001"}, json={})
-    for _ in range(3):
-        worker.clean()
-    assert [each.method for each in stub.received].count("DELETE") == 1
-    worker.finish()
-    assert [each.method for each in stub.received].count("DELETE") == 2
-    assert '"leftover"' in (tmp_path / "run" / "journal-main.jsonl").read_text(encoding="utf-8")
 
 
 WATCHED = ("--realm=abs-dev", "-p", "door_watch")

@@ -1,7 +1,6 @@
-"""A pytest plugin that limits what the run's process may have: `LIMIT=FSIZE=20000`, `LIMIT=NOFILE=20`."""
+"""A pytest plugin that limits how large a file of the run's process may get: `LIMIT=20000`, in bytes."""
 
 import os
 import resource
 
-_name, _, _most = os.environ["LIMIT"].partition("=")
-resource.setrlimit(getattr(resource, f"RLIMIT_{_name}"), (int(_most), int(_most)))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(os.environ["LIMIT"]),) * 2)
