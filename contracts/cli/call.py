@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,13 +12,11 @@ from contracts.cli import manual_commands
 from contracts.cli.options import as_json, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.request_facts import body_schema
-from contracts.file_formats import plain
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description
-from contracts.manual.call import CallResults, SilentPoints, call, silent_points
+from contracts.manual.call import CallResults, call
 from contracts.manual.manual_session import (
     Leftovers,
-    ManualSession,
     known_role,
     open_dry_run,
     open_manual_session,
@@ -50,7 +47,6 @@ _LIST = "list"
     "--repeat", metavar="N", default=1, type=click.IntRange(1, 100), help="Send N times, on fresh data."
 )
 @click.option("--seed", metavar="TEXT", help="The same seed, the same identifiers after the prefix.")
-@click.option("--baseline", metavar="FILE", type=click.Path(path_type=Path), help="Accepted observations.")
 @click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
 @as_json
 @manual_commands.options
@@ -83,9 +79,7 @@ def command(
     known_role(role)
     if further["invalid"] == _LIST:
         return _list_faults(called, realm, as_json=as_json)
-    options, repeat, baseline = _options(called, further), further.pop("repeat"), further.pop("baseline")
-    if baseline is not None and not baseline.exists():
-        raise UsageError(f"there is no baseline {baseline}")
+    options, repeat = _options(called, further), further.pop("repeat")
     session_options, left = manual_commands.session_options(**further), Leftovers()
     with (
         manual_commands.reporting_left(left),
@@ -95,8 +89,7 @@ def command(
         if not dry_run and called.id != "createToken":
             session.sign_in(role)
         calls = call(session, called, role, place, options, repeat, live=not dry_run)
-        points = _silent_points(session, calls, baseline)
-    _print(calls, points, left, as_json=as_json)
+    _print(calls, left, as_json=as_json)
     return _code(calls)
 
 
@@ -140,29 +133,16 @@ def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> i
     return manual_commands.NO_FINDING
 
 
-def _silent_points(session: ManualSession, calls: CallResults, baseline: Path | None) -> SilentPoints:
-    answered = [result.recorded for result in calls.results if result.sent and not result.spoilt]
-    if not answered:
-        return SilentPoints((), (), None)
-    noted = [
-        (observation, result.recorded.realm)
-        for result in calls.results
-        if result.sent
-        for observation in result.judged.observations
-    ]
-    return silent_points(answered, calls.before, noted, session.target, baseline)
-
-
-def _print(calls: CallResults, points: SilentPoints, left: Leftovers, *, as_json: bool) -> None:
+def _print(calls: CallResults, left: Leftovers, *, as_json: bool) -> None:
     catalogue = load_catalogue()
     if as_json:
-        click.echo(json_text(_as_data(calls, points, left), indent=2))
+        click.echo(json_text(_as_data(calls, left), indent=2))
         return
-    print_lines(_lines(calls, points, catalogue))
+    print_lines(_lines(calls, catalogue))
     manual_commands.print_left(left)
 
 
-def _lines(calls: CallResults, points: SilentPoints, catalogue: Catalogue) -> Iterator[str]:
+def _lines(calls: CallResults, catalogue: Catalogue) -> Iterator[str]:
     for note in calls.notes:
         yield f"note: {note}"
     first = calls.results[0]
@@ -172,7 +152,6 @@ def _lines(calls: CallResults, points: SilentPoints, catalogue: Catalogue) -> It
         yield manual_commands.one_line(other.recorded)
     if first.sent:
         yield from manual_commands.judgement_lines(first.judged, catalogue)
-        yield from manual_commands.observation_lines(points)
     else:
         yield from manual_commands.request_lines(first.judged)
     if len(calls.results) > 1:
@@ -180,16 +159,10 @@ def _lines(calls: CallResults, points: SilentPoints, catalogue: Catalogue) -> It
     yield manual_commands.unwrapped("curl", first.curl)
 
 
-def _as_data(calls: CallResults, points: SilentPoints, left: Leftovers) -> dict[str, Any]:
+def _as_data(calls: CallResults, left: Leftovers) -> dict[str, Any]:
     return {
         "calls": [manual_commands.as_data(result) for result in calls.results],
         "notes": calls.notes,
-        "observed": [
-            {"clause": point.clause, "operation": point.operation, "realm": point.realm}
-            | {"point": point.name, "seen": point.seen, "accepted": point.accepted}
-            for point in points.points
-        ],
-        "drift": [plain(change.entry) for change in points.changes],
         "left": [
             {"what": entry.what, "identifier": entry.identifier, "realm": entry.realm}
             for entry in (*left.drafts, *left.residue)

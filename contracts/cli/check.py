@@ -77,7 +77,7 @@ def command(file: Path, reports: Path, *, as_json: bool, consumer_out: Path | No
         print_lines(check.finding_lines(tally))
         click.echo()
         print_lines((*check.coverage_lines(tally, facts.unreadable), *facts.notes))
-        click.echo(f"report       {folder / 'index.html'}")
+        click.echo(f"report       {folder / check.JSON_NAME}")
         click.echo(check.verdict_line(verdict, _judged(chosen)))
     return int(verdict.exit_code)
 

@@ -23,10 +23,9 @@ from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
 from contracts.file_formats import json_value
-from contracts.history.observed_facts import SEEN
 from contracts.interface.catalogue import Catalogue
 from contracts.interface.description import where_in_words
-from contracts.manual.call import CallResult, SilentPoints
+from contracts.manual.call import CallResult
 from contracts.manual.manual_session import Leftovers, SessionOptions
 from contracts.plugin.run_options import REALM
 from contracts.safe_text import json_text, many, printable
@@ -180,13 +179,12 @@ def judgement_lines(judged: Judgement, catalogue: Catalogue) -> Iterator[str]:
         yield from finding_lines(finding, catalogue)
     if not judged.findings:
         yield labelled("findings", click.style("none", fg="green"))
+    for observation in judged.observations:
+        yield labelled("observed", printable(f"{observation.clause}: {observation.seen}"))
 
 
 def _touched(judged: Judgement) -> str:
-    held = f"{many(len(judged.held), 'clause')} held" + (f": {', '.join(judged.held)}" if judged.held else "")
-    seen = list(dict.fromkeys(observation.clause for observation in judged.observations))
-    observed = f"; observed: {', '.join(seen)}" if seen else ""
-    return held + observed
+    return f"{many(len(judged.held), 'clause')} held" + (f": {', '.join(judged.held)}" if judged.held else "")
 
 
 def finding_lines(finding: Result, catalogue: Catalogue) -> Iterator[str]:
@@ -197,31 +195,6 @@ def finding_lines(finding: Result, catalogue: Catalogue) -> Iterator[str]:
     yield labelled("", clause.wording)
     yield unwrapped("", f"expected {printable(finding.expected)}")
     yield unwrapped("", f"seen     {printable(finding.seen)}")
-
-
-def observation_lines(points: SilentPoints) -> Iterator[str]:
-    """Yield what was seen at silent points, with what was accepted of it."""
-    label = "observed"
-    for point in points.points:
-        name = "" if point.name == SEEN else f" {point.name}"
-        if points.baseline is None:
-            note = ""
-        elif point.accepted is None:
-            note = " (new: the baseline has no word on it)"
-        elif point.accepted == point.seen:
-            note = " (as accepted)"
-        else:
-            note = f" (accepted was: {point.accepted})"
-        yield labelled(label, printable(f"{point.clause}{name}: {point.seen}{note}"))
-        label = ""
-    for change in points.changes:
-        at = f"{change.clause} · {change.operation}: {change.point}"
-        line = f"{change.kind} at {at}: was {change.was or 'nothing'}, is {change.now or 'nothing'}"
-        yield labelled("drift", click.style(line, fg="yellow"))
-    if points.points and points.baseline is None:
-        yield labelled(
-            "", "no baseline of this target yet; `registry-contracts drift accept` makes one of a run"
-        )
 
 
 def labelled(label: str, text: str) -> str:

@@ -68,7 +68,7 @@ def command(
     """Stand between any client and a target: everything passes unchanged, requests and answers are judged.
 
     Point the client at the address that is printed. Findings are printed as they come; at the end (Ctrl-C is the usual
-    one) the reports folder holds traffic.har, check.json and index.html, and the exit code is the verdict's.
+    one) the reports folder holds traffic.har and check.json, and the exit code is the verdict's.
 
     Exit codes: 0 nothing contradicted, 1 a finding, 4 usage, 5 no request of the interface, 6 the environment.
 
@@ -122,13 +122,13 @@ def _run(  # noqa: PLR0913 - one for each option
         )
         with recorder:
             page = None if page_port is None else partial(page_application, target=aimed, feed=recorder.feed)
-            plan = Plan(aimed, port, page, page_port or 0, until_idle, origins, recorder.refused)
+            plan = Plan(aimed, port, page, page_port or 0, until_idle, origins)
             serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
         verdict = recorder.report()
     click.echo()
     print_lines(recorder.lines)
-    click.echo(f"report       {folder / 'index.html'}")
+    click.echo(f"report       {folder / check.JSON_NAME}")
     click.echo(check.verdict_line(verdict, aimed.in_words))
     return int(verdict.exit_code)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -18,7 +18,6 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.har import Archive, read_har
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.exchanges.request_facts import Span, overlapping, span_of
-from contracts.exchanges.transcript import milliseconds, request_text, response_text
 from contracts.file_formats import (
     Count,
     Format,
@@ -31,7 +30,6 @@ from contracts.file_formats import (
     same_outcome,
     write_file,
 )
-from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import where_in_words
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import (
@@ -44,14 +42,6 @@ from contracts.manual.traffic_findings import (
     verdict_of,
 )
 from contracts.manual.traffic_watch import Watch, habits_of
-from contracts.reports.html_sections import (
-    LARGEST,
-    TRIES,
-    Limits,
-    inlined,
-    template_environment,
-    template_text,
-)
 from contracts.safe_text import encodable, many, plain_line
 
 JSON_NAME: Final = "check.json"
@@ -241,90 +231,6 @@ def leading(counts: Counter[str], most: int = 3) -> str:
     return shown if len(counts) <= most else f"{shown} and {len(counts) - most} more"
 
 
-PAGE_NAME: Final = "index.html"
-_PACKAGE: Final = "contracts.reports"
-_BODY_CHARACTERS: Final = 4_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    heading: str
-    request: str
-    response: str
-
-    @property
-    def size(self) -> int:
-        return len(self.request) + len(self.response)
-
-
-@dataclass(frozen=True, slots=True)
-class _Card:
-    finding: Mapping[str, Any]
-    wording: str
-    source: str
-    exchanges: tuple[_Exchange, ...]
-
-
-def write_page(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], folder: Path) -> Path:
-    """Write the page.
-
-    Args:
-        check: what `check.json` holds.
-        exchanges: for each finding some exchanges, by number, in the order of the findings.
-        folder: where to put it.
-    """
-    path = folder / PAGE_NAME
-    path.write_text(render(check, exchanges), "utf-8", newline="\n")
-    return path
-
-
-def render(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]]) -> str:
-    """Return the page: what came over the wire is escaped, and no script but the page's own may run."""
-    page = ""
-    for limits in TRIES:
-        page = _render(check, exchanges, limits)
-        if len(page.encode()) < LARGEST:
-            break
-    return page
-
-
-def _render(check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], limits: Limits) -> str:
-    environment = template_environment(_PACKAGE)
-    environment.filters["cut"] = limits.cut
-    return environment.get_template("check.html.j2").render(
-        check=check,
-        cards=_cards(check, exchanges, limits),
-        used=[name for name, times in check["operations"].items() if times],
-        judged=bool(check["clauses"]),
-        limits=limits,
-        **inlined(template_text(_PACKAGE, "report.css"), template_text(_PACKAGE, "report.js")),
-    )
-
-
-def _cards(
-    check: Mapping[str, Any], exchanges: Sequence[Mapping[int, Exchange]], limits: Limits
-) -> list[_Card]:
-    """The findings; past the budget they come without exchanges."""
-    catalogue, left, cards = load_catalogue(), limits.budget, []
-    for finding, kept in list(zip(check["findings"], exchanges, strict=True))[: limits.cards]:
-        clause = catalogue.clause(finding["clause"]) if finding["clause"] else None
-        shown = tuple(_exchange(number, kept[number]) for number in sorted(kept))
-        size = sum(part.size for part in shown)
-        shown, left = (shown, left - size) if size <= left else ((), left)
-        cards.append(_Card(finding, clause.wording if clause else "", clause.source if clause else "", shown))
-    return cards
-
-
-def _exchange(number: int, exchange: Exchange) -> _Exchange:
-    what = exchange.operation or exchange.method
-    where = where_in_words(exchange.operation, [exchange.realm])
-    return _Exchange(
-        f"{number}. {what} {where}: {exchange.status or 'no answer'}, {milliseconds(exchange)}",
-        request_text(exchange, _BODY_CHARACTERS),
-        response_text(exchange, _BODY_CHARACTERS),
-    )
-
-
 def write(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts, folder: Path) -> dict[str, Any]:
     """Write the report of what was taken in so far.
 
@@ -338,7 +244,6 @@ def write(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts, folder: Path
     content = build(tally, verdict, facts)
     try:
         write_file(folder / JSON_NAME, encodable(content), CheckFile)
-        write_page(content, [group.exchanges for group in tally.groups], folder)
     except OSError as error:
         raise UsageError(f"cannot write the report to '{folder}': {error.strerror}") from None
     return content

@@ -76,7 +76,6 @@ class BodyCopy:
 #: Marks an answer as the proxy's own (RFC 9209); nothing of it is the service's.
 OWN: Final = "Proxy-Status"
 _BAD_GATEWAY: Final = 502
-_BAD_REQUEST: Final = 400
 _FORBIDDEN: Final = 403
 #: What the server adds to every answer, whether the service sent it or not.
 _ADDED: Final = ("Date", "Server", "Content-Type")
@@ -136,12 +135,8 @@ class ProxyHandler:
         if self._origins is not None:
             sent = _without_origin(sent)
         passing = self._relayed(request.method, raw_target(request), sent, CASE)
-        watching = asyncio.create_task(_fail_malformed(request))
         with self._counted(passing):
-            try:
-                return await self._pass_on(request, passing)
-            finally:
-                watching.cancel()
+            return await self._pass_on(request, passing)
 
     async def send(self, method: str, target: str, headers: Pairs, content: bytes, role: str) -> Exchange:
         """Send a request that a person wrote, judged beside what passes.
@@ -200,10 +195,6 @@ class ProxyHandler:
         except GuardViolation as refused:
             return await self._own(request, passing, _FORBIDDEN, str(refused), "http_request_denied")
         except RelayFault as fault:
-            malformed = request.content.exception() if request.body_exists else None
-            if isinstance(malformed, HttpProcessingError):
-                line = f"the body of the request is malformed: {_reason(malformed)}"
-                return await self._own(request, passing, _BAD_REQUEST, line, "http_request_error")
             return await self._own(
                 request,
                 passing,
@@ -257,25 +248,6 @@ class ProxyHandler:
             response.headers.popall(name, None)
         vary = ", ".join(response.headers.getall("Vary", ()))
         response.headers.update(self._origins.of_answer(request.headers.get("Origin"), vary))
-
-
-async def _fail_malformed(request: web.BaseRequest) -> None:
-    """End the reading of a body that turns malformed in the middle.
-
-    The server keeps the error for a next request, and has the reader wait for more of this one: the waiting requests
-    of the protocol, a private member, are the only place where it stands. aiohttp has no public one: its parser raises
-    inside the protocol, which neither fails the body's stream nor calls anything that can be overridden. Were the
-    member gone the client would wait for the time limit of the relay; a test holds that it gets its 400.
-    """
-    if "chunked" not in request.headers.get("Transfer-Encoding", "").lower():
-        return
-    while not request.content.is_eof():
-        await asyncio.sleep(_LOOKS_SECONDS)
-        for message, _ in tuple(getattr(request.protocol, "_messages", ())):
-            error = getattr(message, "exc", None)
-            if isinstance(error, HttpProcessingError):
-                request.content.set_exception(error)
-                return
 
 
 def _for_this_machine(request: web.BaseRequest) -> bool:
@@ -397,7 +369,6 @@ class Plan:
         page_port: Its port; 0 for a free one.
         until_idle: Seconds without traffic after which it stops by itself; None for never.
         origins: Pages of these origins may use the proxy; None leaves that to the target.
-        refused: Takes the reason of each request that is no HTTP, and was refused.
     """
 
     target: Target
@@ -406,7 +377,6 @@ class Plan:
     page_port: int = 0
     until_idle: float | None = None
     origins: AllowedOrigins | None = None
-    refused: Callable[[str], None] | None = None
 
 
 def serve(
@@ -438,9 +408,7 @@ async def _serve(
         await relay.reach()
         passer = ProxyHandler(relay, plan.target.base_url, hand_over, plan.origins)
         client_url = await stack.enter_async_context(
-            listening(
-                proxy_application(passer), plan.port, "--port", auto_decompress=False, refused=plan.refused
-            )
+            listening(proxy_application(passer), plan.port, "--port", auto_decompress=False)
         )
         page_url = None
         if plan.page is not None:
@@ -471,21 +439,19 @@ async def listening(
     option: str,
     *,
     auto_decompress: bool = True,
-    refused: Callable[[str], None] | None = None,
 ) -> AsyncIterator[str]:
     """Serve an application on loopback, and give its address.
 
     Args:
         port: 0 for a free one.
         option: How messages call the port.
-        refused: Takes the reason of each request that is no HTTP, and was refused; by default the log does.
 
     Raises:
         UsageError: the port is in use.
     """
-    log, shown = logging.getLogger(f"{__name__}{option}"), _OneLine(refused)
+    log = logging.getLogger(f"{__name__}{option}")
     log.setLevel(logging.DEBUG)
-    log.addFilter(shown)
+    log.addFilter(_in_one_line)
     runner = web.AppRunner(
         application,
         handler_cancellation=True,
@@ -504,34 +470,22 @@ async def listening(
             yield f"http://{HOST}:{listener.getsockname()[1]}"
         finally:
             await runner.cleanup()
-            log.removeFilter(shown)
+            log.removeFilter(_in_one_line)
 
 
-class _OneLine:
-    """Says in one line what the server could not handle: its own words quote the request, credentials included."""
-
-    def __init__(self, refused: Callable[[str], None] | None) -> None:
-        self._refused = refused
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Put a record into one line, or hand it over."""
-        error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, HttpProcessingError):
-            reason = _reason(error)
-            if self._refused is not None:
-                self._refused(reason)
-                return False
-            record.msg, record.levelno = f"refused a malformed request: {reason}", logging.WARNING
-        elif error is not None:
-            record.msg = f"a request could not be handled: {type(error).__name__}"
-        record.args, record.exc_info, record.exc_text = None, None, None
-        return record.levelno >= logging.WARNING
-
-
-def _reason(error: HttpProcessingError) -> str:
-    """Why a request is no HTTP, without what stands in it."""
-    reason = error.message.partition("\n")[0].partition(": b'")[0].partition(': b"')[0].strip(" :")
-    return plain_line(reason or type(error).__name__, 120)
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Say in one line what the server could not handle: its own words quote the request, credentials included."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, HttpProcessingError):
+        reason = error.message.partition("\n")[0].partition(": b'")[0].partition(': b"')[0].strip(" :")
+        record.msg, record.levelno = (
+            f"refused a malformed request: {plain_line(reason, 120)}",
+            logging.WARNING,
+        )
+    elif error is not None:
+        record.msg = f"a request could not be handled: {type(error).__name__}"
+    record.args, record.exc_info, record.exc_text = None, None, None
+    return record.levelno >= logging.WARNING
 
 
 def _listener(port: int, option: str) -> socket.socket:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -140,9 +140,8 @@ class Feed:
 
 #: Numbers of exchanges that a group keeps; the first ones tell most.
 NUMBERS: Final = 50
-#: Exchanges that are kept for each group, and the last ones besides, for what they are contradicted by.
-_EXCHANGES: Final = 3
-_LATELY: Final = 2000
+#: Different requests that are no operation, and are counted by themselves.
+_STRANGERS: Final = 2000
 _WEIGHT: Final = (Standing.FAULT, Standing.ADVICE, Standing.REMARK)
 
 
@@ -154,13 +153,11 @@ class Group:
         first: The first of them, at its heaviest.
         entries: Numbers of the exchanges, the first ones.
         times: How often in all.
-        exchanges: Some of the exchanges, those that they contradict included, in their order.
     """
 
     first: TrafficFinding
     entries: list[int] = field(default_factory=list)
     times: int = 0
-    exchanges: dict[int, Exchange] = field(default_factory=dict)
 
     @property
     def rank(self) -> tuple[int, bool, int]:
@@ -188,7 +185,6 @@ class Tally:
         self._catalogue = catalogue
         self._description = description
         self._groups: dict[tuple[str, ...], Group] = {}
-        self._lately: dict[int, Callable[[], Exchange]] = {}
         self.exchanges = 0
         self.by_hand = 0
         self.of_interface: Counter[str] = Counter()
@@ -222,7 +218,7 @@ class Tally:
 
     def unknown(self, method: str, path: str) -> None:
         """Count a request below the interface's paths that is no operation."""
-        if len(self.strangers) < _LATELY or f"{method} {path}" in self.strangers:
+        if len(self.strangers) < _STRANGERS or f"{method} {path}" in self.strangers:
             self.strangers[f"{method} {path}"] += 1
 
     def broken(self, number: int, why: str) -> None:
@@ -230,32 +226,20 @@ class Tally:
         if len(self.breakages) < NUMBERS:
             self.breakages.append(f"exchange {number}: {why}")
 
-    def add(
-        self, findings: Iterable[TrafficFinding], exchange: Exchange, shown: Callable[[], Exchange]
-    ) -> None:
-        """Take in the findings of an exchange; `shown` gives it without secrets, where a finding shows it."""
+    def add(self, findings: Iterable[TrafficFinding], exchange: Exchange) -> None:
+        """Take in the findings of an exchange."""
         self.exchanges += 1
         self.by_hand += exchange.case == BY_HAND
-        self._lately[exchange.number] = shown
-        if len(self._lately) > _LATELY:
-            del self._lately[next(iter(self._lately))]
         for finding in findings:
-            self._group(finding)
-
-    def _group(self, finding: TrafficFinding) -> None:
-        if finding.side is Side.ANSWER and finding.clause is not None:
-            self.contradicted[finding.clause] += 1
-        key = (str(finding.side), finding.what, finding.fault or "", finding.operation, finding.realm)
-        group = self._groups.setdefault(key, Group(finding))
-        if _WEIGHT.index(finding.standing) < _WEIGHT.index(group.first.standing):
-            group.first = finding
-        group.times += 1
-        if len(group.entries) < NUMBERS:
-            group.entries.append(finding.entry)
-        if group.times <= _EXCHANGES:
-            for number in (finding.because_of, finding.entry):
-                if number in self._lately:
-                    group.exchanges[number] = self._lately[number]()
+            if finding.side is Side.ANSWER and finding.clause is not None:
+                self.contradicted[finding.clause] += 1
+            key = (str(finding.side), finding.what, finding.fault or "", finding.operation, finding.realm)
+            group = self._groups.setdefault(key, Group(finding))
+            if _WEIGHT.index(finding.standing) < _WEIGHT.index(group.first.standing):
+                group.first = finding
+            group.times += 1
+            if len(group.entries) < NUMBERS:
+                group.entries.append(finding.entry)
 
     @property
     def groups(self) -> list[Group]:

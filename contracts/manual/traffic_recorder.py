@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -24,7 +24,7 @@ from contracts.manual import check
 from contracts.manual.check import CheckFacts
 from contracts.manual.traffic_findings import Feed, Seen, TrafficVerdict, verdict_of
 from contracts.manual.traffic_watch import Watch
-from contracts.safe_text import many, plain_line
+from contracts.safe_text import plain_line
 from contracts.session.session import secrets_of
 from contracts.settings.target import Target
 
@@ -134,7 +134,6 @@ class TrafficRecorder:
             settle_seconds=target.pace.settle_seconds,
         )
         self._times_said: Counter[object] = Counter()
-        self._refused: Counter[str] = Counter()
         self._open = ExitStack()
         self.feed = Feed()
 
@@ -159,12 +158,6 @@ class TrafficRecorder:
         """Take an exchange; returns at once."""
         self._background.hand_over(exchange)
 
-    def refused(self, reason: str) -> None:
-        """Note a request that was no HTTP, and was refused."""
-        self._refused[reason] += 1
-        if self._refused[reason] <= _OFTEN:
-            self._say(f"refused a malformed request of the client (400): {reason}")
-
     def report(self) -> TrafficVerdict:
         """Write the report; after the `with` block.
 
@@ -181,7 +174,6 @@ class TrafficRecorder:
             finished=datetime.now(UTC).isoformat(),
             alone=self._alone,
             strict_client=self._strict,
-            notes=tuple(self._notes),
         )
         check.write(self._watch.tally, verdict, facts, self._folder)
         return verdict
@@ -190,13 +182,7 @@ class TrafficRecorder:
     def lines(self) -> list[str]:
         """What to say at the end."""
         tally = self._watch.tally
-        return [*check.finding_lines(tally), "", *check.coverage_lines(tally, 0), *self._notes]
-
-    @property
-    def _notes(self) -> Iterator[str]:
-        if self._refused:
-            number = many(self._refused.total(), "malformed request")
-            yield f"refused (400) {number}: {check.leading(self._refused)}"
+        return [*check.finding_lines(tally), "", *check.coverage_lines(tally, 0)]
 
     def _show(self, seen: Seen) -> None:
         self._keep(seen)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -291,8 +290,6 @@ _REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 #: A browser asks with it before it calls; the interface document does not list it.
 _PREFLIGHT: Final = "OPTIONS"
 _LONGEST_PATH: Final = 300
-#: Bytes of bodies from which an exchange waits for a finding that shows it with its secrets taken out, and cut.
-_LARGE: Final = 4096
 
 
 @dataclass(frozen=True)
@@ -355,20 +352,11 @@ class Watch:
             What it shows, without secrets.
         """
         judged, findings, held = self._taken(exchange)
-        seen = Seen(redacted(judged, self._redactor), findings, held)
-        self.tally.add(findings, judged, lambda: seen.exchange)
-        return seen
+        return Seen(redacted(judged, self._redactor), findings, held)
 
     def count(self, exchange: Exchange) -> None:
-        """Take the next exchange; its secrets are taken out when a finding shows it, as few are shown of many."""
-        judged, findings, _ = self._taken(exchange)
-        shown = partial(redacted, judged, self._redactor)
-        bodies = [judged.request_body, *([judged.response.body] if judged.response else [])]
-        if sum(len(body.content) for body in bodies) > _LARGE:
-            small = shown()
-            self.tally.add(findings, judged, lambda: small)
-        else:
-            self.tally.add(findings, judged, shown)
+        """Take the next exchange, of which nothing is shown."""
+        self._taken(exchange)
 
     def _taken(self, exchange: Exchange) -> tuple[Exchange, tuple[TrafficFinding, ...], tuple[str, ...]]:
         """The exchange as it is judged, the findings without secrets, and the clauses that held."""
@@ -388,6 +376,7 @@ class Watch:
                 findings = tuple(map(_on_purpose, findings))
         except Exception as error:  # noqa: BLE001 - told in the verdict; one exchange must not hide the others
             self.tally.broken(exchange.number, self._redactor.text(f"{type(error).__name__}: {error}"))
+        self.tally.add(findings, judged)
         return judged, findings, tuple(dict.fromkeys(held))
 
     def _found(

@@ -44,14 +44,6 @@ def test_a_fault_is_put_in_and_its_clause_judged(command: RunCommand, faithful: 
     assert call["response"]["status"] == 201
 
 
-def test_a_member_is_left_out(command: RunCommand, faithful: Path, broken: Path) -> None:
-    words = ("createContact", "--without", "firstName", "--target")
-    (held,) = data(command, *words, faithful)["calls"]
-    assert {"contact-mandatory-first-name", "errors-array", "errors-code-known"} <= set(held["held"])
-    (call,) = data(command, *words, broken, code=1)["calls"]
-    assert [each["clause"] for each in call["findings"]] == ["contact-mandatory-first-name"]
-
-
 def test_parts_are_set(command: RunCommand, faithful: Path) -> None:
     (call,) = data(
         command, "saveDraft", "--target", faithful, "--realm", "bch-dev",
@@ -64,15 +56,6 @@ def test_parts_are_set(command: RunCommand, faithful: Path) -> None:
     assert (body["organization"]["en"], body["phones"]) == ("Seeds", ["+1", "+2"])
     assert body["emails"][1] == "b@example.test"
     assert (headers["Realm"], headers["X-Note"]) == ("bch-dev", "yes")
-
-
-def test_a_list_is_held_to_its_top(command: RunCommand, faithful: Path, broken: Path) -> None:
-    for target in (faithful, broken):
-        assert command("call", "saveDraft", "--repeat", 3, "--keep", "--target", target).code == 0
-    words = ("listDrafts", "--set", "query.$top=1", "--target")
-    assert "list-top" in data(command, *words, faithful)["calls"][0]["held"]
-    (call,) = data(command, *words, broken, code=1)["calls"]
-    assert [each["clause"] for each in call["findings"]] == ["list-top"]
 
 
 def test_drafts_are_deleted_at_the_end_unless_they_are_kept(command: RunCommand, faithful: Path) -> None:
@@ -162,28 +145,6 @@ def test_bad_input_is_one_line(command: RunCommand, words: tuple[str, ...], why:
     assert (ended.code, ended.out) == (4, "")
     (line,) = ended.err.splitlines()
     assert why in line
-
-
-def test_faults_are_listed_with_their_clauses(command: RunCommand) -> None:
-    ended = command("call", "createContact", "--invalid", "list")
-    assert ended.code == 0
-    assert "body.firstName:missing" in ended.out
-    assert "contact-mandatory-first-name (must)" in ended.out
-
-
-def test_the_answer_is_compared_with_the_baseline(
-    command: RunCommand, faithful: Path, tmp_path: Path
-) -> None:
-    baseline = tmp_path / "faithful.yaml"
-    baseline.write_text(
-        "format: 1\ntarget: faithful\nrealms: [abs-dev, bch-dev, chm-dev, ort-dev]\nfacts:\n"
-        "  draft-success-status:\n    saveDraft:\n      status: 200\n",
-        "utf-8",
-    )
-    content = data(command, "saveDraft", "--target", faithful, "--baseline", baseline)
-    points = {(each["clause"], each["point"]): each["accepted"] for each in content["observed"]}
-    assert points[("draft-success-status", "status")] == "200"
-    assert any(each["clause"] == "draft-success-status" for each in content["drift"])
 
 
 def test_a_part_is_found_by_its_bare_name() -> None:

@@ -85,25 +85,10 @@ def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
         assert part in ended.out
 
 
-def test_accepted_deviations_are_told(command: RunCommand, tmp_path: Path) -> None:
-    (tmp_path / "deviations").mkdir()
-    (tmp_path / "deviations" / "dev.toml").write_text(
-        '[[deviation]]\nclause = "uid-too-short"\nreason = "known"\nowner = "us"\n'
-        'issue = "https://issues.example.test/1"\nexpires = 2099-01-31\n'
-    )
-    assert "dev until 2099-01-31: known" in command("explain", "uid-too-short").out
-
-
 def test_every_clause_can_be_explained(command: RunCommand) -> None:
     for clause in list(load_catalogue())[::40]:
         content = json.loads(command("explain", clause.id, "--json").out)
         assert (content["id"], content["wording"], content["last_run"]) == (clause.id, clause.wording, None)
-
-
-def test_an_operation_is_explained(command: RunCommand) -> None:
-    ended = command("explain", "savedraft")
-    assert "saveDraft  PUT /api/v2013/documents/{uid}/versions/draft" in ended.out
-    assert "draft-save-creates" in ended.out
 
 
 def test_without_the_sandbox_faults_are_left_out(
@@ -171,11 +156,3 @@ def test_bad_input_is_one_line(command: RunCommand, words: tuple[str, ...], why:
     assert (ended.code, ended.out) == (4, "")
     (line,) = ended.err.splitlines()
     assert why in line
-
-
-def test_click_completes_commands_and_options(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("_REGISTRY_CONTRACTS_COMPLETE", "bash_complete")
-    for words, expected in (("exp", {"explain"}), ("list clauses --unt", {"--untested"})):
-        monkeypatch.setenv("COMP_WORDS", f"registry-contracts {words}")
-        monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
-        assert {line.partition(",")[2] for line in command().out.splitlines()} == expected

@@ -2,9 +2,7 @@
 
 import base64
 import json
-import random
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.exchanges.har import read_har
-from contracts.exchanges.request_facts import Span, overlapping, span_of
+from contracts.exchanges.request_facts import overlapping, span_of
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.manual.traffic_findings import Side
 from tests.meta.manual.sample_traffic import SITE, entry
@@ -48,15 +46,6 @@ def test_what_a_recorder_left_out_is_not_taken_for_empty(archive: Archive) -> No
     assert verdict.word == "pass"
 
 
-def test_a_body_in_base64_is_read(archive: Archive) -> None:
-    got = entry("GET", f"{LIST}?$top=1", 200)
-    text = base64.b64encode(json.dumps([{"a": 1}, {"a": 2}]).encode()).decode()
-    got["response"]["content"] |= {"text": text, "encoding": "base64"}
-    tally, verdict, _ = check_archive(archive([got]), "x", CheckOptions())
-    assert [group.first.clause for group in tally.groups] == ["list-top"]
-    assert verdict.service == 1
-
-
 def test_a_run_of_this_suite_says_where_it_cut_a_body(archive: Archive) -> None:
     put = entry("PUT", DRAFT, 201, sent='{"title": "x')
     put["request"]["postData"]["comment"] = ", cut; 20000 bytes in all"
@@ -75,14 +64,6 @@ def test_only_what_went_to_the_address_is_judged(archive: Archive) -> None:
     assert tally.hosts == {"elsewhere.test": 1}
 
 
-def test_only_the_realm_that_was_asked_for_is_judged(archive: Archive) -> None:
-    tally, verdict, _ = check_archive(
-        archive([entry("GET", LIST, 500)]), "x", CheckOptions(realms=("bch-dev",))
-    )
-    assert verdict.word == "nothing tested"
-    assert tally.other_realms == {"abs-dev": 1}
-
-
 def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) -> None:
     """The read begins before the save ends, another one after it."""
     save, beside, after = (
@@ -95,34 +76,6 @@ def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) ->
     del untimed["startedDateTime"]
     read = read_har(archive([save, beside, after, elsewhere, untimed]), "x")
     assert overlapping([span_of(each) for each in read]) == [False, True, False, False, True]
-
-
-def test_overlaps_are_those_of_looking_at_every_pair() -> None:
-    """Of drawn spans, each compared with every other."""
-    chance, began = random.Random(1), datetime(2026, 1, 1, tzinfo=UTC)  # noqa: S311 - not for secrets
-    for _ in range(200):
-        spans = []
-        for _ in range(chance.randint(1, 12)):
-            start = began + timedelta(seconds=chance.randint(0, 15))
-            ends = None if chance.random() < 0.1 else start + timedelta(seconds=chance.randint(1, 6))
-            spans.append(Span(chance.choice("ab*"), chance.random() < 0.5, ends and start, ends))
-        assert overlapping(spans) == [
-            one.ended is None or any(meet(one, other) for other in spans if other is not one) for one in spans
-        ]
-
-
-def meet(one: Span, other: Span) -> bool:
-    about = one.subject == other.subject or "*" in (one.subject, other.subject)
-    if None in (one.started, one.ended, other.started, other.ended):
-        return about and other.writes
-    together = one.started < other.ended and other.started < one.ended  # type: ignore[operator]
-    return about and other.writes and together
-
-
-def test_entries_that_are_no_request_are_counted(archive: Archive) -> None:
-    odd: list[Any] = [{}, {"request": {"method": "GET", "url": "chrome-extension://x/y"}}, {"request": 7}]
-    _, _, facts = check_archive(archive([*odd, entry("GET", LIST, 200, "[]")]), "x", CheckOptions())
-    assert facts.unreadable == 3
 
 
 @pytest.mark.parametrize(
@@ -166,11 +119,6 @@ def test_one_request_without_a_token_among_others_is_still_told(archive: Archive
     tally, _, facts = check_archive(archive(some), "x", CheckOptions())
     assert {group.first.clause for group in tally.groups} == {"list-needs-token"}
     assert facts.notes == ()
-
-
-def test_an_archive_in_which_every_request_without_a_token_is_refused_is_judged(archive: Archive) -> None:
-    tally, _, facts = check_archive(archive([anonymous("GET", LIST, 401, "{}")]), "x", CheckOptions())
-    assert (tally.held["list-needs-token"], facts.notes) == (1, ())
 
 
 @pytest.mark.parametrize("status", [200, 404])

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,62 +77,6 @@ def test_any_answer_is_only_an_answer(command: RunCommand, serve: Serve, tmp_pat
     server = serve(after_sign_in(content))
     ended = honest(command("call", "listDrafts", "--target", settings_of(server.url, tmp_path)), code)
     assert "me:secret" not in ended.output
-
-
-def called(command: RunCommand, serve: Serve, folder: Path, change: Callable[[str, str], str]) -> Ended:
-    """List drafts under settings that are changed; `change` gets their text and the address in them."""
-    server = serve(lambda request, _: SIGNED_IN if request.target.endswith("/token") else LIST)
-    settings = settings_of(server.url, folder)
-    settings.write_text(change(settings.read_text("utf-8"), server.url), "utf-8")
-    ended = command("call", "listDrafts", "--realm", "abs-dev", "--target", settings)
-    assert not [asked for asked in server.received if ".." in asked.target.split("/")]
-    return ended
-
-
-@pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        ("timeout_seconds = 1e300", 0),
-        ("timeout_seconds = 1e-300", 6),
-        ("timeout_seconds = 9223372036854775808", 0),
-        ("concurrency = 9000000000000000000", 0),
-        ("concurrency = 1e3", 4),
-        ("requests_per_second = 1e300", 0),
-        ("requests_per_second = 1e-300", 4),
-        ("settle_seconds = 1e300", 0),
-        ("request_budget = 9223372036854775807", 0),
-        ("permanent_records = 9223372036854775807", 0),
-    ],
-)
-def test_a_setting_beyond_all_measure_works_or_is_refused(
-    command: RunCommand, serve: Serve, tmp_path: Path, line: str, code: int
-) -> None:
-    name = line.partition(" ")[0]
-
-    def change(text: str, _: str) -> str:
-        return re.sub(rf"^{name} = .*\n", "", text, flags=re.MULTILINE).replace(
-            "[pace]", f"[pace]\n{line}", 1
-        )
-
-    honest(called(command, serve, tmp_path, change), code)
-
-
-@pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize(
-    ("address", "code"),
-    [
-        *(
-            (odd, 4)
-            for odd in ("%2e%2e/%2e%2e", "a/../b", "api/v2013", "?a=b", "#a", "\\\\x", "\u202e", "a b")
-        ),
-        *((odd, 0) for odd in ("..;/x", "%00", "x%0d%0aX-Odd:%201", "%ff")),
-    ],
-)
-def test_an_odd_address_leads_nowhere_else(
-    command: RunCommand, serve: Serve, tmp_path: Path, address: str, code: int
-) -> None:
-    honest(called(command, serve, tmp_path, lambda text, url: text.replace(url, f"{url}/{address}")), code)
 
 
 def _terabyte(path: Path) -> None:

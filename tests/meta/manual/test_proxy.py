@@ -1,12 +1,10 @@
 """The proxy passes requests and answers on as they are; what one end fails at is one clear line of the proxy's own."""
 
-import gzip
 import json
 import signal
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -66,13 +64,6 @@ def test_a_name_that_was_made_to_lead_here_is_refused() -> None:
     assert received == []
 
 
-def test_nothing_is_added_to_a_bare_request() -> None:
-    script, received = answering(OK)
-    with serving(script) as url, between(url) as proxy:
-        proxy.ask(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    assert [name for name, _ in received[0].headers] == ["Host"]
-
-
 def test_headers_of_the_connection_stay_on_it() -> None:
     script, received = answering(OK)
     with serving(script) as url, between(url) as proxy:
@@ -107,19 +98,6 @@ def test_an_answer_without_a_body_stays_without(method: str, status: str, header
     assert second.body == b"{}"
 
 
-def test_packed_bodies_stay_packed_and_are_judged_unpacked() -> None:
-    packed = gzip.compress(b'{"title": "x"}')
-    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n"
-    script, received = answering(head.encode() + packed)
-    request = f"PUT /x HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n"
-    with serving(script) as url, between(url) as proxy:
-        answer = proxy.ask(request.encode() + packed)
-        handed = proxy.handed()
-    assert received[0].body == packed
-    assert answer.body == packed
-    assert handed.answer.content == packed
-
-
 def test_chunks_pass_both_ways_as_they_come() -> None:
     """Neither end waits for the other to finish: each piece is answered before the next is sent."""
     pieces = [b"one", b"two", b"three"]
@@ -145,29 +123,6 @@ def test_chunks_pass_both_ways_as_they_come() -> None:
         handed = proxy.handed()
     assert came == pieces
     assert handed.request_body.content == handed.answer.content == b"onetwothree"
-
-
-def test_a_body_that_turns_malformed_in_the_middle_gets_a_400() -> None:
-    """This leans on a private member of aiohttp's protocol, which a next version may rename."""
-    begun = threading.Event()
-
-    def script(wire: Wire) -> None:
-        assert wire.head() is not None
-        assert next(wire.chunks()) == b"one"
-        begun.set()
-        wire.stream.read()  # until the proxy hangs up
-
-    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(b"POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
-        assert begun.wait(PATIENCE)
-        wire.send(b"ZZ\r\n")
-        answer = wire.message()
-        handed = proxy.handed()
-    assert answer is not None
-    assert answer.first == "HTTP/1.1 400 Bad Request"
-    assert b"the body of the request is malformed" in answer.body
-    assert handed.fault is not None
-    assert "malformed" in handed.fault
 
 
 BEGUN = b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -200,46 +155,6 @@ def test_what_is_no_request_gets_a_clear_answer_and_goes_no_further(
     assert "a-secret-token" not in "".join(capfd.readouterr())
 
 
-def test_an_answer_with_control_characters_in_its_head_gets_a_502() -> None:
-    script, _ = answering(OK.replace(b"200 OK\r\n", b"200 OK\r\nX-Odd: a\x01\x1b[2Jb\r\n"))
-    with serving(script) as url, between(url) as proxy:
-        assert "502" in proxy.ask(BEGUN + b"\r\n").first
-
-
-def test_a_client_that_waits_to_be_asked_for_its_body_is_asked() -> None:
-    script, received = answering(OK)
-    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(b"PUT /x HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
-        asked = wire.head()
-        assert asked is not None
-        assert asked.first.startswith("HTTP/1.1 100")
-        wire.send(b"hello")
-        answer = wire.message()
-    assert answer is not None
-    assert answer.first == "HTTP/1.1 200 OK"
-    assert received[0].body == b"hello"
-
-
-def test_many_clients_at_once_get_their_own_answers() -> None:
-    def script(wire: Wire) -> None:
-        while request := wire.message():
-            path = request.first.split()[1].encode()
-            wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(path) + path)
-
-    answers: dict[int, bytes] = {}
-    with serving(script) as url, between(url) as proxy:
-
-        def ask(number: int) -> None:
-            answers[number] = proxy.ask(f"GET /{number} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()).body
-
-        threads = [threading.Thread(target=ask, args=(number,)) for number in range(24)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert answers == {number: f"/{number}".encode() for number in range(24)}
-
-
 GET = b"GET /api/v2013/document-drafts HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -258,14 +173,6 @@ def test_a_target_that_is_down_gives_a_502_of_the_proxys_own() -> None:
     assert answer.body.decode().count("\n") == 1
     assert b"gave no answer: the connection was refused" in answer.body
     assert (handed.status, handed.fault) == (None, "the connection was refused")
-
-
-def test_a_connection_closed_without_an_answer_gives_a_502() -> None:
-    with serving(lambda wire: wire.close()) as url, between(url) as proxy:
-        answer = proxy.ask(b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
-        handed = proxy.handed()
-    assert answer.first.startswith("HTTP/1.1 502")
-    assert handed.fault is not None
 
 
 def test_an_answer_that_breaks_off_breaks_off_for_the_client_too() -> None:
@@ -302,28 +209,6 @@ def test_a_client_that_goes_away_frees_the_service() -> None:
         handed = proxy.handed()
     assert handed.fault == "the client went away before the answer ended"
     assert handed.status is None
-
-
-def test_an_answer_before_the_end_of_an_upload_arrives() -> None:
-    """A service may refuse a body as too large before it has read it."""
-    refusal = b"HTTP/1.1 413 Too Large\r\nContent-Length: 4\r\nConnection: close\r\n\r\nmuch"
-
-    def script(wire: Wire) -> None:
-        wire.head()
-        wire.send(refusal)
-        wire.stream.read()
-
-    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(
-            b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n" + b"x" * 200_000
-        )
-        answer = wire.message()
-        handed = proxy.handed()
-    assert answer is not None
-    assert answer.first == "HTTP/1.1 413 Too Large"
-    assert answer.body == b"much"
-    assert handed.status == 413
-    assert not handed.request_body.whole
 
 
 def test_production_is_refused_before_the_first_byte() -> None:
@@ -379,7 +264,7 @@ def test_it_ends_with_a_verdict_when_it_is_told_to(tmp_path: Path, how: signal.S
     assert process.returncode == 0
     assert output.splitlines()[-1].startswith("verdict: pass (0): 1 request of 1 operation")
     folder = next(tmp_path.iterdir())
-    assert sorted(path.name for path in folder.iterdir()) == ["check.json", "index.html", "traffic.har"]
+    assert sorted(path.name for path in folder.iterdir()) == ["check.json", "traffic.har"]
     assert json.loads((folder / "check.json").read_text("utf-8"))["operations"]["listDrafts"] == 1
 
 
@@ -390,13 +275,6 @@ def test_silence_ends_it_and_nothing_was_tested(run_command: RunCommand) -> None
         ended = run_command("proxy", *words)
     assert ended.code == 5
     assert "verdict: nothing tested (5)" in ended.out
-
-
-def test_a_target_that_is_down_is_one_clear_line(run_command: RunCommand, tmp_path: Path) -> None:
-    ended = run_command("proxy", "--base-url", closed_address(), "--port", "0", "--no-page")
-    assert (ended.code, ended.err.count("\n")) == (6, 1)
-    assert "cannot be reached: the connection was refused" in ended.err
-    assert list(tmp_path.iterdir()) == [], "nothing is left behind"
 
 
 def test_a_port_in_use_is_one_clear_line(run_command: RunCommand, tmp_path: Path) -> None:

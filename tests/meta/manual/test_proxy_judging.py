@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import SuiteError
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual import traffic_watch
 from contracts.manual.proxy import LARGEST_COPY, BodyCopy
-from contracts.manual.traffic_findings import Feed, Seen
+from contracts.manual.traffic_findings import Seen
 from contracts.manual.traffic_recorder import BackgroundJudge, TrafficRecorder
 from contracts.manual.traffic_watch import Watch
 from contracts.settings.target import Target
@@ -71,18 +70,6 @@ def test_handing_over_never_waits_and_gives_up_bodies_first() -> None:
     assert 10 < len(known) < 30
 
 
-def test_what_breaks_while_judging_is_told_at_the_end() -> None:
-    def show(_seen: Seen) -> None:
-        raise OSError("no space left")
-
-    judge = BackgroundJudge(Watch(TrafficRedactor()), show)
-    for number in range(1, 20):
-        judge.hand_over(passed(number))
-    with pytest.raises(SuiteError, match="no space left"):
-        judge.close()
-    judge.hand_over(passed(20))
-
-
 def test_a_check_that_breaks_costs_one_exchange_and_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,11 +119,3 @@ def test_a_proxys_folder_holds_archive_report_and_no_secret(tmp_path: Path) -> N
         ("no-server-error", 6),
     ]
     assert not any(TOKEN in path.read_text("utf-8") for path in tmp_path.iterdir())
-
-
-def test_a_feed_tells_what_came_after_a_number_and_forgets_the_oldest() -> None:
-    feed = Feed(kept=2)
-    for number in (1, 2, 3):
-        feed.publish(Seen(passed(number)))
-    assert [seen.number for seen in feed.since(0)] == [2, 3]
-    assert [seen.number for seen in feed.since(2)] == [3]

@@ -76,11 +76,6 @@ def test_a_name_that_is_not_sure_is_not_taken(sent: list[dict[str, Any]]) -> Non
     assert learned(*sent).names.query == {}
 
 
-def test_what_a_name_stands_for_is_said_to_be_open() -> None:
-    (note,) = (note for note in learned(listing("sort=-created")).notes if "'sort'" in note)
-    assert note == "'sort' (request 1) is no name of the document; where it stands for one, [names] says so"
-
-
 @pytest.mark.parametrize(
     ("sent", "collections"),
     [
@@ -115,17 +110,6 @@ def test_settings_behind_names_of_its_own_are_learned_too(command: RunCommand, t
     names = read_target(path, {"REGISTRY_EMAIL": "a@b.test", "REGISTRY_PASSWORD": "p"}, "dev.toml").names
     assert names.query == {"Realm": "realm", "schema": "type", "$top": "limit"}
     assert names.collections == {"my": "mine"}
-
-
-@pytest.mark.parametrize(
-    ("name", "setting"),
-    [("Realm", None), ("X-Tenant", "X-Tenant")],
-)
-def test_it_is_told_where_the_realm_travels(name: str, setting: str | None) -> None:
-    headers = [*SIGNED, {"name": name, "value": "abs-dev"}]
-    seen = learned(listing("$top=1", headers=headers))
-    assert f"the realm travels in the header {name} (1 request)" in "; ".join(seen.notes)
-    assert (seen.names.realm_header, [*seen.realms]) == (setting, ["abs-dev"])
 
 
 @pytest.mark.parametrize(

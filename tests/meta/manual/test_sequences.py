@@ -22,11 +22,6 @@ def test_a_saved_draft_that_is_not_found_is_a_remark_where_others_write(client: 
     assert found[0].because_of == 1
 
 
-def test_it_is_a_fault_where_nobody_else_writes(alone: Client) -> None:
-    alone("PUT", draft("a-draft-of-mine"), 201, {}, sent={"title": "x"})
-    assert broken(alone("HEAD", draft("a-draft-of-mine"), 404)) == {"draft-exists-present": Standing.FAULT}
-
-
 def test_it_is_a_fault_once_several_records_show_it(client: Client) -> None:
     weights = []
     for number in range(3):
@@ -125,16 +120,6 @@ def test_an_attachment_keeps_its_bytes(alone: Client) -> None:
     assert alone("GET", f"{files}/8/map.png", 200, b"others", realm=None) == (), "another attachment"
 
 
-def test_an_attachment_is_not_found_under_a_document_without_any(alone: Client) -> None:
-    mine, other = (f"/api/v2013/documents/{name}-document-1/attachments" for name in ("mine", "other"))
-    alone("POST", f"{mine}/map.png", 201, {"id": 7}, sent=b"bytes", realm=None)
-    assert alone("HEAD", f"{other}/7/map.png", 200, realm=None) == (), "it may have one of that number"
-    alone("GET", other, 200, [], realm=None)
-    assert broken(alone("HEAD", f"{other}/7/map.png", 200, realm=None)) == {
-        "attachment-exists-other-document": Standing.FAULT
-    }
-
-
 def test_a_fresh_token_that_is_refused_is_told(alone: Client) -> None:
     signed = {"authenticationToken": alone.token, "expiration": "2026-11-21T13:00:00.000Z"}
     credentials = {"email": "ada@registry.test", "password": "a-secret-of-ada"}
@@ -167,12 +152,23 @@ def test_a_list_is_given_time_to_settle(alone: Client) -> None:
     assert broken(alone("GET", files, 200, [], realm=None)) == {"attachment-create-listed": Standing.FAULT}
 
 
-def test_the_number_of_an_upload_counts_only_where_its_answer_names_it(alone: Client) -> None:
+def test_a_first_page_of_attachments_accuses_nobody_of_what_it_lacks(alone: Client) -> None:
+    """How many a list shows unless it is asked is not shown; one that was longer before is whole."""
     files = "/api/v2013/documents/a-document-of-mine/attachments"
-    alone(
-        "POST", f"{files}/map.png", 201, {"size": 5, "self": f"{files}/12/map.png"}, sent=b"bytes", realm=None
-    )
-    assert alone("HEAD", f"{files}/5/map.png", 404, realm=None) == ()
-    assert broken(alone("HEAD", f"{files}/12/map.png", 404, realm=None)) == {
-        "attachment-exists-present": Standing.FAULT
+    for number in range(4):
+        alone("POST", f"{files}/{number}.txt", 201, {"id": number}, sent=b"bytes", realm=None)
+    shown = [{"id": number, "filename": f"{number}.txt"} for number in range(3)]
+    assert alone("GET", files, 200, shown, realm=None) == ()
+    assert broken(alone("GET", files, 200, shown[:2], realm=None)) == {
+        "attachment-create-listed": Standing.FAULT
     }
+
+
+def test_what_a_wrong_draft_speaks_against_is_what_happened_to_it(alone: Client) -> None:
+    mine, other = draft("a-draft-of-mine"), draft("another-draft-of-mine")
+    alone("PUT", mine, 201, {}, sent={"title": "x"})
+    alone("PUT", mine, 200, {}, sent={"title": "y"})
+    assert [*broken(alone("GET", mine, 200, {"title": "x"}))] == ["draft-save-updates"]
+    assert alone("GET", mine, 200, {"title": "y"}) == ()
+    alone("PUT", other, 201, {}, sent={"title": "z"})
+    assert [*broken(alone("GET", mine, 200, {"title": "z"}))] == ["draft-save-spares-others"]

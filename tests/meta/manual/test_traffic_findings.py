@@ -34,11 +34,6 @@ def test_a_gateways_answer_is_the_environments(client: Client, status: int) -> N
     assert verdict_of(client.watch.tally).word == "inconclusive"
 
 
-def test_no_answer_is_the_environments(client: Client) -> None:
-    assert client("GET", DRAFTS, 0) == ()
-    assert client.watch.tally.faults == {"the connection was reset": 1}
-
-
 def test_a_faulty_request_that_is_taken_is_held_against_the_service_too(client: Client) -> None:
     found = client("POST", CREATE, 201, {"identifier": "an-identifier"}, sent=NAMELESS)
     assert broken(found) == {"contact-mandatory-first-name": Standing.FAULT}
@@ -64,14 +59,6 @@ def test_a_refusal_that_does_not_name_the_field_is_a_remark_until_the_client_is_
     assert broken(client("POST", CREATE, 400, other, sent=NAMELESS)) == {clause: Standing.FAULT}
 
 
-def test_more_items_than_asked_for_are_held_against_it(client: Client) -> None:
-    assert broken(client("GET", f"{DRAFTS}?$top=1", 200, [{"a": 1}, {"a": 2}])) == {
-        "list-top": Standing.FAULT
-    }
-    assert client("GET", f"{DRAFTS}?$top=2", 200, {"items": [{"a": 1}, {"a": 2}]}) == ()
-    assert client.watch.tally.held["list-top"] == 1
-
-
 def test_a_body_that_was_not_recorded_is_not_judged(client: Client) -> None:
     assert client("GET", f"{DRAFTS}?$top=1", 200, UNKNOWN_BODY) == ()
     assert client.watch.tally.obstacles == {"the body of the answer is not known": 1}
@@ -85,26 +72,6 @@ def test_a_message_of_the_table_comes_with_its_own_status(client: Client) -> Non
     }
 
 
-def test_a_message_of_the_table_names_the_realm_of_the_request(client: Client) -> None:
-    other = {"message": "Schema not configured for the given realm bch-dev."}
-    assert broken(client("PUT", SUBMIT, 400, other, sent={"document": {}})) == {
-        "workflow-schema-unknown": Standing.FAULT
-    }
-    for realm in ("abs-dev", "ABS-DEV"):
-        right = {"message": f"Schema not configured for the given realm {realm}."}
-        assert client("PUT", SUBMIT, 400, right, sent={"document": {}}) == ()
-
-
-def test_a_realm_that_is_there_is_not_missing(client: Client) -> None:
-    message = {"message": "realm param is missing, please provide valid realm in querystring or httpHeaders"}
-    assert broken(client("PUT", SUBMIT, 400, message, sent={"document": {}})) == {
-        "realm-workflow-realms": Standing.FAULT
-    }
-    assert broken(
-        client("PUT", f"{SUBMIT}?Realm=abs-dev", 400, message, sent={"document": {}}, realm=None)
-    ) == {"realm-query": Standing.FAULT}
-
-
 def test_a_token_that_is_echoed_is_held_against_it_and_told_nowhere(client: Client) -> None:
     signed = {"authenticationToken": TOKEN, "expiration": "2026-11-21T13:00:00.000Z"}
     credentials = {"email": "ada@registry.test", "password": "a-secret-of-ada"}
@@ -114,20 +81,6 @@ def test_a_token_that_is_echoed_is_held_against_it_and_told_nowhere(client: Clie
     shown = repr(client.taken)
     assert TOKEN not in shown
     assert "a-secret-of-ada" not in shown
-
-
-def test_a_redirect_is_not_judged(client: Client) -> None:
-    assert client("GET", DRAFTS, 302, b"", Authorization=None)[0].side is Side.REQUEST
-    assert broken(client("GET", DRAFTS, 302, b"", Authorization=None)) == {}
-
-
-@pytest.mark.parametrize("element", [{"code": "Error.Mandatory"}, {"code": "Error.Mandatory", "property": 7}])
-def test_error_elements_of_submissions_are_held_to_their_shape(client: Client, element: Any) -> None:
-    """What is at fault in a submission is not known here; its codes say that it is the content."""
-    refused = {"errors": [{"code": "Error.Mandatory", "property": "title"}, element]}
-    found = client("PUT", SUBMIT, 400, refused, sent={"document": {}})
-    assert broken(found) == {"errors-element-shape": Standing.FAULT}
-    assert client("PUT", SUBMIT, 400, {"errors": [{"message": "no"}]}, sent={"document": {}}) == ()
 
 
 def test_a_sign_in_that_is_answered_without_a_token_counts_only_for_credentials_that_are_right(
@@ -156,19 +109,8 @@ def test_a_refused_update_says_nothing_about_its_fault_where_the_contact_may_not
 DRAFT = "/api/v2013/documents/any-identifier/versions/draft"
 
 
-def without(name: str) -> dict[str, Any]:
-    return {key: value for key, value in CONTACT.items() if key != name}
-
-
 def mistakes(findings: tuple[TrafficFinding, ...]) -> dict[str | None, Standing]:
     return {each.fault: each.standing for each in findings if each.side is Side.REQUEST}
-
-
-def test_a_missing_mandatory_field_is_the_clients_and_names_the_field(client: Client) -> None:
-    found = client("POST", CREATE, 400, {"errors": []}, sent=without("firstName"))
-    assert mistakes(found) == {"body.firstName:missing": Standing.FAULT}
-    assert found[0].clause == "contact-mandatory-first-name"
-    assert verdict_of(client.watch.tally).client == 1
 
 
 def test_a_right_request_shows_nothing(client: Client) -> None:
@@ -183,14 +125,6 @@ def test_a_word_in_place_of_a_token_is_the_clients(client: Client, word: str) ->
     assert mistakes(found) == {"header.Authorization:unknown-value": Standing.FAULT}
 
 
-def test_a_missing_realm_and_a_missing_token_are_the_clients(client: Client) -> None:
-    found = client("GET", DRAFT, 400, {}, realm=None, Authorization=None)
-    assert mistakes(found) == {
-        "header.Realm:missing": Standing.FAULT,
-        "header.Authorization:missing": Standing.FAULT,
-    }
-
-
 def test_a_production_realm_is_none(client: Client) -> None:
     """Archives of production may be judged; nothing is sent there."""
     assert client("GET", DRAFT, 200, {"title": "x"}, realm="abs") == ()
@@ -199,18 +133,6 @@ def test_a_production_realm_is_none(client: Client) -> None:
 def test_a_body_that_was_not_recorded_is_not_taken_for_missing(client: Client) -> None:
     assert client("POST", CREATE, 201, {"identifier": "an-identifier"}, sent=UNKNOWN_BODY) == ()
     assert client.watch.tally.obstacles == {"the body of the request is not known": 1}
-
-
-def test_what_the_document_leaves_open_is_a_remark(client: Client) -> None:
-    found = client("GET", "/api/v2013/document-drafts?fields=title", 200, [])
-    assert mistakes(found) == {"query:unknown-property": Standing.REMARK}
-    assert int(verdict_of(client.watch.tally).exit_code) == 0
-
-
-def test_a_path_that_is_no_operation_is_told(client: Client) -> None:
-    found = client("GET", "/api/v2013/document/any-identifier", 404, {})
-    assert mistakes(found) == {"path:unknown": Standing.REMARK}
-    assert client.watch.tally.strangers == {"GET /api/v2013/document/any-identifier": 1}
 
 
 def test_a_slash_that_an_empty_identifier_leaves_is_no_fault_of_a_service_that_takes_it(

@@ -12,7 +12,6 @@ from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered
 from tests.meta import browser as chromium
 from tests.meta.program import PATIENCE, Launcher, RunningProxy, eventually, running_proxy
-from tests.meta.reports.test_html_in_browser import STICKING_OUT
 from tests.meta.samples import contact
 from tests.meta.sandbox_client import new_uid, serving, settings_of
 
@@ -138,14 +137,6 @@ def test_every_answer_keeps_to_the_policy(page: Page) -> None:
         assert answer.headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize(
-    "name", ["..%2fserver.py", "server.py", "index.html", "swagger-ui.js", "..\\page.js"]
-)
-def test_only_files_of_the_page_are_given_out(page: Page, name: str) -> None:
-    answer = page.ask(f"/static/{name}")
-    assert (answer.status_code, [*answer.json()]) == (404, ["error"])
-
-
 def test_a_request_goes_out_as_the_role_and_is_listed_with_its_verdict(page: Page) -> None:
     for role in ROLES:
         before = page.last()
@@ -183,14 +174,6 @@ def test_a_fault_on_purpose_is_a_remark_and_its_refusal_passes(page: Page) -> No
     }
 
 
-def test_a_clients_exchanges_stand_beside_them(page: Page) -> None:
-    before = page.last()
-    headers = {"Authorization": "Bearer a-token-of-forty-characters-0123456789ab", "Realm": "abs-dev"}
-    requests.get(page.proxy.url + LIST, headers=headers, timeout=PATIENCE)
-    row = page.listed(before)
-    assert (row["role"], row["status"]) == ("client", 401)
-
-
 @pytest.mark.parametrize(
     ("path", "more", "status", "line"),
     [
@@ -226,19 +209,6 @@ def test_no_secret_comes_to_the_page(page: Page) -> None:
     assert len(tokens) >= len(ROLES)
     assert [each for each in tokens if each in page.heard] == []
     assert [role for role in ROLES if f"sandbox-{role}" in page.heard] == []
-
-
-def test_a_file_comes_back_as_it_was_sent(page: Page) -> None:
-    uid, content = new_uid(), bytes(range(256))
-    draft = f"/api/v2013/documents/{uid}"
-    page.tried(f"{draft}/versions/draft?schema=contact", method="PUT", body=contact())
-    made = page.tried(
-        f"{draft}/attachments/a.bin", method="POST", body=content, Content_Type="application/octet-stream"
-    )
-    number = next(value for value in made.json().values() if isinstance(value, int))
-    answer = page.tried(f"{draft}/attachments/{number}/a.bin")
-    assert answer.content == content
-    assert "Content-Security-Policy" not in answer.headers, "what is shown is the service's"
 
 
 # In a browser
@@ -313,13 +283,3 @@ def test_nothing_is_asked_of_anybody_else_and_no_secret_kept(opened: Open, page:
     assert [each for each in page.target.tokens if each and each in there] == []
     assert "sandbox-author" not in there
     assert tab.complaints() == []
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_sticks_out_of_the_window(opened: Open, page: Page, width: int) -> None:
-    page.tried(f"{LIST}?$top=1")
-    tab = opened(width)
-    until(tab, "document.querySelector('#rows details')")
-    tab.run("document.querySelectorAll('#rows details').forEach((each) => { each.open = true })")
-    assert tab.run("document.documentElement.scrollWidth") == width
-    assert tab.run(STICKING_OUT.replace("WIDTH", str(width))) == []
