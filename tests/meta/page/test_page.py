@@ -121,6 +121,7 @@ def test_nothing_is_sent_or_told_for_another_site(page: Page, headers: dict[str,
 
 
 def test_every_answer_keeps_to_the_policy(page: Page) -> None:
+    before = page.last()
     for path in (
         "/",
         "/static/page.js",
@@ -135,6 +136,7 @@ def test_every_answer_keeps_to_the_policy(page: Page) -> None:
         assert "http" not in policy
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert answer.headers["Cache-Control"] == "no-store"
+    assert page.listed(before), "judged before the next test looks at what passed"
 
 
 def test_a_request_goes_out_as_the_role_and_is_listed_with_its_verdict(page: Page) -> None:
