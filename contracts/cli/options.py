@@ -85,6 +85,13 @@ def _reports(**more: Any) -> _Option:
 
 reports: Final = _reports()
 kept_reports: Final = _reports(callback=_is_there)
+
+
+def file_option(*names: str, help: str) -> _Option:  # noqa: A002 - click's own word
+    """An option that names a file or a folder."""
+    return click.option(*names, metavar="FILE", type=click.Path(path_type=Path), help=help)
+
+
 as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 base_url: Final = click.option("--base-url", metavar="URL", help="The target by its address alone.")
 traffic_options: Final = together(

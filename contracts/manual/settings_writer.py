@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,8 +19,9 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.request_facts import RequestFacts, read_request
 from contracts.interface.description import load_description
 from contracts.interface.operations import is_valid_uid
-from contracts.manual.recorded_names import RecordedNames, SentName, realms_named, taken
+from contracts.manual.recorded_names import RecordedNames, realms_named, taken
 from contracts.safe_text import plain_line
+from contracts.session.shared_state import write_whole
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     DEVELOPMENT_REALMS,
@@ -40,18 +39,6 @@ _PERSONAL: Final = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Value:
-    """One value of a setting, and the request of the recording that shows it.
-
-    Attributes:
-        request: Its number in the recording, counted from one.
-    """
-
-    value: Any
-    request: int
-
-
 @dataclass
 class RecordedSettings:
     """What a recording shows of one target.
@@ -59,21 +46,15 @@ class RecordedSettings:
     Attributes:
         base_url: Empty when no request is one of the interface.
         realms: Setting → value, by realm in the document's spelling.
-        spellings: Realm → how it was sent, where that differs from the document.
         names: What was sent in place of documented names that never were.
-        sent_names: Documented name → that, with the request that showed it.
-        list_options: Options of the list of drafts that were in use.
         production: Whether a request was made to a production realm.
         notes: What a person should know, a line each.
         requests: How many requests of the interface were read.
     """
 
     base_url: str = ""
-    realms: dict[str, dict[str, Value]] = field(default_factory=dict)
-    spellings: dict[str, str] = field(default_factory=dict)
+    realms: dict[str, dict[str, Any]] = field(default_factory=dict)
     names: ServiceNames = field(default_factory=ServiceNames)
-    sent_names: dict[str, SentName] = field(default_factory=dict)
-    list_options: set[str] = field(default_factory=set)
     production: bool = False
     notes: list[str] = field(default_factory=list)
     requests: int = 0
@@ -93,78 +74,66 @@ class _Learner:
     def __init__(self, *, keep_personal_data: bool) -> None:
         self._keep = keep_personal_data
         self._learned = RecordedSettings()
-        self._description = load_description()
         self._names = RecordedNames()
         self._taken_as_documented: set[str] = set()
         self._with_bodies = False
         #: Schemas of drafts that were refused for no other reason than what they are, by realm.
         self._refused_drafts: dict[str, set[str]] = {}
         self._drafts: set[str] = set()
-        self._filed: dict[str, int] = {}
+        self._filed: set[str] = set()
 
     def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
-        addresses: Counter[str] = Counter()
-        requests: list[tuple[Exchange, RequestFacts]] = []
-        for exchange in exchanges:
-            facts = read_request(exchange, self._description)
-            if facts is None:
-                continue
-            addresses[facts.base_url] += 1
-            self._names.read(exchange, facts)
-            requests.append((exchange, facts))
-        # What a name stands for may show late.
-        for exchange, facts in requests:
-            self._read(exchange, facts, self._names.documented(facts))
-        self._learned.requests = addresses.total()
-        if addresses:
-            self._learned.base_url = addresses.most_common(1)[0][0]
-        if len(addresses) > 1 and not self._learned.production:
-            others = ", ".join(sorted(addresses)[:3])
-            self._learned.notes.append(
-                f"the recording holds several addresses ({others}); the most used one is taken"
-            )
-        if addresses and not self._with_bodies:
-            self._learned.notes.append(
-                "no request and no response of the recording has a body, so no document and no message could be "
-                "learned; export it with content"
-            )
-        self._take_names()
-        for realm in self._taken_as_documented & self._learned.realms.keys():
-            self._learned.realms[realm].pop("sent_as", None)
-        for realm, settings in self._learned.realms.items():
-            self._settle_drafts(realm, settings)
-        for identifier in self._filed.keys() - self._drafts:
-            self._learned.notes.append(
-                f"request {self._filed[identifier]} attached a file to '{plain_line(identifier)}', of which the "
-                "recording saves no draft: where drafts take no files, attachment_identifiers names records like it "
-                "that have none yet"
-            )
-        return self._learned
-
-    def _settle_drafts(self, realm: str, settings: dict[str, Value]) -> None:
-        """Leave a draft of another schema out where contacts may serve: what is known of these tells more."""
-        draft, contact = settings.get("draft_schema"), settings.get("contact_schema")
-        if draft is None or contact is None or "draft_document" not in settings:
-            return
-        if contact.value in self._refused_drafts.get(realm, ()):
-            return
-        del settings["draft_schema"], settings["draft_document"]
-        if draft.value != contact.value:
-            self._learned.notes.append(
-                f"request {draft.request} saved a draft of '{draft.value}' in {realm}: draft_schema and draft_document "
-                "are for a service that takes no contact as a draft, which the recording does not show"
-            )
-
-    def _take_names(self) -> None:
+        learned, description = self._learned, load_description()
+        facts = ((exchange, read_request(exchange, description)) for exchange in exchanges)
+        requests = [(exchange, read) for exchange, read in facts if read is not None]
+        for exchange, read in requests:
+            self._names.read(exchange, read)
+        for exchange, read in requests:  # what a name stands for may show late
+            self._read(exchange, read, self._names.documented(read))
+        addresses = Counter(read.base_url for _, read in requests)
+        learned.requests = addresses.total()
+        learned.base_url = addresses.most_common(1)[0][0] if addresses else ""
         query, collections, scheme = self._names.settled()
-        self._learned.sent_names = {**query, **collections}
-        self._learned.names = ServiceNames(
+        learned.names = ServiceNames(
             scheme or None,
             {documented: sent.name for documented, sent in query.items()},
             {documented: sent.name for documented, sent in collections.items()},
             self._names.realm_header or None,
         )
-        self._learned.notes += self._names.notes()
+        for realm in self._taken_as_documented & learned.realms.keys():
+            learned.realms[realm].pop("sent_as", None)
+        learned.notes += [*self._notes(addresses), *self._names.notes()]
+        for realm, settings in learned.realms.items():
+            self._settle_drafts(realm, settings)
+        return learned
+
+    def _notes(self, addresses: Mapping[str, int]) -> Iterator[str]:
+        if len(addresses) > 1 and not self._learned.production:
+            others = ", ".join(sorted(addresses)[:3])
+            yield f"the recording holds several addresses ({others}); the most used one is taken"
+        if addresses and not self._with_bodies:
+            yield (
+                "no request and no response of the recording has a body, so no document and no message could be "
+                "learned; export it with content"
+            )
+        for identifier in sorted(self._filed - self._drafts):
+            yield (
+                f"a file was attached to '{plain_line(identifier)}', of which the recording saves no draft: where "
+                "drafts take no files, attachment_identifiers names records like it that have none yet"
+            )
+
+    def _settle_drafts(self, realm: str, settings: dict[str, Any]) -> None:
+        """Leave a draft of another schema out where contacts may serve: what is known of these tells more."""
+        draft, contact = settings.get("draft_schema"), settings.get("contact_schema")
+        known = contact and draft and contact not in self._refused_drafts.get(realm, ())
+        if not known or "draft_document" not in settings:
+            return
+        del settings["draft_schema"], settings["draft_document"]
+        if draft != contact:
+            self._learned.notes.append(
+                f"the recording saved a draft of '{draft}' in {realm}: draft_schema and draft_document are for a "
+                "service that takes no contact as a draft, which it does not show"
+            )
 
     def _read(self, exchange: Exchange, sent: RequestFacts, documented: tuple[tuple[str, str], ...]) -> None:
         """Learn from one request, by its query as the document writes it."""
@@ -173,48 +142,32 @@ class _Learner:
         by_query = dict(documented).get("Realm") if "Realm" in sent.operation.query_parameters else None
         facts = replace(sent, query=documented, realm=sent.realm or self._names.realm(exchange) or by_query)
         answered = exchange.response is not None and bool(exchange.response.text)
-        self._note_stored(exchange, facts)
         self._with_bodies = self._with_bodies or answered or exchange.request_body.json is not None
-        realm = self._realm(facts)
-        if facts.operation.id == "listDrafts":
-            self._learned.list_options |= {name for name, _ in sent.query}
-        if realm is None or exchange.response is None:
+        realm = (facts.realm or "").strip().lower()
+        self._note_stored(exchange, facts, realm)
+        if realm not in DEVELOPMENT_REALMS or exchange.response is None:
             return
         settings = self._learned.realms.setdefault(realm, {})
         if taken(exchange) and facts.realm == realm:
             self._taken_as_documented.add(realm)
         elif taken(exchange):
-            settings.setdefault("sent_as", Value(facts.realm, exchange.number))
-        seen = _accepted(exchange, facts) if taken(exchange) else _refused(exchange, facts, realm)
-        for name, value in seen:
+            settings.setdefault("sent_as", facts.realm)
+        for name, value in (
+            _accepted(exchange, facts) if taken(exchange) else _refused(exchange, facts, realm)
+        ):
             if name == "country_terms":
-                terms = settings[name].value if name in settings else ()
-                settings[name] = Value(tuple(dict.fromkeys([*terms, value])), exchange.number)
+                settings[name] = tuple(dict.fromkeys([*settings.get(name, ()), value]))
             elif name not in settings:
                 personal = isinstance(value, dict) and not self._keep
-                settings[name] = Value(without_personal_data(value) if personal else value, exchange.number)
+                settings[name] = without_personal_data(value) if personal else value
 
-    def _note_stored(self, exchange: Exchange, facts: RequestFacts) -> None:
+    def _note_stored(self, exchange: Exchange, facts: RequestFacts, realm: str) -> None:
         """Note of which documents drafts were saved, and which got files."""
         uid, stores = facts.path.get("uid", ""), facts.operation.stores
-        if stores == "attachment" and taken(exchange):
-            self._filed.setdefault(uid, exchange.number)
-        elif stores == "draft" and taken(exchange):
-            self._drafts.add(uid)
+        if stores in ("attachment", "draft") and taken(exchange):
+            (self._filed if stores == "attachment" else self._drafts).add(uid)
         elif stores == "draft" and exchange.response is not None and exchange.response.refusal:
-            realm = self._realm(facts) or ""
             self._refused_drafts.setdefault(realm, set()).add(dict(facts.query).get("schema", ""))
-
-    def _realm(self, facts: RequestFacts) -> str | None:
-        """The development realm of a request, as the document spells it."""
-        if facts.realm is None:
-            return None
-        plain = facts.realm.strip().lower()
-        if plain not in DEVELOPMENT_REALMS:
-            return None
-        if facts.realm != plain:
-            self._learned.spellings[plain] = facts.realm
-        return plain
 
 
 def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
@@ -321,7 +274,7 @@ class TargetSettings:
         name: Of the target, and of the file without its ending.
         base_url: Empty where it is not known; the line then has to be filled in.
         variables: Role → names of the variables of its e-mail and its password.
-        realm: Realm → setting → value, with the request that showed it; 0 where it was given.
+        realm: Realm → setting → value.
         remarks: Lines at the top of the file.
         names: What the target calls otherwise than the document.
     """
@@ -330,7 +283,7 @@ class TargetSettings:
     base_url: str
     realms: tuple[str, ...]
     variables: Mapping[str, tuple[str, str]]
-    realm: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    realm: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     names: ServiceNames = field(default_factory=ServiceNames)
 
@@ -352,132 +305,105 @@ def settings_path(name: str, folder: Path) -> Path:
     return folder / f"{name.removesuffix('.toml')}.toml"
 
 
-def write_settings(settings: TargetSettings, path: Path, *, replace: bool) -> list[Path]:
-    """Write the settings file and its samples; nothing is left half-written.
+def write_settings(settings: TargetSettings, path: Path) -> list[Path]:
+    """Write the settings file and its samples, each whole or not at all.
 
     Returns:
         What was written, the settings file last.
 
     Raises:
-        UsageError: it is there already and is not to be replaced, or cannot be written.
+        UsageError: a file cannot be written.
     """
-    if path.exists() and not replace:
-        raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
-    samples = dict(_samples(settings))
-    written = [path.parent / SAMPLES / name for name in samples]
-    texts = {**dict(zip(written, samples.values(), strict=True)), path: tomlkit.dumps(_document(settings))}
-    fresh: dict[Path, Path] = {}
+    writer = _Writer(settings)
+    texts = {**{path.parent / SAMPLES / name: text for name, text in writer.samples()}, path: writer.text}
     try:
+        for folder in {place.parent for place in texts}:
+            folder.mkdir(parents=True, exist_ok=True)
         for place, text in texts.items():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=place.parent, suffix=".new")
-            fresh[place] = Path(name)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-        for place, new in fresh.items():
-            new.replace(place)
+            write_whole(place, text.encode())
     except OSError as error:
         raise UsageError(
             f"cannot write to '{path.parent}': {error.strerror}; run it in a folder that takes files"
         ) from None
-    finally:
-        for new in fresh.values():
-            new.unlink(missing_ok=True)
-    return [*written, path]
+    return list(texts)
 
 
-def _sample_name(settings: TargetSettings, realm: str, setting: str) -> str:
-    parts = settings.name.removesuffix(".toml"), realm, setting.removesuffix("_document")
-    return f"{'-'.join(filter(None, parts))}.json"
+class _Writer:
+    """Words a settings file: what is known, once where it is the same in every realm; the rest as examples."""
 
+    def __init__(self, settings: TargetSettings) -> None:
+        self._settings = settings
+        first, *others = (settings.realm.get(realm, {}) for realm in settings.realms)
+        #: What several realms have, all with the same value.
+        self._common = {
+            name: value
+            for name, value in first.items()
+            if others and all(value == other.get(name) for other in others)
+        }
+        self._own = {
+            realm: {name: value for name, value in given.items() if name not in self._common}
+            for realm, given in settings.realm.items()
+        }
 
-def _samples(settings: TargetSettings) -> Iterator[tuple[str, str]]:
-    common = _common(settings)
-    for realm, given in {**settings.realm, "": common}.items():
-        for setting, shown in given.items():
-            if isinstance(shown.value, dict) and (setting not in common or not realm):
-                content = json.dumps(shown.value, indent=2, ensure_ascii=False) + "\n"
-                yield _sample_name(settings, realm, setting), content
+    def samples(self) -> Iterator[tuple[str, str]]:
+        """Names and texts of the sample documents."""
+        for realm, given in {**self._own, "": self._common}.items():
+            for setting, value in given.items():
+                if isinstance(value, dict):
+                    yield (
+                        self._sample_name(realm, setting),
+                        json.dumps(value, indent=2, ensure_ascii=False) + "\n",
+                    )
 
+    def _sample_name(self, realm: str, setting: str) -> str:
+        parts = self._settings.name.removesuffix(".toml"), realm, setting.removesuffix("_document")
+        return f"{'-'.join(filter(None, parts))}.json"
 
-def _document(settings: TargetSettings) -> tomlkit.TOMLDocument:
-    document = tomlkit.document()
-    for line in (*_HEAD, *settings.remarks):
-        document.add(tomlkit.comment(line))
-    document.add(tomlkit.nl())
-    document.add("base_url", _commented(settings.base_url, "the address before /api/v2013"))
-    document.add("kind", _commented("development", "the only kind the suite writes to"))
-    document.add("realms", tomlkit.item(list(settings.realms)))
-    document.add(tomlkit.nl())
-    document.add("accounts", _accounts(settings))
-    document.add("realm", _realms(settings))
-    if settings.names:
-        given = {field.name: getattr(settings.names, field.name) for field in fields(settings.names)}
-        document.add("names", {name: value for name, value in given.items() if value})
-    return document
+    @property
+    def text(self) -> str:
+        """The settings file."""
+        settings, document = self._settings, tomlkit.document()
+        for line in (*_HEAD, *settings.remarks):
+            document.add(tomlkit.comment(line))
+        document.add(tomlkit.nl())
+        document.add("base_url", tomlkit.item(settings.base_url).comment("the address before /api/v2013"))
+        document.add("kind", tomlkit.item("development").comment("the only kind the suite writes to"))
+        document.add("realms", tomlkit.item(list(settings.realms)))
+        document.add(tomlkit.nl())
+        accounts = tomlkit.table(is_super_table=True)
+        for role in ACCOUNT_ROLES:
+            table: Any = tomlkit.table().comment(_ROLES[role])
+            names = settings.variables.get(role, default_variables(role))
+            for key, name in zip(("email_env", "password_env"), names, strict=True):
+                table.add(key, name)
+            accounts.add(role, table.add(tomlkit.nl()))
+        document.add("accounts", accounts)
+        document.add("realm", self._realms())
+        if settings.names:
+            document.add("names", {name: value for name, value in asdict(settings.names).items() if value})
+        return tomlkit.dumps(document)
 
-
-def _commented(value: str, comment: str) -> Any:
-    item = tomlkit.item(value)
-    item.comment(comment)
-    return item
-
-
-def _accounts(settings: TargetSettings) -> Table:
-    accounts = tomlkit.table(is_super_table=True)
-    for role in ACCOUNT_ROLES:
-        table = tomlkit.table()
-        table.comment(_ROLES[role])
-        email, password = settings.variables.get(role, default_variables(role))
-        table.add("email_env", email)
-        table.add("password_env", password)
+    def _realms(self) -> Any:
+        table: Any = tomlkit.table().comment("for all realms; a realm's own table goes first")
+        self._fill(table, "", self._common)
+        self._add_examples(table, [name for name in _SETTINGS if name not in OF_ONE_REALM])
+        table.add(tomlkit.comment("Of one realm, below its own table:"))
+        self._add_examples(table, OF_ONE_REALM)
         table.add(tomlkit.nl())
-        accounts.add(role, table)
-    return accounts
+        for realm in self._settings.realms:
+            table.add(realm, self._fill(tomlkit.table(), realm, self._own.get(realm, {})).add(tomlkit.nl()))
+        return table
 
+    def _fill(self, table: Table, realm: str, given: Mapping[str, Any]) -> Any:
+        for setting, value in given.items():
+            shown = f"{SAMPLES}/{self._sample_name(realm, setting)}" if isinstance(value, dict) else value
+            table.add(setting, list(shown) if isinstance(shown, tuple) else shown)
+        return table
 
-def _realms(settings: TargetSettings) -> Table:
-    """What is known, once where it is the same in every realm; the other settings as comments to be filled in."""
-    table, common = tomlkit.table(), _common(settings)
-    table.comment("for all realms; a realm's own table goes first")
-    _add_values(table, settings, "", common)
-    _add_examples(table, settings, [name for name in _SETTINGS if name not in OF_ONE_REALM])
-    table.add(tomlkit.comment("Of one realm, below its own table:"))
-    _add_examples(table, settings, OF_ONE_REALM)
-    table.add(tomlkit.nl())
-    for realm in settings.realms:
-        own, given = tomlkit.table(), settings.realm.get(realm, {})
-        _add_values(own, settings, realm, {name: given[name] for name in given if name not in common})
-        own.add(tomlkit.nl())
-        table.add(realm, own)
-    return table
-
-
-def _common(settings: TargetSettings) -> Mapping[str, Value]:
-    """The settings that several realms have, all with the same value."""
-    first, *others = (settings.realm.get(realm, {}) for realm in settings.realms)
-    return {
-        name: shown
-        for name, shown in first.items()
-        if others and all(name in other and other[name].value == shown.value for other in others)
-    }
-
-
-def _add_values(table: Table, settings: TargetSettings, realm: str, given: Mapping[str, Value]) -> None:
-    for setting, shown in given.items():
-        value = shown.value
-        if isinstance(value, dict):
-            value = f"{SAMPLES}/{_sample_name(settings, realm, setting)}"
-        item = tomlkit.item(list(value) if isinstance(value, tuple) else value)
-        if shown.request:
-            item.comment(f"request {shown.request} of the recording")
-        table.add(setting, item)
-
-
-def _add_examples(table: Table, settings: TargetSettings, names: Iterable[str]) -> None:
-    """Add a comment for each setting that no realm has, with a value that it may have and its meaning."""
-    for name in names:
-        if not any(name in given for given in settings.realm.values()):
-            described = _SETTINGS[name].metadata
-            example = tomlkit.item(described["example"]).as_string()
-            table.add(tomlkit.comment(f"{name} = {example}  # {described['meaning']}"))
+    def _add_examples(self, table: Table, names: Iterable[str]) -> None:
+        """Add a comment for each setting that no realm has, with a value that it may have and its meaning."""
+        for name in names:
+            if not any(name in given for given in self._settings.realm.values()):
+                described = _SETTINGS[name].metadata
+                example = tomlkit.item(described["example"]).as_string()
+                table.add(tomlkit.comment(f"{name} = {example}  # {described['meaning']}"))

@@ -117,13 +117,6 @@ def test_a_draft_is_learned_where_no_contact_is_known_to_serve(
     assert ("saved a draft of 'permit' in abs-dev" in ended.out) == (draft is None)
 
 
-def test_a_record_that_took_a_file_is_named(command: RunCommand, here: Path, archive: Archive) -> None:
-    path = "/api/v2013/documents/a-record-of-mine/attachments/a.txt"
-    ended = command("init", "dev", "--from-har", archive([recorded("POST", path, 201, {}, {}, "abs-dev")]))
-    assert "attached a file to 'a-record-of-mine'" in ended.out
-    assert (here / "targets" / "dev.toml").exists()
-
-
 @pytest.mark.parametrize(("words", "kept"), [((), False), (("--keep-personal-data",), True)])
 def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_stays(
     command: RunCommand, here: Path, archive: Archive, words: tuple[str, ...], kept: bool
@@ -156,19 +149,6 @@ def test_an_identifier_that_breaks_the_rule_is_not_taken(
     ]
     assert command("init", "dev", "--from-har", archive(entries)).code == 0
     assert written(here)["realm"]["abs-dev"] == {"workflow_schema": "permit"}
-
-
-def test_a_spelling_and_a_scheme_of_its_own_are_told(
-    command: RunCommand, here: Path, archive: Archive
-) -> None:
-    capitals = recording("ABS-DEV")
-    for header in capitals[0]["request"]["headers"]:
-        if header["name"] == "Authorization":
-            header["value"] = f"Ticket {TOKEN}"
-    ended = command("init", "dev", "--from-har", archive(capitals), "--dry-run")
-    assert "abs-dev was sent as 'ABS-DEV'" in ended.out
-    assert "scheme 'Ticket'" in ended.out
-    assert not (here / "targets").exists()
 
 
 def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
@@ -234,16 +214,6 @@ def test_what_cannot_be_used_is_one_line(command: RunCommand, words: tuple[str, 
     assert ended.err.count("\n") == 1
 
 
-@pytest.mark.usefixtures("here")
-def test_an_address_that_is_set_but_empty_is_named(
-    command: RunCommand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REGISTRY_BASE_URL", "")
-    ended = command("init", "dev")
-    assert (ended.code, ended.err.count("\n")) == (4, 1)
-    assert "or set REGISTRY_BASE_URL; it is set, but empty" in ended.err
-
-
 @pytest.mark.parametrize(
     ("shorten", "says"),
     [
@@ -281,68 +251,6 @@ def test_a_recording_without_bodies_says_what_it_could_not_show(
     assert "workflow_document" not in written(here)["realm"]["abs-dev"]
 
 
-class Person:
-    """Answers what `init` asks at a terminal; `^C` is the key."""
-
-    def __init__(self, answers: tuple[str, ...]) -> None:
-        self.asked: list[str] = []
-        self._answers = iter(answers)
-
-    def __call__(self, question: str) -> str:
-        self.asked.append(question)
-        answer = next(self._answers)
-        if answer == "^C":
-            raise KeyboardInterrupt
-        return answer
-
-
-@pytest.fixture
-def asks(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, list[str]]]:
-    """Runs `init` at a terminal, and returns how it ended and what it asked."""
-
-    def run(answers: tuple[str, ...], *words: str) -> tuple[Any, list[str]]:
-        person = Person(answers)
-        monkeypatch.setattr("contracts.cli.init._at_a_terminal", lambda: True)
-        monkeypatch.setattr("click.termui.visible_prompt_func", person)
-        return command("init", *words), person.asked
-
-    return run
-
-
-ADDRESS = "https://one.example"
-
-
-@pytest.mark.parametrize(
-    ("answers", "says", "realms"),
-    [
-        (("", ADDRESS, "abs-dev"), "", ["abs-dev"]),
-        (("nowhere.har", "", ADDRESS, ""), "there is no file 'nowhere.har'", 4),
-        (("", f"{ADDRESS}/api/v2013", "one", ADDRESS, ""), "take that out", 4),
-        (("", ADDRESS, "abs", "bch-dev, chm-dev"), "'abs' is a production realm", ["bch-dev", "chm-dev"]),
-        (("", ADDRESS, "zz", "ort-dev"), "unknown realm 'zz'", ["ort-dev"]),
-    ],
-    ids=["plain", "no such recording", "addresses", "production", "unknown realm"],
-)
-def test_a_person_is_asked_until_the_answer_can_be_used(
-    asks: Any, here: Path, answers: tuple[str, ...], says: str, realms: list[str] | int
-) -> None:
-    ended, asked = asks(answers, "dev", "--no-look")
-    assert ended.code == 0, ended
-    assert len(asked) == len(answers)
-    assert says in ended.err
-    settings = written(here)
-    assert settings["base_url"] == ADDRESS
-    assert settings["realms"] == realms or len(settings["realms"]) == realms
-
-
-@pytest.mark.parametrize("answers", [("^C",), ("", "^C"), ("", ADDRESS, "^C")], ids=len)
-def test_ctrl_c_at_a_question_writes_nothing(asks: Any, here: Path, answers: tuple[str, ...]) -> None:
-    ended, _ = asks(answers, "dev")
-    assert ended.code == 2
-    assert ended.err.splitlines()[-2:] == ["nothing is written", "registry-contracts: interrupted"]
-    assert list(here.iterdir()) == []
-
-
 def test_ctrl_c_while_it_looks_says_that_the_settings_are_written(
     command: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -352,18 +260,10 @@ def test_ctrl_c_while_it_looks_says_that_the_settings_are_written(
     monkeypatch.setattr("contracts.cli.init.examine", interrupted)
     monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
-    ended = command("init", "dev", "--base-url", ADDRESS)
+    ended = command("init", "dev", "--base-url", "https://one.example")
     assert ended.code == 2
     assert "targets/dev.toml is written; the target was not looked at" in ended.err
-    assert written(here)["base_url"] == ADDRESS
-
-
-def test_a_file_that_is_there_is_replaced_when_the_person_says_so(asks: Any, here: Path) -> None:
-    assert asks((), "dev", "--base-url", "https://two.example", "--no-look")[0].code == 0
-    assert asks(("n",), "dev", "--base-url", ADDRESS, "--no-look")[0].code == 4
-    assert written(here)["base_url"] == "https://two.example"
-    assert asks(("y",), "dev", "--base-url", ADDRESS, "--no-look")[0].code == 0
-    assert written(here)["base_url"] == ADDRESS
+    assert written(here)["base_url"] == "https://one.example"
 
 
 def test_a_folder_that_takes_no_file_is_one_line_and_leaves_nothing(

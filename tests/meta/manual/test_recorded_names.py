@@ -102,7 +102,7 @@ def test_settings_behind_names_of_its_own_are_learned_too(command: RunCommand, t
     archive.write_text(json.dumps({"log": {"entries": entries}}), "utf-8")
     ended = command("init", "dev", "--from-har", archive, "--no-look")
     assert ended.code == 0, ended
-    assert "$top was sent as 'limit'  (request 3)" in ended.out
+    assert '$top was sent as "limit"' in ended.out
     path = tmp_path / "targets" / "dev.toml"
     realm = tomllib.loads(path.read_text("utf-8"))["realm"]["abs-dev"]
     assert (realm["workflow_schema"], realm["contact_schema"]) == ("permit", "contact")
