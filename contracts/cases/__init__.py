@@ -1,6 +1,6 @@
 """What a contract test uses, from one place: `from contracts.cases import Actor, Claims, contract, drafts`.
 
-Values send nothing (`sample_records`, `contents`, `identifiers`, `generated_faults`, `hostile_input`);
+Values send nothing (`sample_records`, `contents`, `identifiers`, `generated_cases`, `hostile_input`);
 arrangements and requests send (`Arrangement`, `requests`, `WorkflowRecords`, …); claims judge what came back.
 
 A name is imported when it is first asked for: the commands use a few light modules of this package, and the claims
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from contracts.cases.comparison import shape as shape
     from contracts.cases.comparison import status as status
     from contracts.cases.contact_requests import ContactRequests as ContactRequests
-    from contracts.cases.contact_requests import UnauthenticatedContacts as UnauthenticatedContacts
     from contracts.cases.contents import Limit as Limit
     from contracts.cases.drafts import claim_each_refused as claim_each_refused
     from contracts.cases.fault_probe import Probe as Probe
+    from contracts.cases.generated_cases import Case as Case
+    from contracts.cases.generated_cases import for_each_case as for_each_case
     from contracts.cases.hostile_input import Deal as Deal
     from contracts.cases.hostile_input import share as share
     from contracts.cases.known_lists import known_drafts as known_drafts
@@ -89,10 +90,11 @@ _NAMES = {
     "contracts.cases.arrangement": "Arrangement Attachment Draft attach require upload",
     "contracts.cases.shared_documents": "document_for_uploads second_document shared_document",
     "contracts.cases.comparison": "shape status",
-    "contracts.cases.contact_requests": "ContactRequests UnauthenticatedContacts",
+    "contracts.cases.contact_requests": "ContactRequests",
     "contracts.cases.contents": "Limit",
     "contracts.cases.drafts": "claim_each_refused",
     "contracts.cases.fault_probe": "Probe",
+    "contracts.cases.generated_cases": "Case for_each_case",
     "contracts.cases.hostile_input": "Deal share",
     "contracts.cases.known_lists": "known_drafts known_files",
     "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",

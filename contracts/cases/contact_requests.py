@@ -15,12 +15,9 @@ from contracts.cases.drafts import identifier_in_use, refused_as_in_use
 from contracts.cases.sample_records import (
     CONTACT_FIELDS,
     MANDATORY_FIELDS,
-    WRONG_KIND,
     Record,
     Samples,
-    all_wrong,
     without,
-    wrong_kinds,
 )
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
@@ -47,22 +44,37 @@ class Reporting:
     names: bool
     takes: bool
 
-    def claim_refused(self, claim: Claim, exchange: Exchange, field: str) -> None:
-        """Claim that a record was refused with an errors array.
+    def relies_on(self, exchange: Exchange, field: str, *, named: bool = False, told: bool = True) -> None:
+        """See that how the operation reports in general lets the answer to one faulty record be judged.
 
         Args:
             field: What is wrong.
+            named: The field has to be told as missing.
+            told: An errors array is due.
 
         Raises:
-            Blocked: the operation does so with no record; another clause holds that finding. Or it refuses the record
-                that lacks nothing as well, and does not name the field.
+            Blocked: the operation takes all such records, gives no errors array or names no missing field at all;
+                another clause holds that finding. Or it refuses the record that lacks nothing as well, and does not
+                name the field.
         """
         answer = usable(exchange)
-        self._relies_on_reason(exchange, field)
-        if not errors_array.turned_down(answer) and not self.refuses:
+        refused, errors = errors_array.turned_down(answer), readers.errors(answer)
+        if refused and not self.takes and not errors_array.reports(answer, field):
+            raise _blocked(exchange, f"refuses records that lack nothing too, and names no {field}")
+        if not refused and not self.refuses:
             raise _blocked(exchange, "takes records that lack mandatory fields")
-        if answer.refusal and not readers.errors(answer) and not self.arrays:
+        if told and answer.refusal and not errors and not self.arrays:
             raise _blocked(exchange, "refuses faulty records without an errors array")
+        if not named or errors_array.reports(answer, field, errors_array.MANDATORY):
+            return
+        if _refused_for(exchange, exchange.notes.get(_MADE_UP_FIELDS, ())):
+            raise _blocked(exchange, "refuses values that are not shown, and may tell one fault at a time")
+        if not self.names:
+            raise _blocked(exchange, f"names no missing field with {errors_array.MANDATORY}")
+
+    def claim_refused(self, claim: Claim, exchange: Exchange, field: str) -> None:
+        """Claim that a record was refused with an errors array for what is wrong with a field."""
+        self.relies_on(exchange, field)
         claim.content_refused(exchange)
 
     def refused_before(self, claim: Claim, exchange: Exchange) -> Exchange:
@@ -74,28 +86,6 @@ class Reporting:
         if not self.refuses and not errors_array.turned_down(usable(exchange)):
             claim.content_refused(exchange)
         return errors_array.refused_before(exchange)
-
-    def claim_turned_down(self, claim: Claim, exchange: Exchange, field: str) -> None:
-        """Claim that a record was refused, in whatever way; arguments and what is raised as for `claim_refused`."""
-        self._relies_on_reason(exchange, field)
-        if not errors_array.turned_down(usable(exchange)) and not self.refuses:
-            raise _blocked(exchange, "takes records that lack mandatory fields")
-        claim.turned_down(exchange)
-
-    def claim_mandatory(self, claim: Claim, exchange: Exchange, field: str) -> None:
-        """Claim that a record was refused and `Error.Mandatory` names the missing field.
-
-        Raises:
-            Blocked: the operation reports no field so; another clause holds that finding.
-        """
-        self.claim_refused(claim, exchange, field)
-        answer = usable(exchange)
-        named = errors_array.reports(answer, field, errors_array.MANDATORY)
-        if not named and _refused_for(exchange, exchange.notes.get(_MADE_UP_FIELDS, ())):
-            raise _blocked(exchange, "refuses values that are not shown, and may tell one fault at a time")
-        if not named and not self.names:
-            raise _blocked(exchange, f"names no missing field with {errors_array.MANDATORY}")
-        claim.reports(exchange, errors_array.MANDATORY, field)
 
     def claim_some_mandatory(self, claim: Claim, exchange: Exchange) -> None:
         """Claim that a record without any field was refused, with `Error.Mandatory` at least once.
@@ -113,11 +103,6 @@ class Reporting:
         claim.holds(
             missed, exchange, expected=f"{errors_array.MANDATORY} among the errors", seen=answer.quote()
         )
-
-    def _relies_on_reason(self, exchange: Exchange, field: str) -> None:
-        answer = usable(exchange)
-        if errors_array.turned_down(answer) and not self.takes and not errors_array.reports(answer, field):
-            raise _blocked(exchange, f"refuses records that lack nothing too, and names no {field}")
 
 
 def read_reporting(probes: Mapping[str, Exchange], *, takes: bool) -> Reporting:
@@ -147,6 +132,13 @@ CREATE, UPDATE = "createContact", "updateContact"
 _MADE_UP_FIELDS: Final = "made-up fields"
 #: Fields whose absence tells how an operation reports; two, so that a fault in one of them does not blur the picture.
 _PROBED = ("firstName", "emails")
+
+
+def note_made_up(sent: Exchange, record: Any, samples: Samples) -> Exchange:
+    """Note which fields of a record hold values that neither the document nor the settings show."""
+    there = record if isinstance(record, dict) else {}
+    sent.notes[_MADE_UP_FIELDS] = [field for field in samples.made_up_fields if field in there]
+    return sent
 
 
 class ContactRequests:
@@ -219,9 +211,7 @@ class ContactRequests:
         sent = (actor or self._actor).send(
             self.operation, path=path, query=asked, json=record, body=body, **parts
         )
-        there = record if isinstance(record, dict) else {}
-        sent.notes[_MADE_UP_FIELDS] = [field for field in self._samples.made_up_fields if field in there]
-        return sent
+        return note_made_up(sent, record, self._samples)
 
     def faulty(self, name: str, record: Any) -> Exchange:
         """The answer to a faulty record that several cases look at: sent once in a run, and anew in every replay.
@@ -252,21 +242,6 @@ class ContactRequests:
         """A record with an identifier of its own in its header."""
         return record | {"header": record["header"] | {"identifier": self.fresh_uid()}}
 
-    def of_wrong_kind(self, field: str) -> Iterator[Exchange]:
-        """The answers to records in which a field has each kind it must not have.
-
-        Where the errors of one record with every field wrong name this field, that answer serves: the service has
-        seen what is wrong with it. Otherwise, and in a replay, the field is wrong alone.
-        """
-        for turn, (kind, record) in enumerate(wrong_kinds(self.record(), field).items()):
-            if self._attempt is not None and self._attempt.number == 1:
-                together = self.faulty(f"all wrong {turn}", all_wrong(self.record(), turn))
-                answer = together.response
-                if answer is not None and not together.fault and errors_array.reports(answer, field):
-                    yield together
-                    continue
-            yield self.faulty(f"{field} as {kind}", record)
-
     def lacking(self, field: str) -> Exchange:
         """The answer to a record that lacks one field."""
         return self.faulty(f"without {field}", without(self.record(), field))
@@ -285,44 +260,6 @@ class ContactRequests:
             return bool(self._arrange.contact(self._actor))
         except Blocked:
             return False
-
-
-class UnauthenticatedContacts:
-    """The contact operations for a client without a token, also where the settings tell no valid contact."""
-
-    def __init__(self, author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> None:
-        self._author = author
-        self._arrange = arrange
-        self._samples = samples
-        self._fresh = fresh
-
-    def send(self, operation: str, actor: Actor) -> Exchange:
-        """A request that has nothing wrong but who sends it; or one whose answer differs for who sends it.
-
-        Args:
-            actor: A client that must be refused.
-
-        Raises:
-            Untested: the settings name no valid contact, and the content is judged before the client.
-        """
-        try:
-            contacts = ContactRequests(operation, self._author, self._arrange, self._samples, self._fresh)
-            return contacts.send(contacts.record(), actor=actor)
-        except Untested as missing:
-            return self._by_difference(missing, operation, actor)
-
-    def _by_difference(self, missing: Untested, operation: str, actor: Actor) -> Exchange:
-        uid = self._fresh.uid()
-        record = self._samples.stand_in(uid)
-        faulty = {name: value if name == "header" else WRONG_KIND for name, value in record.items()}
-        parts: dict[str, Any] = {"query": {"schema": record["header"]["schema"]}, "json": faulty}
-        parts["path"] = {"uid": uid} if operation == UPDATE else {}
-        control, judged = self._author.send(operation, **parts), actor.send(operation, **parts)
-        if taken(control) or usable(judged).status == control.answer.status:
-            raise Untested(
-                f"{missing}, and a faulty record is answered {control.answer.quote()} with a token too"
-            )
-        return judged
 
 
 #: Identifiers of one answer that are tried.

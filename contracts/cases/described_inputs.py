@@ -58,16 +58,34 @@ LINK_CLAUSES: Final = (*_FREED.values(), "draft-get-content", "draft-exists-pres
 @lru_cache(maxsize=8)
 def described(realm: str) -> Any:
     """The description of one realm as Schemathesis reads it; only what it says is generated, links are its own."""
+    return _read_by_schemathesis(load_description().for_realm(realm))
+
+
+@lru_cache(maxsize=32)
+def described_operation(operation: str) -> Any:
+    """The description of one operation alone, of which cases are made; the same for all its realms."""
+    document = load_description().for_realm(load_description().operations[operation].realms[0])
+    for item in document["paths"].values():
+        for method, node in list(item.items()):
+            if isinstance(node, dict) and node.get("operationId", operation) != operation:
+                del item[method]
+    return _read_by_schemathesis(document)
+
+
+def _read_by_schemathesis(document: dict[str, Any]) -> Any:
     config = schemathesis.Config.from_dict(
         {
             "generation": {"allow-x00": False, "codec": "utf-8"},
             "phases": {
-                "coverage": {"unexpected-methods": []},
+                "examples": {"enabled": False},
+                "fuzzing": {"enabled": False},
+                # Undeclared methods are never tried: on a shared environment they might work.
+                "coverage": {"unexpected-methods": [], "generation": {"mode": "negative"}},
                 "stateful": {"inference": {"algorithms": []}, "generation": {"mode": "positive"}},
             },
         }
     )
-    return schemathesis.openapi.from_dict(load_description().for_realm(realm), config=config)
+    return schemathesis.openapi.from_dict(document, config=config)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from contracts.cases.drafts import save
 from contracts.cases.sample_records import Samples, without
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.checks.claims import Claim, Claims
+from contracts.checks.errors_array import MANDATORY
 from contracts.checks.outcomes import done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -98,7 +99,8 @@ def refusals_are_kept_apart(contacts: ContactRequests, clauses: Mapping[str, Cla
     reporting = contacts.reporting()
     sent = at_once(lambda field: contacts.send(without(contacts.record(), field)), list(clauses))
     for (field, claim), refused in zip(clauses.items(), sent, strict=True):
-        reporting.claim_mandatory(claim, refused, field)
+        reporting.relies_on(refused, field, named=True)
+        claim.reports(refused, MANDATORY, field)
 
 
 class OverlappingDrafts:

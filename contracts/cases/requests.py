@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement, Attachment
 from contracts.cases.contents import png
-from contracts.cases.generated_faults import ABSENT
 from contracts.cases.list_pages import NOTHING_THERE
 from contracts.cases.sample_records import WRONG_KIND, Samples
 from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
@@ -22,6 +21,9 @@ from contracts.interface.description import load_description, operations_with
 from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import Namespace
 from contracts.settings.target import Account
+
+#: Marks a part that is left out.
+ABSENT: Final = object()
 
 
 @dataclass(frozen=True)

@@ -332,61 +332,6 @@ def _spoilt(name: str, value: Any) -> Any:
     return value if name == "header" else copy.deepcopy(WRONG_KIND)
 
 
-_TEXT_WRONG: Final[dict[str, Any]] = {"object": {"text": "Maathai"}, "array": ["Maathai"]}
-
-
-_OBJECT_WRONG: Final[dict[str, Any]] = {
-    "string": "Maathai",
-    "array": ["Maathai"],
-    "number": 17,
-    "boolean": True,
-}
-
-
-_ARRAY_WRONG: Final[dict[str, Any]] = {
-    "string": "Maathai",
-    "object": {"text": "Maathai"},
-    "number": 17,
-    "boolean": True,
-}
-
-
-def _inside(place: str, wrong: dict[str, Any], wrap: Any) -> dict[str, Any]:
-    return {f"{place}-{name}": wrap(value) for name, value in wrong.items()}
-
-
-_NAMED: Final = _OBJECT_WRONG | _inside("identifier", _TEXT_WRONG, lambda value: {"identifier": value})
-
-
-_LINKS: Final = (
-    _ARRAY_WRONG
-    | {"item-string": ["https://example.test/"], "item-number": [17]}
-    | _inside("url", _TEXT_WRONG, lambda value: [{"url": value}])
-    | _inside("second-url", _TEXT_WRONG, lambda value: [{"url": "https://example.test/"}, {"url": value}])
-)
-
-
-#: Wrong values by the kind of a field; each kind keeps the order, so that a share of them can be taken in turn.
-WRONG_KINDS: Final[dict[str, dict[str, Any]]] = {
-    "string": _TEXT_WRONG,
-    "lstring": _OBJECT_WRONG
-    | _inside("text", _TEXT_WRONG, lambda value: {"en": value})
-    | _inside("second-text", _TEXT_WRONG, lambda value: {"en": "Nairobi", "fr": value}),
-    "Term": _NAMED,
-    "Reference": _NAMED,
-    "array of string": _ARRAY_WRONG
-    | _inside("item", _TEXT_WRONG, lambda value: [value])
-    | _inside("second-item", _TEXT_WRONG, lambda value: ["office@example.test", value]),
-    "array of Link": _LINKS,
-    "Header": _OBJECT_WRONG
-    | _inside("identifier", _TEXT_WRONG, lambda value: {"identifier": value})
-    | _inside("schema", _TEXT_WRONG, lambda value: {"schema": value})
-    | _inside("languages", _ARRAY_WRONG, lambda value: {"languages": value})
-    | _inside("language", _TEXT_WRONG, lambda value: {"languages": [value]})
-    | _inside("second-language", _TEXT_WRONG, lambda value: {"languages": ["en", value]}),
-}
-
-
 #: A member name that can be no language code.
 NO_LANGUAGE: Final = "a phrase, and no language code"
 
@@ -483,31 +428,9 @@ def without(record: Record, *fields: str) -> Record:
     return {name: value for name, value in record.items() if name not in fields}
 
 
-def wrong_kinds(record: Record, field: str) -> dict[str, Record]:
-    """Records in which a field has each kind it must not have, by the name of the kind."""
-    wrong = WRONG_KINDS[CONTACT_FIELDS[field]]
-    return {name: record | {field: _beside(record, field, value)} for name, value in wrong.items()}
-
-
-def all_wrong(record: Record, turn: int) -> Record:
-    """A record every field of which has a kind that it must not have: for each turn another, while there is one."""
-    fields = {field: list(wrong_kinds(record, field).values()) for field in CONTACT_FIELDS}
-    return record | {field: kinds[turn % len(kinds)][field] for field, kinds in fields.items()}
-
-
-def wrong_kind_in_turn(record: Record, field: str, turn: int) -> dict[str, Record]:
-    """One of `wrong_kinds`: another for each turn, and for fields of one kind."""
-    every = wrong_kinds(record, field)
-    name = list(every)[(list(CONTACT_FIELDS).index(field) + turn) % len(every)]
-    return {name: every[name]}
-
-
-def _beside(record: Record, field: str, value: Any) -> Any:
-    """The wrong value; one inside a header stands beside the members that are right."""
-    there = record.get(field)
-    if field == "header" and isinstance(there, dict) and isinstance(value, dict):
-        return there | copy.deepcopy(value)
-    return copy.deepcopy(value)
+def of_another_kind(record: Record, field: str) -> Record:
+    """A record in which a field is an object where a text is due, and a text anywhere else."""
+    return record | {field: {"text": "Maathai"} if CONTACT_FIELDS[field] == "string" else "Maathai"}
 
 
 def unknown_language(record: Record, field: str) -> Record:

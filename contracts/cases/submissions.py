@@ -44,8 +44,6 @@ NO_OBJECTS: Final[dict[str, Any]] = {
     "array": [{"title": "document"}],
     "null": None,
 }
-#: Values that are plainly no string; a number may be read as one.
-NO_STRINGS: Final[dict[str, Any]] = {"object": {"text": "a"}, "array": ["a"]}
 
 
 def submit(
@@ -91,11 +89,6 @@ def bodies_without_document(samples: Samples, identifier: str) -> dict[str, Any]
         "null": {"document": None},
         "bare": samples.document(identifier),
     }
-
-
-def documents_of_other_kinds() -> list[dict[str, Any]]:
-    """Submissions whose document is there and is no object."""
-    return [{"document": value} for value in NO_OBJECTS.values() if value is not None]
 
 
 def submit_faulty(

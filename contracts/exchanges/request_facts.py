@@ -215,11 +215,22 @@ def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestF
         except (ValueError, RecursionError):
             yield RequestFault("body:malformed", "the body is not JSON", firm=_breaks_off(content))
             return
+    if _HALF_SIGN in content.lower() or _HALF_BYTE in content:
+        value = _readable(value)
+    yield from _of_value(schema, value)
+
+
+def faults_of_body(operation: str, value: Any) -> Iterator[RequestFault]:
+    """The faults of a JSON value that is sent as the body of an operation."""
+    schema = body_schema(operation)
+    if schema is not None:
+        yield from _of_value(schema, value)
+
+
+def _of_value(schema: Mapping[str, Any], value: Any) -> Iterator[RequestFault]:
     if value == {} and schema.get("required"):
         yield RequestFault("body:empty", "the body is an empty object")
         return
-    if _HALF_SIGN in content.lower() or _HALF_BYTE in content:
-        value = _readable(value)
     validator = _validator(json.dumps(schema, sort_keys=True))
     for error in validator.iter_errors(value):
         yield from _of_body(error, value)

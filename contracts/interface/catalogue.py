@@ -27,7 +27,7 @@ _REFUSALS = range(400, 500)
 _NEED = re.compile(r"(realm|account|attachments)\.[a-z_]+")
 _FAULT = re.compile(
     r"((path|query|header)(\.[$\w-]+)?|body(\.[$\w-]+|\.\*)*):"
-    r"(missing|wrong-kind|too-short|too-long|pattern|unknown-value|unknown-property|empty|malformed)"
+    r"(missing|wrong-kind|null|number|too-short|too-long|pattern|unknown-value|unknown-property|empty|malformed)"
 )
 _REQUIRED = ("id", "level", "operations", "source", "wording")
 _TEXTS = ("id", "level", "wording", "title", "message", "untested")

@@ -31,6 +31,8 @@ _SHOWN_LINES = 12
 #: This module, also when it is run as a program.
 _MODULE = "contracts.interface.clause_table"
 _FOUND = pytest.StashKey[dict[str, dict[str, None]]]()
+#: The case of generated faults.
+_OF_FAULTS = pytest.StashKey[str]()
 _GOOD_ENDINGS = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
@@ -89,11 +91,18 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     for mark in item.iter_markers(MARK):
         for clause in mark.kwargs["clauses"]:
             cases.setdefault(clause, {})[_name(item)] = None
+        if mark.kwargs["faults"]:
+            item.config.stash[_OF_FAULTS] = _name(item)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Write the list."""
     cases = session.config.stash.setdefault(_FOUND, {})
+    generated = session.config.stash.get(_OF_FAULTS, "")
+    # Named where no other case declares the clause: generated cases are about every one that lists faults.
+    for clause in load_catalogue() if generated else ():
+        if clause.faults and clause.untested is None:
+            cases.setdefault(clause.id, {generated: None})
     text = json.dumps({clause: list(names) for clause, names in cases.items()})
     Path(session.config.getoption(_OPTION)).write_text(text, encoding="utf-8")
 

@@ -10,10 +10,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.cases.arrangement import Arrangement
-from contracts.cases.fault_probe import graft
-from contracts.cases.generated_faults import ABSENT, Fault, faults
-from contracts.cases.requests import CONTENT, OrdinaryRequests, Request, ValidRequests
-from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
+from contracts.cases.generated_cases import Fault, with_fault
+from contracts.cases.requests import ABSENT, CONTENT, OrdinaryRequests, Request, ValidRequests
+from contracts.cases.sample_records import (
+    NO_LANGUAGE,
+    STAND_IN_SCHEMA,
+    UNKNOWN_FIELD,
+    UNKNOWN_TERM,
+    WRONG_KIND,
+    Samples,
+)
 from contracts.checks.outcomes import Untested
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.exchange import Exchange
@@ -223,47 +229,49 @@ def walk(value: Any, steps: Sequence[str]) -> Any:
     return value
 
 
-#: Faults that no schema has a word for, with the value that is sent; `body:malformed` is made of the body itself.
-_FURTHER: Final[tuple[tuple[str, str, str, Any], ...]] = (
-    ("header", "Authorization", "unknown-value", "Bearer never-issued"),
-    ("header", "Authorization", "malformed", "Bearer"),
-    ("header", "Realm", "empty", ""),
-    ("query", "$top", "malformed", "ten"),
-    ("query", "$skip", "malformed", "ten"),
-    ("query", "$filter", "malformed", "((("),
-    ("query", "$orderby", "malformed", "((("),
-    ("query", "top", "malformed", "ten"),
-    ("query", "skip", "malformed", "ten"),
-    ("query", "filter", "malformed", "((("),
-    ("query", "orderby", "malformed", "((("),
-    ("body", "", "malformed", None),
-    ("body", "", "empty", {}),
-)
+#: What is sent for a fault, by its key or else by its kind; `body:malformed` is made of the body itself.
+_VALUES: Final[Mapping[str, Any]] = {
+    "header.Authorization:unknown-value": "Bearer never-issued",
+    "header.Authorization:malformed": "Bearer",
+    "body:malformed": None,
+    "body:empty": {},
+    "path.uid:pattern": "a-name-with-a-!",
+    "path.attachmentId:wrong-kind": "one",
+    "path.tempFileId:pattern": "a b",
+    "header.Content-Type:malformed": "multipart/form-data",
+    "missing": ABSENT,
+    "wrong-kind": WRONG_KIND,
+    "null": None,
+    "number": 17,
+    "empty": "",
+    "malformed": "(((",
+    "too-short": "",
+    "too-long": "x" * 1001,
+    "unknown-value": UNKNOWN_TERM,
+    "unknown-property": {UNKNOWN_FIELD: "42"},
+    "pattern": {NO_LANGUAGE: "Nairobi"},
+}
 
 
-def known_faults(operation: str, realm: str, catalogue: Catalogue) -> list[Fault]:
-    """One fault for each key that can be made of an operation: the generated ones, and those a clause speaks about."""
-    spoken = {fault for clause in catalogue.by_operation(operation) for fault in clause.faults}
-    by_key: dict[str, Fault] = {}
-    for fault in faults(operation, realm):
-        known = by_key.setdefault(fault.key, fault)
-        # Numbers, booleans and null are read kindly by many services: a plainer fault is the better example.
-        if isinstance(known.value, int | float | None) and not isinstance(fault.value, int | float | None):
-            by_key[fault.key] = fault
-    for place, name, kind, value in _FURTHER:
-        fault = Fault(place, name, kind, value)
-        if fault.key in spoken:
-            by_key.setdefault(fault.key, fault)
-    return list(by_key.values())
+def known_faults(operation: str, catalogue: Catalogue) -> list[Fault]:
+    """The faults of an operation that a clause speaks about and that can be made by themselves."""
+    spoken = (fault for clause in catalogue.by_operation(operation) for fault in clause.faults)
+    made = []
+    for key in dict.fromkeys(spoken):
+        place, _, kind = key.partition(":")
+        where, *steps = place.split(".")
+        if "*" not in key and key != "body:too-long":
+            made.append(Fault(where, tuple(steps), key, _VALUES.get(key, _VALUES.get(kind))))
+    return made
 
 
-def choose_fault(operation: str, realm: str, name: str, known: Iterable[Fault] | None = None) -> Fault:
+def choose_fault(operation: str, name: str, known: Iterable[Fault] | None = None) -> Fault:
     """The fault of a name: its whole key, its part (`body.firstName`), or its kind alone.
 
     Raises:
         UsageError: the operation has no such fault; names the nearest one.
     """
-    possible = list(known if known is not None else known_faults(operation, realm, load_catalogue()))
+    possible = list(known if known is not None else known_faults(operation, load_catalogue()))
     for matching in (
         [fault for fault in possible if fault.key == name],
         [fault for fault in possible if fault.key.partition(":")[0] == name],
@@ -476,7 +484,7 @@ class RequestPreparer:
     def _faulty(
         self, request: Request, content: bytes | None, chosen: str
     ) -> tuple[Request, bytes | None, str]:
-        fault = choose_fault(self._operation.id, self._realm, chosen)
+        fault = choose_fault(self._operation.id, chosen)
         note = f"fault: {fault.key}"
         if fault.key == "body:malformed":
             return request, json_text(request.body).encode()[:-1] + b",", note
@@ -485,7 +493,7 @@ class RequestPreparer:
             missed = self._session.namespace.uid(_EDGES[fault.kind])
             return replace(request, path={**request.path, fault.name: missed}), content, note
         try:
-            return graft(request, fault, self._session.namespace), content, note
+            return with_fault(request, fault, self._session.namespace), content, note
         except (KeyError, IndexError, TypeError, StopIteration):
             raise UsageError(
                 f"--invalid {chosen}: the request that was made up has no {fault.key.partition(':')[0]}; "

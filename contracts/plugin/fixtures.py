@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -11,11 +10,11 @@ from zlib import crc32
 import pytest
 
 from contracts.cases.arrangement import Arrangement
-from contracts.cases.contact_requests import ContactRequests, UnauthenticatedContacts
+from contracts.cases.contact_requests import ContactRequests
 from contracts.cases.contents import Limit, upload_limit
+from contracts.cases.described_inputs import described_operation
 from contracts.cases.drafts import prove
-from contracts.cases.fault_probe import Exercise, Probe, judged
-from contracts.cases.generated_faults import faults, one_of_each
+from contracts.cases.fault_probe import Exercise, Probe, Turns
 from contracts.cases.hostile_input import Deal
 from contracts.cases.marks import Profile
 from contracts.cases.properties import Properties, example_database
@@ -108,14 +107,6 @@ def contacts(
 
 
 @pytest.fixture
-def unauthenticated(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace
-) -> UnauthenticatedContacts:
-    """The contact operations without a token."""
-    return UnauthenticatedContacts(author, arrange, samples, fresh)
-
-
-@pytest.fixture
 def records(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, attempt: Attempt
 ) -> WorkflowRecords:
@@ -157,18 +148,34 @@ def credentials(worker: Worker) -> Credentials:
 
 
 @pytest.fixture
-def probe(
-    worker: Worker, attempt: Attempt, author: Actor, bases: ValidRequests, operation: str, realm: str
-) -> Probe:
-    """Judges generated faults of the operation: one of each kind in the gate, dealt out among the realms; all later."""
-    thorough = worker.selection.profile.includes(Profile.NIGHTLY)
+def description(request: pytest.FixtureRequest, operation: str, probe: Probe) -> Any:  # noqa: ARG001 - the judge
+    """The description of one operation, of which Schemathesis makes cases; the same in every realm."""
+    request.session.testscollected -= 1  # Schemathesis counts the operation as one more test
+    return described_operation(operation)
+
+
+@pytest.fixture
+def exercise(
+    bases: ValidRequests,
+    author: Actor,
+    samples: Samples,
+    fresh: Namespace,
+    contacts: ContactRequests,
+    operation: str,
+) -> Exercise:
+    """Sends single faults of the operation, each in a request that is right otherwise."""
+    return Exercise(operation, bases, author, samples, fresh, contacts.reporting)
+
+
+@pytest.fixture
+def probe(worker: Worker, attempt: Attempt, exercise: Exercise, operation: str, realm: str) -> Probe:
+    """Judges generated cases of the operation: in a gate they are dealt out among the realms, later all are sent."""
     has = worker.description.operations[operation].realms
     run = worker.selection.realms or worker.target.realms
     realms = [name for name in run if name in has] or [realm]
-    sent = partial(judged, worker.catalogue, operation)
-    chosen = faults(operation, realm) if thorough else one_of_each(operation, realm, realms, sent)
-    exercise = Exercise(operation, bases, author, worker.namespace)
-    return Probe(operation, attempt, worker.catalogue, exercise, chosen)
+    everything = worker.selection.profile.includes(Profile.NIGHTLY)
+    turns = Turns(realms.index(realm) if realm in realms else 0, len(realms), everything)
+    return Probe(operation, attempt, worker.catalogue, exercise, turns)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from typing import Final
 
 import click
 
-from contracts.cases.generated_faults import make_all
 from contracts.errors import UsageError
 from contracts.file_formats import convert, parse, plain
 from contracts.interface.catalogue import load_catalogue
@@ -40,8 +39,6 @@ from contracts.sandbox.faults import population
 #: Many times what the slowest trial takes alone, as other work may want the cores too.
 _LONGEST_SECONDS: Final = 900.0
 _SAID_EVERY_SECONDS: Final = 15.0
-#: With so many it pays to make generated faults once for all.
-_MANY_TRIALS: Final = 30
 _SHOWN: Final = 500
 
 
@@ -157,8 +154,6 @@ def carry_out(proof: Proof) -> int:
         raise UsageError(f"cannot write the proof to '{proof.reports}': {error.strerror}") from None
     index = CaseIndex()
     preload(index)
-    if len(trials) > _MANY_TRIALS:
-        make_all()
     click.echo(f"proof: {len(trials)} trials to begin with; seed {seed}")
     started = time.monotonic()
     results = _Prover(proof, index, runs).results(trials)

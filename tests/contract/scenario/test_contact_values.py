@@ -13,19 +13,6 @@ from contracts.cases import (
     submissions,
 )
 
-OPTIONAL_TERMS = ("gender", "organizationType", "government")
-LINKS = ("websites", "relevantDocuments")
-
-
-@contract("contact-language-key-invalid", requests=10)
-def test_a_phrase_is_no_language_code(contacts: ContactRequests, claim: Claims, operation: str) -> None:
-    """A localised field whose text is keyed by a phrase is refused, each of the ten."""
-    for field in sample_records.LOCALISED_FIELDS:
-        sent = contacts.faulty(
-            f"language of {field}", sample_records.unknown_language(contacts.record(), field)
-        )
-        contacts.reporting().claim_refused(claim("contact-language-key-invalid", operation), sent, field)
-
 
 @contract("contact-header-language-invalid", requests=1)
 def test_a_phrase_is_no_language_of_a_header(
@@ -50,26 +37,6 @@ def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, o
     contacts.reporting().claim_refused(
         claim("contact-unknown-property", operation), sent, sample_records.UNKNOWN_FIELD
     )
-
-
-@contract("contact-optional-term-without-identifier", requests=3)
-def test_an_optional_term_without_its_identifier_is_refused(
-    contacts: ContactRequests, claim: Claims, operation: str
-) -> None:
-    """A term has an identifier, also where the field may be left out."""
-    for field in OPTIONAL_TERMS:
-        sent = contacts.send(contacts.record() | {field: {"name": "unnamed"}})
-        contacts.reporting().claim_refused(
-            claim("contact-optional-term-without-identifier", operation), sent, field
-        )
-
-
-@contract("contact-link-without-url", requests=2)
-def test_a_link_without_its_url_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
-    """A link has a url, in websites and in relevantDocuments."""
-    for field in LINKS:
-        sent = contacts.send(contacts.record() | {field: [{"name": "a page without an address"}]})
-        contacts.reporting().claim_refused(claim("contact-link-without-url", operation), sent, field)
 
 
 @contract("contact-schema-missing", "contact-schema-unknown", requests=1)

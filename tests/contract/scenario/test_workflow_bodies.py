@@ -3,8 +3,6 @@
 A refusal counts when nothing comes of it: the identifier stays free, or the record open for updates.
 """
 
-import pytest
-
 from contracts.cases import (
     CREATE,
     CREATE_NAMED,
@@ -33,37 +31,6 @@ def test_a_submission_without_a_document_is_refused(
     sent = [
         submit(operation, author, samples, identifier, body)
         for body in submissions.bodies_without_document(samples, identifier).values()
-    ]
-    claim_each_turned_down(clause, sent)
-    nothing_came_of(clause, records, identifier, *sent)
-
-
-@contract("workflow-document-kind", requests=4)
-def test_a_document_that_is_no_object_is_refused(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
-) -> None:
-    """The document is an object and nothing else."""
-    identifier, clause = records.subject(operation), claim("workflow-document-kind", operation)
-    sent = [
-        submit(operation, author, samples, identifier, body)
-        for body in submissions.documents_of_other_kinds()
-    ]
-    claim_each_turned_down(clause, sent)
-    nothing_came_of(clause, records, identifier, *sent)
-
-
-@contract("workflow-body-kind", requests=7)
-def test_a_body_that_is_no_object_is_refused(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
-) -> None:
-    """The body is an object that holds the document; it may not be left out."""
-    identifier, clause = records.subject(operation), claim("workflow-body-kind", operation)
-    sent = [
-        submit(operation, author, samples, identifier, value) for value in submissions.NO_OBJECTS.values()
-    ]
-    sent += [
-        submit(operation, author, samples, identifier, [samples.submission(identifier)]),
-        submit(operation, author, samples, identifier, body=b""),
     ]
     claim_each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
@@ -147,27 +114,3 @@ def test_information_that_is_too_long_is_refused_from_a_holder_of_the_nau_role(
     sent = submit(operation, nau, samples, identifier, submission)
     claim_each_turned_down(clause, [sent])
     nothing_came_of(clause, records, identifier, sent)
-
-
-@contract("workflow-batch-kind", "workflow-info-kind", requests=2)
-@pytest.mark.parametrize(
-    ("clause", "member"),
-    [("workflow-batch-kind", "batchId"), ("workflow-info-kind", "additionalInfo")],
-    ids=["batchId", "additionalInfo"],
-)
-def test_a_text_that_is_no_string_is_refused(
-    author: Actor,
-    records: WorkflowRecords,
-    samples: Samples,
-    claim: Claims,
-    operation: str,
-    clause: str,
-    member: str,
-) -> None:
-    """The texts beside the document are strings."""
-    identifier = records.subject(operation)
-    sent = [
-        submit(operation, author, samples, identifier, samples.submission(identifier, **{member: value}))
-        for value in submissions.NO_STRINGS.values()
-    ]
-    claim_each_turned_down(claim(clause, operation), sent)

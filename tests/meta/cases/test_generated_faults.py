@@ -1,29 +1,37 @@
-"""Generated faults are judged one by one, each looked for again before it counts."""
+"""Faults that Schemathesis generates: each has a clause, is dealt out, and is looked for again before it counts."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from contracts.cases.fault_probe import Probe, firm, judged
-from contracts.cases.generated_faults import ABSENT, Fault, one_of_each
+from contracts.cases.contact_requests import Reporting
+from contracts.cases.described_inputs import described_operation
+from contracts.cases.fault_probe import Exercise, Probe, Turns
+from contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
+from contracts.cases.requests import ABSENT, Request
 from contracts.checks.outcomes import Attempt, Contradiction, confirm
-from contracts.errors import EnvironmentFault
-from contracts.interface.catalogue import load_catalogue
+from contracts.errors import EnvironmentFault, SuiteError
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.description import load_description
+from contracts.session.namespace import Namespace
 from tests.meta.messages import answer, exchange
 
-MISSING = Fault("body", "firstName", "missing", ABSENT)
+REALMS = 3
+MISSING = Fault("header", ("Authorization",), "header.Authorization:missing", ABSENT)
 
 
-class Exercise:
+class Scripted(Exercise):
     """Answers in turn, with a status for each request."""
 
     def __init__(self, attempt: Attempt, turns: list[int | str]) -> None:
         self._attempt = attempt
         self._turns: Iterator[int | str] = iter(turns)
+        self.reporting = lambda: Reporting(refuses=True, arrays=True, names=True, takes=True)
         self.sent = 0
 
-    def send(self, _fault: Fault) -> Any:
+    def send(self, fault: Fault) -> Any:  # noqa: ARG002 - every fault is answered alike
         """Give the next answer: a status, `weather` for none, or `spoilt` for one that the weather had a hand in."""
         self.sent += 1
         turn = next(self._turns)
@@ -34,21 +42,63 @@ class Exercise:
         self._attempt.exchanges.append(sent)
         return sent
 
-    def usual(self, _fault: Fault) -> Any:
-        """A text stands everywhere."""
-        return "text"
-
 
 @pytest.fixture
 def probe(attempt: Attempt, catalogue: Any) -> Any:
     """Makes a probe and its exercise: `probe(*turns)`."""
 
-    def make(*turns: int | str) -> tuple[Probe, Exercise]:
-        exercise = Exercise(attempt, list(turns))
-        scripted: Any = exercise
-        return Probe("createContact", attempt, catalogue, scripted, ()), exercise
+    def make(*turns: int | str) -> tuple[Probe, Scripted]:
+        exercise = Scripted(attempt, list(turns))
+        return Probe("createContact", attempt, catalogue, exercise, Turns(0, 1)), exercise
 
     return make
+
+
+@pytest.fixture(params=load_description().operations)
+def operation(request: pytest.FixtureRequest) -> str:
+    """Each operation."""
+    return str(request.param)
+
+
+@pytest.fixture
+def description(request: pytest.FixtureRequest, operation: str) -> Any:
+    """Its description, of which cases are made."""
+    request.session.testscollected -= 1
+    return described_operation(operation)
+
+
+@pytest.fixture
+def dealt(operation: str) -> list[Probe]:
+    """A probe for each realm of a run."""
+    return [
+        Probe(operation, Attempt(1), load_catalogue(), Scripted(Attempt(1), []), Turns(place, REALMS))
+        for place in range(REALMS)
+    ]
+
+
+@for_each_case
+def test_every_generated_fault_has_a_clause(case: Case, operation: str) -> None:
+    for fault in faults_of(operation, case):
+        assert load_catalogue().for_fault(operation, fault.key), fault.key
+
+
+@pytest.fixture
+def due() -> Iterator[list[set[str]]]:
+    """The clauses of what each realm sends of an operation; of its content, they are the same in each."""
+    sent: list[set[str]] = [set() for _ in range(REALMS)]
+    yield sent
+    assert all(sent)
+    content = [{name for name in clauses if name.startswith(("contact-", "workflow-"))} for clauses in sent]
+    assert content[0] == content[1] == content[2]
+
+
+@for_each_case
+def test_every_realm_of_a_run_gets_a_fault_of_each_clause_on_content(
+    case: Case, dealt: list[Probe], due: list[set[str]]
+) -> None:
+    for probe, clauses in zip(dealt, due, strict=True):
+        found = [(fault, probe.clause_of(fault)) for fault in probe.due(case)]
+        clauses |= {clause.id for _, clause in found if clause.level is Level.MUST}
 
 
 def test_a_refused_fault_holds(probe: Any, attempt: Attempt) -> None:
@@ -107,48 +157,33 @@ def test_weather_that_lasts_is_told_as_weather(probe: Any) -> None:
     assert exercise.sent == 4
 
 
-def test_a_should_is_confirmed_without_ending_the_case(probe: Any, attempt: Attempt, catalogue: Any) -> None:
-    key = next(
-        key
-        for clause in catalogue.by_operation("createContact")
-        if clause.level == "should"
-        for key in clause.faults
-        if "*" not in key
-    )
-    place, _, kind = key.partition(":")
-    where, _, name = place.partition(".")
+def test_a_should_is_confirmed_without_ending_the_case(probe: Any, attempt: Attempt) -> None:
     made, _ = probe(200, 200)
-    made.judge(Fault(where, name, kind, [17] if kind == "wrong-kind" else "x"))
+    made.judge(Fault("query", ("schema",), "query.schema:missing", ABSENT))
     (finding,) = confirm([attempt])
     assert finding.confirmed
 
 
-@pytest.mark.parametrize(
-    ("value", "usual", "ruled_out"),
-    [
-        (7, "text", False),
-        (True, "text", False),
-        (None, "text", False),
-        ([1], "text", True),
-        ("text", {}, True),
-    ],
-)
-def test_only_plainly_other_kinds_are_ruled_out(value: Any, usual: Any, ruled_out: bool) -> None:
-    assert firm(Fault("body", "firstName", "wrong-kind", value), usual) is ruled_out
+def test_a_fault_without_a_clause_is_the_suites_own() -> None:
+    made = Probe("getDraft", Attempt(1), load_catalogue(), Scripted(Attempt(1), [404]), Turns(0, 1))
+    with pytest.raises(SuiteError, match="no clause speaks"):
+        made.judge(Fault("header", ("Realm",), "header.Realm:no-such-kind", "x"))
 
 
-def test_every_realm_of_a_run_gets_a_fault_that_is_judged() -> None:
-    realms = ("abs-dev", "bch-dev", "chm-dev")
-    catalogue = load_catalogue()
-    for realm in realms:
-        dealt = one_of_each(
-            "createContact", realm, realms, lambda fault: judged(catalogue, "createContact", fault)
-        )
-        assert dealt
-        assert all(judged(catalogue, "createContact", fault) for fault in dealt)
+def test_a_faulty_identifier_stays_inside_the_namespace() -> None:
+    fresh = Namespace("test", seed="1")
+    request = Request("saveDraft", {"uid": fresh.uid()})
+    for uid, kind in (("a!" * 20, "pattern"), ("short", "too-short"), ("x" * 129, "too-long")):
+        changed = with_fault(request, Fault("path", ("uid",), f"path.uid:{kind}", uid), fresh)
+        assert changed.path["uid"].startswith(fresh.prefix)
+        assert kind == "pattern" or len(changed.path["uid"]) == max(len(uid), len(fresh.prefix) + 1)
 
 
-def test_what_would_stay_for_good_is_not_sent_to_be_observed() -> None:
-    unknown = Fault("header", "Realm", "no-such-kind", "x")
-    assert not judged(load_catalogue(), "createContact", unknown)
-    assert judged(load_catalogue(), "getDraft", unknown)
+def test_a_fault_behind_what_is_right_keeps_it() -> None:
+    fresh = Namespace("test", seed="1")
+    request = Request("updateContact", body={"emails": ["a@example.test"], "city": {"en": "Nairobi"}})
+    fault = Fault("body", ("emails",), "body.emails.0:wrong-kind", [["x"]], behind=True)
+    assert with_fault(request, fault, fresh).body["emails"] == ["a@example.test", ["x"]]
+    assert with_fault(request, replace(fault, behind=False), fresh).body["emails"] == [["x"]]
+    text = Fault("body", ("city",), "body.city.en:wrong-kind", {"en": ["x"]}, behind=True)
+    assert with_fault(request, text, fresh).body["city"] == {"en": "Nairobi", "fr": ["x"]}
