@@ -314,10 +314,6 @@ class ContractHooks:
         """A plan was made and nothing is sent; called with what a run of each profile would cost."""
 
     @pytest.hookspec
-    def pytest_contract_finding(self, item: pytest.Item, finding: Confirmed) -> None:
-        """A case found a contradiction; called once it is confirmed or dismissed."""
-
-    @pytest.hookspec
     def pytest_contract_case(
         self,
         item: pytest.Item,
@@ -326,7 +322,7 @@ class ContractHooks:
         findings: Sequence[Confirmed],
         attempts: Sequence[Attempt],
     ) -> None:
-        """A case has been judged; called before its reports go out."""
+        """A case has been judged, its findings are confirmed or dismissed; called before its reports go out."""
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

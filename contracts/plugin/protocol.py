@@ -96,8 +96,6 @@ def _run(
     findings = list(confirm(attempts))
     reports, ending = _conclusion(item, tries.judged, findings, worker)
     write_findings(case, worker, attempts, findings)
-    for finding in findings:
-        item.ihook.pytest_contract_finding(item=item, finding=finding)
     if ending.verdict is Verdict.UNTESTED:
         # It says nothing about the clauses of generated faults; the results of their own cases count.
         case |= {"clauses": list(declared_clauses(item))}

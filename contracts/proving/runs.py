@@ -166,10 +166,14 @@ class Watch:
             self.operations.isdisjoint(exercised),
         )
 
-    def pytest_contract_finding(self, item: pytest.Item, finding: Confirmed) -> None:
+    def pytest_contract_case(self, item: pytest.Item, findings: Sequence[Confirmed]) -> None:
+        """Note what a case has found."""
+        for finding in findings:
+            if finding.confirmed:
+                self._note(item, finding)
+
+    def _note(self, item: pytest.Item, finding: Confirmed) -> None:
         """Note a confirmed finding, and leave out what it makes needless."""
-        if not finding.confirmed:
-            return
         evidence, worker, case = finding.evidence, item.config.stash[WORKER], item.nodeid
         if evidence.clause not in self.findings:
             must = worker.catalogue.clause(evidence.clause).level is Level.MUST

@@ -169,12 +169,6 @@ def with_cases(root: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def plant_checkout(tmp_path: Path) -> Callable[[], Path]:
-    """A maker of a checkout that the test may spoil."""
-    return lambda: with_cases(tmp_path / "spoilt")
-
-
 @pytest.fixture(scope="session")
 def launcher(checkout: Path) -> Iterator[Launcher]:
     """Forks the runs in the small checkout."""
@@ -182,23 +176,10 @@ def launcher(checkout: Path) -> Iterator[Launcher]:
         yield started
 
 
-@pytest.fixture(scope="session")
-def bare_launcher() -> Iterator[Launcher]:
-    """Forks runs in other checkouts."""
-    with Launcher.started() as started:
-        yield started
-
-
 @pytest.fixture
 def run(checkout: Path, tmp_path: Path, launcher: Launcher) -> Runner:
     """Runs the plugin in the small checkout, with reports of its own."""
     return Runner(checkout, tmp_path, launcher)
-
-
-@pytest.fixture
-def runner_in(tmp_path: Path, bare_launcher: Launcher) -> Callable[[Path], Runner]:
-    """Runs the plugin in another checkout."""
-    return lambda root: Runner(root, tmp_path, bare_launcher)
 
 
 Answer = tuple[int, list[tuple[bytes, bytes]], bytes]

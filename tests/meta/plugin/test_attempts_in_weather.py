@@ -5,7 +5,7 @@ import pytest
 from contracts.checks.outcomes import Attempt, contradicted
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
-from contracts.plugin.attempts import MOST_SPOILT, Attempts, Ending, JudgedAttempt, is_spoilt
+from contracts.plugin.attempts import Attempts, Ending, JudgedAttempt, is_spoilt
 from tests.meta.messages import exchange, response
 
 EVIDENCE = contradicted("draft-get-content", "getDraft", "this", "that", ("main-1",))
@@ -77,33 +77,6 @@ def tries(*kinds: str) -> Attempts:
     return made
 
 
-@pytest.mark.parametrize(
-    ("kinds", "incomplete"),
-    [
-        ("o", False),
-        ("s", True),
-        ("so", False),
-        ("x", True),
-        ("xx", False),
-        ("sx", True),
-        ("sxsx", False),
-        ("xooo", False),
-        ("xoos", True),
-        ("s" * MOST_SPOILT, True),
-        ("s" * (MOST_SPOILT + 1), False),
-        ("x" + "s" * (MOST_SPOILT + 1), False),
-    ],
-)
-def test_a_case_is_tried_until_it_is_clear(kinds: str, incomplete: bool) -> None:
-    assert tries(*kinds).incomplete is incomplete
-
-
-def test_clear_attempts_judge_the_case_and_the_rest_are_set_aside() -> None:
-    made = tries(*"sxsx")
-    assert [each.spoilt for each in made.judged] == [False, False]
-    assert len(made.set_aside) == 2
-
-
 def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
     seen = attempt(LOST, contradicts=True)
     made = Attempts([JudgedAttempt(seen, [], Ending(Verdict.FAIL, "draft-get-content: that"), spoilt=True)])
@@ -111,7 +84,3 @@ def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
     assert judged.ending.verdict is Verdict.INCONCLUSIVE
     assert "only where the environment failed" in (judged.ending.reason or "")
     assert (seen.keys, dict(seen.contradicted), made.set_aside) == (set(), {}, [])
-
-
-def test_attempts_in_a_row_are_counted_from_the_last_clear_one() -> None:
-    assert [tries(*kinds).spoilt_in_a_row for kinds in ("o", "s", "sxss")] == [0, 1, 2]

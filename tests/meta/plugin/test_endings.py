@@ -159,15 +159,6 @@ def test_a_server_error_is_one_finding_and_blocks_the_rest(run: Any, faulty: Cal
     assert ended.cells()["draft-save-creates", "abs-dev"] == "inconclusive"
 
 
-def test_a_gateway_page_in_place_of_an_answer_is_no_failure(run: Any, faulty: Callable[..., Any]) -> None:
-    page = (403, [(b"content-type", b"text/html")], b"<html>blocked</html>")
-    service = faulty(hidden_when(lambda _: True, page))
-    words = ("-k", "test_content", "--realm=abs-dev", f"--target={service.target}")
-    ended = run(*words, "-p", "impatient")
-    assert ended.code == 6, ended.output
-    assert "an HTML page with status 403" in ended.reason("draft-get-content")
-
-
 def test_an_environment_that_stays_down_stops_the_run(run: Any, faulty: Callable[..., Any]) -> None:
     down: Any = (503, [], b"")
     service = faulty(lambda _, path, __: down if path.endswith("/versions/draft") else None)

@@ -74,14 +74,9 @@ def test_allure_has_one_result_a_case_and_tells_realms_apart(
         assert attached[-1].count("curl ") == len(attached) - 1
 
 
-@pytest.mark.parametrize("what", ["html", "verdict", "history", "har"])
+@pytest.mark.parametrize("what", ["html", "verdict"])
 def test_a_report_that_cannot_be_written_ends_the_run_as_an_error_that_names_it(run: Any, what: str) -> None:
-    places = {
-        "html": "index.html",
-        "verdict": "verdict.json",
-        "history": "history-entry.json",
-        "har": "traffic.har",
-    }
+    places = {"html": "index.html", "verdict": "verdict.json"}
     assert run("-k", "test_save", "--realm=abs-dev").code == 0
     run.environment["UNWRITING"] = what
     reports = run.scratch / "reports"

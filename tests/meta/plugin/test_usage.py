@@ -31,6 +31,7 @@ def complaint(ended: Any) -> str:
         ("--realm=abs", "production realm, which is refused"),
         ("--target=nowhere", "no target 'nowhere'"),
         ("--nonsense", "unrecognized arguments: --nonsense; .* shows the options"),
+        ("--keep=-3", "--keep must be 0 or more"),
         ("-k(", r"-k '\(' cannot be read at column 2"),
     ],
 )
@@ -53,13 +54,6 @@ def test_a_refused_run_keeps_no_password_of_an_address(tmp_path: Path) -> None:
     assert not any("pass-4711" in text for text in told)
 
 
-@pytest.mark.parametrize("option", ["--keep", "--seed"])
-def test_no_number_is_negative(run: Any, option: str) -> None:
-    ended = run(f"{option}=-3", program=True)
-    assert ended.code == 4, ended.output
-    assert f"{option} must be 0 or more" in complaint(ended)
-
-
 def test_a_plan_reads_the_options_of_the_sandbox(run: Any) -> None:
     ended = run("--plan", "--sandbox-arguments=--fault zz", "--clause=uid-too-short", program=True)
     assert ended.code == 4, ended.output
@@ -67,49 +61,20 @@ def test_a_plan_reads_the_options_of_the_sandbox(run: Any) -> None:
     assert not ended.reports.exists()
 
 
-def test_reports_that_cannot_be_written_are_told_in_one_line(run: Any, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    ended = run(reports=tmp_path / "file")
-    assert ended.code == 4, ended.output
-    assert "choose another with --reports" in complaint(ended)
-
-
 def test_settings_that_cannot_be_used_send_nothing(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
     text = service.target.read_text(encoding="utf-8")
-    spoilt = {
-        "kind.toml": (
-            text.replace('kind = "development"', 'kind = "production"'),
-            "refuses every other environment",
-        ),
-        "realm.toml": (text.replace('"abs-dev", "bch-dev"', '"abs", "bch-dev"', 1), "production realm"),
-        "key.toml": (text.replace("contact_schema", "contact_scheme", 1), "contact_schema"),
-        "broken.toml": (text.replace("kind = ", "kind ", 1), "is not TOML"),
-    }
-    for name, (content, words) in spoilt.items():
-        path = service.target.with_name(name)
-        path.write_text(content, encoding="utf-8")
+    path = service.target.with_name("spoilt.toml")
+    for right, wrong, words in (
+        ('kind = "development"', 'kind = "production"', "refuses every other environment"),
+        ('"abs-dev", "bch-dev"', '"abs", "bch-dev"', "production realm"),
+        ("kind = ", "kind ", "is not TOML"),
+    ):
+        path.write_text(text.replace(right, wrong, 1), encoding="utf-8")
         ended = run(f"--target={path}")
         assert ended.code == 4, ended.output
         assert words in complaint(ended)
     assert service.app.requests == []
-
-
-def test_half_the_variables_are_not_enough(run: Any) -> None:
-    run.environment |= {"REGISTRY_BASE_URL": "http://127.0.0.1:9", "REGISTRY_PASSWORD": "half-a-secret"}
-    ended = run()
-    assert ended.code == 4, ended.output
-    assert "REGISTRY_EMAIL" in complaint(ended)
-    assert "half-a-secret" not in ended.output
-
-
-def test_a_broken_description_is_told_in_one_line(runner_in: Any, plant_checkout: Callable[[], Path]) -> None:
-    root = plant_checkout()
-    with (root / "openapi" / "registry.yaml").open("a", encoding="utf-8") as file:
-        file.write("\n  - : : [\n")
-    ended = runner_in(root)()
-    assert ended.code == 4, ended.output
-    assert "registry.yaml" in complaint(ended)
 
 
 def test_a_target_that_refuses_connections_ends_with_6_soon(
