@@ -147,8 +147,6 @@ def _learned_lines(learned: RecordedSettings) -> Iterator[str]:
     for realm, settings in sorted(learned.realms.items()):
         yield from (f"  realm.{realm}.{name} = {_short(value)}" for name, value in settings.items())
     names = learned.names
-    for documented, sent in {**names.query, **names.collections}.items():
-        yield f"  {documented} was sent as {_short(sent)}"
     own = ((kind, getattr(names, kind)) for kind in ("scheme", "realm_header"))
     yield from (f"  {kind} = {_short(name)}, which is its own" for kind, name in own if name)
     yield from (f"  {note}" for note in learned.notes)

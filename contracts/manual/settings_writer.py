@@ -88,18 +88,12 @@ class _Learner:
         requests = [(exchange, read) for exchange, read in facts if read is not None]
         for exchange, read in requests:
             self._names.read(exchange, read)
-        for exchange, read in requests:  # what a name stands for may show late
-            self._read(exchange, read, self._names.documented(read))
+        for exchange, read in requests:  # the header of the realm may show late
+            self._read(exchange, read)
         addresses = Counter(read.base_url for _, read in requests)
         learned.requests = addresses.total()
         learned.base_url = addresses.most_common(1)[0][0] if addresses else ""
-        query, collections, scheme = self._names.settled()
-        learned.names = ServiceNames(
-            scheme or None,
-            {documented: sent.name for documented, sent in query.items()},
-            {documented: sent.name for documented, sent in collections.items()},
-            self._names.realm_header or None,
-        )
+        learned.names = ServiceNames(self._names.scheme or None, {}, {}, self._names.realm_header or None)
         for realm in self._taken_as_documented & learned.realms.keys():
             learned.realms[realm].pop("sent_as", None)
         learned.notes += [*self._notes(addresses), *self._names.notes()]
@@ -135,12 +129,12 @@ class _Learner:
                 "service that takes no contact as a draft, which it does not show"
             )
 
-    def _read(self, exchange: Exchange, sent: RequestFacts, documented: tuple[tuple[str, str], ...]) -> None:
-        """Learn from one request, by its query as the document writes it."""
+    def _read(self, exchange: Exchange, sent: RequestFacts) -> None:
+        """Learn from one request."""
         if realms_named(exchange, sent.query) & set(PRODUCTION_REALMS):
             self._learned.production = True
-        by_query = dict(documented).get("Realm") if "Realm" in sent.operation.query_parameters else None
-        facts = replace(sent, query=documented, realm=sent.realm or self._names.realm(exchange) or by_query)
+        by_query = dict(sent.query).get("Realm") if "Realm" in sent.operation.query_parameters else None
+        facts = replace(sent, realm=sent.realm or self._names.realm(exchange) or by_query)
         answered = exchange.response is not None and bool(exchange.response.text)
         self._with_bodies = self._with_bodies or answered or exchange.request_body.json is not None
         realm = (facts.realm or "").strip().lower()
