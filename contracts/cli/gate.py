@@ -177,7 +177,7 @@ def _from_kept_run(
     verdict, gaps = answer(folder, record, question, list(load_catalogue()))
     # pytest has no part in this, and these are slow to import.
     from contracts.plugin.terminal import terms_lines  # noqa: PLC0415
-    from contracts.reports.finding_files import lines_of  # noqa: PLC0415
+    from contracts.reports.cards import lines_of  # noqa: PLC0415
 
     run = record.run
     print_lines(line.text for line in lines_of(verdict, run.command, folder))

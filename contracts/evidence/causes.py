@@ -1,39 +1,29 @@
-"""Causes: findings grouped by what they come from, what they stood in the way of, and one wording for all reports."""
+"""Causes: findings of one contradiction in several realms as one, in the words that every report uses.
+
+What only follows from another finding stands beneath it, and each cause says what it stood in the way of.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from contracts.evidence.findings import Cell, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
-from contracts.evidence.wording import (
-    MEMBER,
-    PLAIN,
-    STATUS,
-    SUCCESSES,
-    came_before,
-    contrast,
-    fault_in_words,
-    faults_of_clause,
-    marks_of,
-    others_refused,
-    request_line,
-    token_fault,
-    was,
-)
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.request_facts import RequestFault, read_request
-from contracts.interface.catalogue import Clause
-from contracts.interface.description import load_description, where_in_words
+from contracts.exchanges.redaction import REDACTED, TOKEN
+from contracts.exchanges.request_facts import EVERYTHING, RequestFault, read_request, subject_of, writes
+from contracts.interface.catalogue import Clause, matches
+from contracts.interface.description import load_description, operations_with, where_in_words
 from contracts.interface.operations import Operation
-from contracts.safe_text import many
+from contracts.safe_text import many, plain_line
 
 #: What an operation needs → what has to be stored for that.
 _RELIES_ON: Final[Mapping[str, frozenset[str]]] = {
@@ -52,10 +42,20 @@ _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
     Standing.OBSERVED: (),
 }
 _NUMBER: Final = re.compile(r"\d+")
-_NAME: Final = re.compile(r"\w+")
-#: The options of lists, and those that take a page out of what the others select.
-_OPTION: Final = re.compile(r"\$?\b(filter|orderby|top|skip)\b")
-_PAGING: Final = frozenset({"top", "skip"})
+#: An answer, as what was seen: its status, and more.
+_STATUS: Final = re.compile(r"[1-5]\d\d\b")
+#: What is expected where the clause says it all.
+_PLAIN: Final = re.compile(r"(accepted|refused)\b")
+#: Identifiers and values, long enough not to stand anywhere by chance.
+_WORD: Final = re.compile(r"[\w-]{8,}")
+_IDENTIFYING: Final = re.compile(r"[0-9]|\w-\w")
+_ROOT: Final = re.compile(r"^.*?/api/v\d+")
+#: The header of a request with a right token, as exchanges are kept.
+_RIGHT: Final = f"Bearer {TOKEN}"
+_FAULTS_TOLD: Final = 2
+_WRITES_TOLD: Final = 3
+_SEEN: Final = 200
+_LONGEST: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,10 @@ class Cause:
         findings: One for each realm, in the order of the run's realms; the first has the evidence that is shown.
         should: What should be: the clause, in the catalogue's words.
         was: What was, in words.
-        part: What of the clause failed, where it is about more than one operation or does not name the member at fault.
+        part: Which operation of its clause failed, where that is about several.
         quote: The sentences of the interface document that the clause rests on, and where they stand there.
-        request: The request that gives it away, and what had been done before it, in words.
-        contrast: What the same request got without its fault, in words.
-        faults: What is wrong with the request that shows it, in words; empty for a right one.
+        request: The request that gives it away, and the writes before it, in words.
+        faults: What is wrong with that request, in words; empty for a right one.
         marks: Texts in the request and the response that give it away.
         culprit: Key of the exchange that gives it away; empty where none was kept.
         curl: The line that sends its request again; empty where there is none.
@@ -85,7 +84,6 @@ class Cause:
     part: str = ""
     quote: str = ""
     request: str = ""
-    contrast: str = ""
     faults: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     culprit: str = ""
@@ -121,7 +119,7 @@ class Cause:
 
     @property
     def heading(self) -> str:
-        """What should be and, of a clause about more than one operation or member, of which of them it was not so."""
+        """What should be and, of a clause about more than one operation, of which of them it was not so."""
         return f"{self.should} Not so: {self.part}." if self.part else self.should
 
     @property
@@ -137,7 +135,7 @@ class Cause:
     @property
     def details(self) -> dict[str, str]:
         """What it takes to see why that is wrong, by what it is called."""
-        texts = {"document": self.quote, "sent": self.request, "contrast": self.contrast}
+        texts = {"document": self.quote, "sent": self.request}
         return {name: text for name, text in texts.items() if text}
 
     @property
@@ -162,23 +160,23 @@ def causes_of(
     """Group findings by cause.
 
     Args:
-        record: the run, whose exchanges say what follows from what.
-        findings: in the order of `merge_findings`.
+        findings: in the order of `merge_findings`, which the causes keep.
         clauses: those of the catalogue, by id.
 
     Returns:
-        Causes in the order of their first findings, without what they stood in the way of.
+        Causes without what they stood in the way of.
     """
     realms = {realm: place for place, realm in enumerate(record.run.realms)}
     groups: dict[object, list[Finding]] = defaultdict(list)
     for finding in findings:
-        place = (finding.clause, finding.operation, finding.standing, finding.counted, finding.accepted)
+        place = (finding.clause, finding.operation, finding.standing, finding.counted, finding.deviation)
         groups[place].append(finding)
     made = []
     for group in groups.values():
         group.sort(key=lambda finding: realms.get(finding.realm, len(realms)))
-        shown = [_Shown(record, finding, clauses.get(finding.clause)) for finding in group]
-        made.append((_worded(record, group, shown[0], clauses.get(group[0].clause)), shown))
+        clause = clauses.get(group[0].clause)
+        shown = [_Shown(record, finding, clause) for finding in group]
+        made.append((shown[0].cause(group), shown))
     return _folded(made)
 
 
@@ -242,75 +240,31 @@ def _operation(name: str | None) -> Operation | None:
 
 
 class _Shown:
-    """What the exchanges of a finding say of it."""
+    """A finding with what its exchanges say of it."""
 
     def __init__(self, record: RunRecord, finding: Finding, clause: Clause | None) -> None:
         self.finding = finding
-        #: Options of a list that the clause speaks of.
-        self.about = frozenset(_OPTION.findall(clause.wording if clause else ""))
-        exchanges = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
-        mine = [exchange for exchange in exchanges if exchange.operation == finding.operation]
-        self.exchanges: Sequence[Exchange] = mine or exchanges
-        self._keys = {id(record.exchanges[key]): key for key in finding.exchanges if key in record.exchanges}
-        self.last = exchanges[-1] if exchanges else None
-        self._record = record
-
-    @cached_property
-    def earlier(self) -> Sequence[Exchange]:
-        """What the same try of the case sent before the last exchange."""
-        if self.last is None:
-            return ()
-        last = self.last
-        return [
-            exchange
-            for exchange in takewhile(lambda each: each is not last, self._record.exchanges.values())
-            if (exchange.case, exchange.attempt) == (last.case, last.attempt)
-        ]
+        self._record, self._clause = record, clause
+        shown = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
+        #: Those of its operation; all of them where there are none.
+        self.exchanges = [each for each in shown if each.operation == finding.operation] or shown
+        self.last = shown[-1] if shown else None
 
     @cached_property
     def faults(self) -> tuple[RequestFault, ...]:
         """The faults of the last request of its operation."""
         if not self.exchanges:
             return ()
-        facts, token = read_request(self.exchanges[-1], load_description()), token_fault(self.exchanges[-1])
+        request = self.exchanges[-1]
+        facts, token = read_request(request, load_description()), _token_fault(request)
         return (*(facts.faults if facts else ()), *([token] if token else []))
 
-    def culprit(self, marks: Iterable[str]) -> tuple[str, Exchange] | None:
-        """The exchange of its operation whose answer gives it away, with its key: the last with most of the marks."""
-        if not self.exchanges:
-            return None
-        answer = STATUS.fullmatch(self.finding.seen.strip())
-        judged = answer is not None and all(
-            str(exchange.status) != answer["status"] for exchange in self.exchanges
-        )
-        if judged and self.last is not None:
-            # What was judged is the answer to another operation, which shows the effect.
-            return self._keys[id(self.last)], self.last
-        texts = [mark for mark in marks if not mark.strip().isdigit()]
-
-        def named(exchange: Exchange) -> int:
-            text = (exchange.response.body.decoded if exchange.response else None) or ""
-            return sum(mark in text for mark in texts)
-
-        best = max(reversed(self.exchanges), key=named)
-        return self._keys[id(best)], best
-
-    @cached_property
-    def status(self) -> int:
-        """The status of its answer; 0 for none."""
-        return (self.exchanges[-1].status or 0) if self.exchanges else 0
+    @property
+    def answered(self) -> int:
+        """The hundreds of the status of its answer: 2 for one that was taken, 4 for a refusal, 0 for none."""
+        return (self.exchanges[-1].status or 0) // 100 if self.exchanges else 0
 
     @property
-    def taken(self) -> bool:
-        """Whether the answer says that the request was done."""
-        return 200 <= self.status < 300
-
-    @property
-    def refused(self) -> bool:
-        """Whether the answer is a refusal."""
-        return 400 <= self.status < 500
-
-    @cached_property
     def fields(self) -> frozenset[str]:
         """Members of the body that are at fault."""
         steps = (fault.key.partition(":")[0].split(".") for fault in self.faults if fault.in_content)
@@ -320,11 +274,142 @@ class _Shown:
     def options(self) -> list[frozenset[str]]:
         """Names of the query's parameters, for each exchange."""
         facts = [read_request(exchange, load_description()) for exchange in self.exchanges]
-        return [
-            frozenset(name.removeprefix("$") for name, _ in request.query)
-            for request in facts
-            if request is not None
+        return [frozenset(name.lstrip("$") for name, _ in request.query) for request in facts if request]
+
+    @cached_property
+    def undone(self) -> bool:
+        """Whether a right request to store or remove something was taken, and has not had that effect."""
+        operation = _operation(self.finding.operation)
+        changes = operation is not None and bool(operation.stores or operation.removes)
+        # A check compares an answer; that something is missing or still there afterwards, a case has to look up.
+        by_effect = not check_of(self._record, self.finding)
+        return changes and by_effect and self.answered == 2 and not self.faults
+
+    def cause(self, group: Sequence[Finding]) -> Cause:
+        """The finding and its like in other realms, in words."""
+        finding, clause = self.finding, self._clause
+        faults = self._faults_of_clause()
+        marks = tuple(dict.fromkeys(_marks(finding, faults)))
+        culprit = self._culprit(marks)
+        whole = f"{finding.operation or 'The service'}: {finding.expected}."
+        among = len(clause.operations) if clause else 1
+        cause = Cause(
+            findings=tuple(group),
+            should=(clause.title or clause.wording) if clause else whole,
+            was=_was(finding, faults),
+            part=f"{finding.operation}, one of {among} operations" if finding.operation and among > 1 else "",
+            quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",
+            faults=tuple(map(fault_in_words, faults)),
+            marks=marks,
+        )
+        if culprit is None:
+            return cause
+        sent = " after ".join(filter(None, (request_line(culprit), self._written_before(culprit))))
+        return replace(cause, request=sent, culprit=culprit.id, curl=_curl_of(finding, culprit))
+
+    def _faults_of_clause(self) -> tuple[RequestFault, ...]:
+        """The faults that its clause speaks of; all of them where it speaks of none."""
+        patterns = self._clause.faults if self._clause else ()
+        of_clause = [f for f in self.faults if any(matches(pattern, f.key) for pattern in patterns)]
+        return tuple(of_clause or self.faults)[:_FAULTS_TOLD]
+
+    def _culprit(self, marks: Iterable[str]) -> Exchange | None:
+        """The exchange whose answer gives it away: the last of its operation with most of the marks.
+
+        Where an answer was judged that none of these gave, it is the last of all, which shows the effect.
+        """
+        status = _STATUS.match(self.finding.seen)
+        if status and all(str(exchange.status) != status[0] for exchange in self.exchanges):
+            return self.last
+
+        def named(exchange: Exchange) -> int:
+            text = (exchange.response.body.decoded if exchange.response else None) or ""
+            return sum(mark in text for mark in marks)
+
+        return max(reversed(self.exchanges), key=named, default=None)
+
+    def _written_before(self, last: Exchange) -> str:
+        """The writes to what a request is about in the same try, with how each was answered."""
+        subject = subject_of(last.url)
+        earlier = takewhile(lambda exchange: exchange is not last, self._record.exchanges.values())
+        told = [
+            f"{exchange.operation} {exchange.status or 'nothing'}"
+            for exchange in earlier
+            if (exchange.case, exchange.attempt) == (last.case, last.attempt)
+            and subject != EVERYTHING
+            and writes(exchange.method, exchange.url)
+            and subject_of(exchange.url) == subject
         ]
+        return ", ".join(told[-_WRITES_TOLD:])
+
+
+def _was(finding: Finding, faults: Sequence[RequestFault]) -> str:
+    """What was, in a sentence: the answer or what a case saw, what is wrong with the request, and what was expected."""
+    status = _STATUS.match(finding.seen)
+    taken = status is not None and status[0].startswith("2")
+    # A right answer's body says nothing of what it should not have been.
+    seen = finding.seen.partition(" {")[0] if taken else finding.seen
+    words = f"{finding.operation or 'the service'} {'was answered' if status else 'showed:'}"
+    at_fault = " and ".join(map(fault_in_words, faults))
+    where = f", {'though' if taken else 'where'} {at_fault}" if at_fault else ""
+    line = f"But {words} {plain_line(seen, _SEEN)}{where}; expected: {finding.expected}"
+    return f"{plain_line(line, _LONGEST).rstrip('.')}."
+
+
+def fault_in_words(fault: RequestFault) -> str:
+    """What is wrong with a request, with the member that it is about."""
+    member = fault.key.partition(":")[0].removeprefix("body.")
+    named = not fault.in_content or fault.field in fault.says
+    return fault.says if named else f"{member}: {fault.says}"
+
+
+def _marks(finding: Finding, faults: Sequence[RequestFault]) -> Iterator[str]:
+    """Texts that give it away: what is at fault in the request, and what the answer was judged by."""
+    for fault in faults:
+        yield from (quoted.removesuffix("…") for quoted in re.findall(r"'([^']{3,})'", fault.says)[:1])
+        if fault.in_content and fault.kind != "missing":
+            yield f'"{fault.field}"'
+    if REDACTED in finding.seen or "secret" in finding.seen:
+        yield REDACTED
+    words = finding.expected if _STATUS.match(finding.seen) else f"{finding.seen} {finding.expected}"
+    yield from (f'"{name}"' for name in re.findall(r"\bdocument\.([\w-]+)", words))
+    yield from (word for word in _WORD.findall(words) if _IDENTIFYING.search(word))
+
+
+def _token_fault(exchange: Exchange) -> RequestFault | None:
+    """What is wrong with the token that a request carries, as it is kept; None for a right one, and for none."""
+    value = (exchange.authorization or "").strip()
+    if not value or value == _RIGHT or exchange.operation not in operations_with(protected=True):
+        return None
+    says = f"the header Authorization is '{plain_line(value, 80)}', not '{_RIGHT}'"
+    return RequestFault("header.Authorization:unknown-value", says)
+
+
+def request_line(exchange: Exchange) -> str:
+    """A request as a person would say it: method, address, and the account whose token it carries, if that is right."""
+    who = f" as {exchange.role}" if exchange.role and _token_fault(exchange) is None else ""
+    if exchange.operation in operations_with(protected=True) and not exchange.request_headers.get(
+        "authorization"
+    ):
+        who = " without a token"
+    parts = urlsplit(exchange.url)
+    # A query is told as it is meant, a path as it is sent: what is encoded there may be what it is about.
+    query = f"?{unquote(parts.query)}" if parts.query else ""
+    return f"{exchange.method} {plain_line(_ROOT.sub('', parts.path) + query, _LONGEST)}{who}"
+
+
+def check_of(record: RunRecord, finding: Finding) -> str:
+    """The check of the table that saw a finding; empty for a comparison that a case made by itself."""
+    mine = (each for each in record.findings if (each.clause, each.realm) == (finding.clause, finding.realm))
+    return next((each.check for each in mine if each.exchanges == finding.exchanges), "")
+
+
+def _curl_of(finding: Finding, culprit: Exchange) -> str:
+    """The curl line of an exchange among those of its finding, or the last of them."""
+    method = "-I" if culprit.method == "HEAD" else f"-X {culprit.method}"
+    start = f"curl -i {method} {shlex.quote(culprit.url)} "
+    lines = finding.reproduce.curl
+    return next(reversed([line for line in lines if start in f"{line} "] or lines), "")
 
 
 _Group = tuple[Cause, Sequence[_Shown]]
@@ -333,29 +418,17 @@ _Group = tuple[Cause, Sequence[_Shown]]
 def _folded(groups: Sequence[_Group]) -> tuple[Cause, ...]:
     """Put causes that only follow from another beneath it; what stands first in the order may hold others."""
     parents: dict[int, int] = {}
-    by_operation: dict[str | None, set[int]] = defaultdict(set)
-    for number, (_, shows) in enumerate(groups):
-        for shown in shows:
-            by_operation[shown.finding.operation].add(number)
-    # Something of another operation is explained by what was not done, and a should by a must in the same words.
-    abroad = {
-        number
-        for number, (_, shows) in enumerate(groups)
-        if any(_undone(shown) or _in_words(shown.finding) for shown in shows)
-    }
+    # Only what was not done explains findings on other operations.
+    undone = {number for number, (_, shows) in enumerate(groups) if any(shown.undone for shown in shows)}
     for number, group in enumerate(groups):
-        alike = by_operation[group[0].lead.operation]
-        rivals = (
-            place
-            for place in sorted(alike | abroad)
-            if place != number and place not in parents and _follows(group, groups[place])
-        )
-        parent = next(rivals, None)
-        if parent is not None:
-            parents[number] = parent
+        for place, other in enumerate(groups):
+            near = place in undone or other[0].lead.operation == group[0].lead.operation
+            if near and place != number and place not in parents and _follows(group, other):
+                parents[number] = place
+                break
     held: dict[int, list[Cause]] = defaultdict(list)
-    for number, parent in parents.items():
-        top = parent
+    for number in parents:
+        top = number
         while top in parents:
             top = parents[top]
         held[top].append(groups[number][0])
@@ -380,135 +453,36 @@ def _follows(group: _Group, other: _Group) -> bool:
 def _explains(above: _Shown, shown: _Shown) -> bool:
     if not above.exchanges or not shown.exchanges:
         return False
-    softer = shown.finding.standing is not Standing.FAIL
     if above.finding.operation != shown.finding.operation:
-        told = softer and _in_words(above.finding) and _same_words(above.finding, shown.finding)
-        return told or (_undone(above) and (_misses(shown, above) or _still_finds(shown, above)))
-    same_field = bool(above.fields & shown.fields) and above.taken and shown.taken
-    # A service that does not miss a member takes null in its place, too.
-    absent = all(fault.kind == "missing" for fault in above.faults)
-    null = absent and bool(shown.faults) and all(fault.says.startswith("null ") for fault in shown.faults)
-    # Nor does it name the member where others are missing, too.
-    due = set(_NAME.findall(shown.finding.expected))
-    unnamed = above.taken and absent and bool(above.fields & due)
+        return above.undone and _meets(shown, above)
+    softer = shown.finding.standing is not Standing.FAIL
+    same_field = bool(above.fields & shown.fields) and above.answered == shown.answered == 2
     # A should that is about one value is contradicted by a value that should not be there at all.
-    quoted = softer and shown.finding.seen.startswith(f"{above.finding.seen} ") and _in_words(above.finding)
-    if (same_field and (softer or null)) or (softer and unnamed) or quoted:
+    quoted = shown.finding.seen.startswith(f"{above.finding.seen} ") and not _STATUS.match(above.finding.seen)
+    if softer and (same_field or quoted):
         return True
-    return _same_words(above.finding, shown.finding) or _needs_fewer_options(above, shown)
+    return _same_words(above.finding, shown.finding) or _fewer(above, shown)
+
+
+def _meets(shown: _Shown, above: _Shown) -> bool:
+    """Whether a finding shows what another operation has left undone: nothing is there, or it is there still."""
+    if not _relies_on(shown.finding.operation, above.finding.operation):
+        return False
+    left_out = _operation(above.finding.operation)
+    missing = shown.answered == 4 or shown.finding.seen.startswith("not there")
+    return missing if left_out is not None and left_out.stores else shown.answered == 2
 
 
 def _same_words(above: Finding, other: Finding) -> bool:
-    """Whether two clauses are contradicted by the same: an answer that lacks the same, told in the same words."""
-    alike = all(
-        _NUMBER.sub("#", one) == _NUMBER.sub("#", two)
-        for one, two in ((above.expected, other.expected), (above.seen, other.seen))
-    )
-    return alike and not PLAIN.fullmatch(above.expected) and above.clause != other.clause
+    """Whether two clauses are contradicted by the same: in the same words, numbers aside, of a case's own."""
+    pairs = ((above.expected, other.expected), (above.seen, other.seen))
+    alike = all(_NUMBER.sub("#", one) == _NUMBER.sub("#", two) for one, two in pairs)
+    return alike and above.clause != other.clause and not _PLAIN.match(above.expected)
 
 
-def _in_words(finding: Finding) -> bool:
-    """Whether what was seen is told in a case's own words, not by an answer, which may stand for anything."""
-    return not STATUS.fullmatch(finding.seen.strip())
-
-
-def _undone(above: _Shown) -> bool:
-    """Whether a right request to store or remove something was taken, and has not had that effect."""
-    operation = _operation(above.finding.operation)
-    # A check compares an answer; that something is missing or still there afterwards, a case has to look up.
-    by_effect = not above.finding.check
-    changes = operation is not None and bool(operation.stores or operation.removes)
-    return changes and by_effect and above.taken and not above.faults
-
-
-def _misses(shown: _Shown, above: _Shown) -> bool:
-    """Whether something was not found, or not done, where what the other operation stores is needed."""
-    operation = _operation(shown.finding.operation)
-    needed = _relies_on(shown.finding.operation, above.finding.operation) and _stores(above)
-    listed = (
-        operation is not None and operation.answers == "list" and shown.finding.seen.startswith("not there")
-    )
-    return needed and (shown.refused or listed)
-
-
-def _stores(above: _Shown) -> bool:
-    operation = _operation(above.finding.operation)
-    return operation is not None and bool(operation.stores)
-
-
-def _still_finds(shown: _Shown, above: _Shown) -> bool:
-    """Whether something was found that the other operation had removed, by its answer in the same try."""
-    removed = any(
-        exchange.operation == above.finding.operation and exchange.status in SUCCESSES
-        for exchange in shown.earlier
-    )
-    needed = _relies_on(shown.finding.operation, above.finding.operation) and not _stores(above)
-    return needed and removed and shown.taken
-
-
-def _needs_fewer_options(above: _Shown, shown: _Shown) -> bool:
-    """Whether the first shows with some of the query's parameters what the second shows with more of them.
-
-    With as many, it is the page that is wrong where one is about pages: what is selected was asked for whole first.
-    """
-    if not (above.taken and shown.taken) or not above.options or not shown.options:
+def _fewer(above: _Shown, shown: _Shown) -> bool:
+    """Whether the first shows with some of the query's parameters what the second shows with more of them."""
+    if above.answered != 2 or shown.answered != 2 or not above.options or not shown.options:
         return False
     few = frozenset[str]().union(*above.options)
-    paged = bool(above.about) and above.about <= _PAGING and bool(shown.about - _PAGING)
-    return bool(few) and any(few < names or (paged and above.about <= names) for names in shown.options)
-
-
-def _worded(record: RunRecord, group: Sequence[Finding], shown: _Shown, clause: Clause | None) -> Cause:
-    finding = group[0]
-    faults = faults_of_clause(shown.faults, clause)
-    marks = tuple(marks_of(finding, faults, shown.last))
-    culprit = shown.culprit(marks)
-    # Of a case's own words the request tells that shows what they say.
-    in_words = culprit is not None and not STATUS.fullmatch(finding.seen.strip())
-    telling_exchange = culprit[1] if in_words and culprit is not None else shown.last
-    cause = Cause(
-        findings=tuple(group),
-        should=(clause.title or clause.wording)
-        if clause
-        else f"{finding.operation or 'The service'}: {finding.expected}.",
-        was=was(finding, telling_exchange, faults, shown.earlier),
-        part=_part(record, shown, clause, faults),
-        quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",
-        faults=tuple(map(fault_in_words, faults)),
-        marks=marks,
-    )
-    if culprit is None:
-        return cause
-    key, exchange = culprit
-    return replace(
-        cause,
-        request=" ".join(
-            filter(None, (request_line(exchange), came_before(record, finding, exchange, faults)))
-        ),
-        contrast=contrast(record, finding, exchange, faults),
-        culprit=key,
-        curl=_curl_of(finding, exchange),
-    )
-
-
-def _part(record: RunRecord, shown: _Shown, clause: Clause | None, faults: Sequence[RequestFault]) -> str:
-    """Which operation and member of its clause a finding is about, in words; empty where the clause has but one."""
-    if clause is None:
-        return ""
-    name, among = shown.finding.operation, len(clause.operations)
-    members = {match["name"] for match in MEMBER.finditer(shown.finding.seen)}
-    if shown.taken and shown.last and others_refused(record, shown.last, faults, clause):
-        members |= {fault.key.partition(":")[0].removeprefix("body.") for fault in faults}
-    member = "".join(members) if len(members) == 1 else ""
-    title = {word.lower() for word in _NAME.findall(clause.title or clause.wording)}
-    named = member and title.isdisjoint(_NAME.findall(member.lower()))
-    operation = f"{name}, one of {among} operations" if name and among > 1 else ""
-    return ", ".join(filter(None, (operation, f"the member {member}" if named else "")))
-
-
-def _curl_of(finding: Finding, culprit: Exchange) -> str:
-    """The curl line of an exchange among those of its finding, or the last of them."""
-    method = "-I" if culprit.method == "HEAD" else f"-X {culprit.method}"
-    start = f"curl -i {method} {shlex.quote(culprit.url)} "
-    mine = [line for line in finding.curl if start in f"{line} "]
-    return next(reversed(mine or finding.curl), "")
+    return bool(few) and any(few < names for names in shown.options)

@@ -4,13 +4,19 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
+from typing import Annotated
 
-from contracts.evidence.record import AssertionCount, Case, Observation, SeenFinding, Untested, Verdict
-from contracts.evidence.terms import Deviation, Terms
+from msgspec import Meta
+
+from contracts.evidence.record import AssertionCount, Case, Observation, Rate, SeenFinding, Untested, Verdict
+from contracts.evidence.terms import Terms
+from contracts.file_formats import Format, Name, Names
 from contracts.interface.catalogue import Clause
+
+FindingId = Annotated[str, Meta(pattern="^[0-9a-f]{10}$")]
 
 
 class Standing(StrEnum):
@@ -23,35 +29,37 @@ class Standing(StrEnum):
     OBSERVED = "observed"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One contradiction of one clause on one operation in one realm, with the best evidence of all seen.
+class Reproduce(Format, frozen=True):
+    """How a finding is sent again."""
 
-    `reproduced` of `attempts` replays showed it again. `cases` are the node ids of the cases that saw it. `accepted`
-    is the deviation that speaks of it, not expired; `counted` is false outside what the consumer uses, whose
-    `methods` call the operation. `check` is the check of the table that saw it, where
-    there is one.
+    command: str
+    curl: tuple[str, ...]
+
+
+class Finding(Format, frozen=True, kw_only=True):
+    """A contradiction of a clause on an operation in a realm, as memory and every machine-readable report hold it.
+
+    Its evidence is the best of all that cases saw. `counted` is false outside what the consumer uses, whose `methods`
+    call the operation; `deviation` is file and line of the entry that accepts it. `cases` are node ids.
     """
 
-    id: str
-    clause: str
-    realm: str
+    id: FindingId
+    clause: Name
+    realm: Name
     operation: str | None
     standing: Standing
     role: str | None
     expected: str
     seen: str
     confirmed: bool
-    reproduced: int
-    attempts: int
-    cases: tuple[str, ...]
+    intermittent: bool
+    rate: Rate
+    counted: bool
+    methods: Names
+    deviation: str | None
+    cases: Annotated[tuple[str, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
     exchanges: tuple[str, ...]
-    curl: tuple[str, ...]
-    command: str
-    accepted: Deviation | None = None
-    counted: bool = True
-    methods: tuple[str, ...] = ()
-    check: str = ""
+    reproduce: Reproduce
 
     @property
     def fails(self) -> bool:
@@ -59,21 +67,12 @@ class Finding:
         return self.standing is Standing.FAIL and self.counted
 
     @property
-    def intermittent(self) -> bool:
-        """Whether the contradiction was confirmed, but not by every replay."""
-        return self.confirmed and self.reproduced < self.attempts
-
-    @property
-    def rate(self) -> str:
-        """How often the contradiction came back, in words."""
-        times = f"{self.reproduced} of {self.attempts}"
+    def rate_in_words(self) -> str:
+        """How often the contradiction came back."""
+        times = f"came back in {self.rate[0]} of {self.rate[1]} replays"
         if not self.confirmed:
-            return f"not confirmed: came back in {times} replays"
-        return (
-            f"intermittent: came back in {times} replays"
-            if self.intermittent
-            else f"came back in {times} replays"
-        )
+            return f"not confirmed: {times}"
+        return f"intermittent: {times}" if self.intermittent else times
 
 
 def finding_id(clause: str, realm: str, operation: str | None) -> str:
@@ -81,82 +80,63 @@ def finding_id(clause: str, realm: str, operation: str | None) -> str:
     return hashlib.sha256(f"{clause}|{realm}|{operation or ''}".encode()).hexdigest()[:10]
 
 
-def merge_findings(seen: Iterable[SeenFinding], levels: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Put equal contradictions together.
+def merge_findings(
+    seen: Iterable[SeenFinding], levels: Mapping[str, str], terms: Terms, day: date
+) -> tuple[Finding, ...]:
+    """Put equal contradictions together, and say of each whether a deviation accepts it on `day` and whether it counts.
 
     Args:
-        seen: what the cases saw.
         levels: clause id to level; a clause that is not there counts as a must, which hides nothing.
 
     Returns:
-        One finding per clause, realm and operation: worst standing first, then by clause, operation, realm.
+        One finding per clause, realm and operation: those that count first, the worst standing first, then by clause,
+        operation, realm. An accepted one stands as a deviation, unless it is no failure as it is.
     """
     groups: dict[str, list[SeenFinding]] = defaultdict(list)
     for finding in seen:
         groups[finding_id(finding.clause, finding.realm, finding.operation)].append(finding)
-    findings = [_merge(key, group, levels.get(group[0].clause, "must")) for key, group in groups.items()]
-    return _sorted(findings)
-
-
-def apply_terms(terms: Terms, day: date, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Say of each finding whether a deviation accepts it on `day`, whether it counts, and whom it concerns.
-
-    Returns:
-        The findings in the order of `merge_findings`; an accepted one stands as a deviation, unless it was not
-        confirmed or the document is silent, which is no failure as it is.
-    """
-    held = []
-    for finding in findings:
-        accepted = terms.accepted(finding.clause, finding.realm, finding.operation, day)
-        firm = finding.standing in {Standing.FAIL, Standing.ADVISORY}
-        held.append(
-            replace(
-                finding,
-                standing=Standing.DEVIATION if accepted and firm else finding.standing,
-                accepted=accepted,
-                counted=terms.counts(finding.clause, finding.realm, finding.operation),
-                methods=terms.methods_of([finding.operation]),
-            )
-        )
-    return _sorted(held)
-
-
-def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Order findings: those that count first, the worst standing first."""
-    ranks = {standing: rank for rank, standing in enumerate(Standing)}
+    merged = (
+        _merge(key, group, levels.get(group[0].clause, "must"), terms, day) for key, group in groups.items()
+    )
+    ranks = list(Standing)
     return tuple(
         sorted(
-            findings,
-            key=lambda f: (not f.counted, ranks[f.standing], f.clause, f.operation or "", f.realm),
+            merged,
+            key=lambda f: (not f.counted, ranks.index(f.standing), f.clause, f.operation or "", f.realm),
         )
     )
 
 
-def _merge(key: str, group: list[SeenFinding], level: str) -> Finding:
+def _merge(key: str, group: list[SeenFinding], level: str, terms: Terms, day: date) -> Finding:
     best = max(group, key=_weight)
+    accepted = terms.accepted(best.clause, best.realm, best.operation, day)
+    standing = _standing(level, best.confirmed)
+    firm = standing in {Standing.FAIL, Standing.ADVISORY}
     return Finding(
         id=key,
         clause=best.clause,
         realm=best.realm,
         operation=best.operation,
-        standing=_standing(level, best.confirmed),
+        standing=Standing.DEVIATION if accepted and firm else standing,
         role=best.role,
         expected=best.expected,
         seen=best.seen,
         confirmed=best.confirmed,
-        reproduced=best.reproduced,
-        attempts=best.attempts,
+        intermittent=best.confirmed and best.rate[0] < best.rate[1],
+        rate=best.rate,
+        counted=terms.counts(best.clause, best.realm, best.operation),
+        methods=terms.methods_of([best.operation]),
+        deviation=accepted.place if accepted else None,
         cases=tuple(dict.fromkeys(finding.case for finding in group)),
         exchanges=best.exchanges,
-        curl=best.curl,
-        command=best.command,
-        check=best.check,
+        reproduce=Reproduce(best.command, best.curl),
     )
 
 
 def _weight(seen: SeenFinding) -> tuple[bool, float, bool, int, int]:
     """Order evidence: confirmed, reproduced more often, with exchanges to show, and the shorter sequence."""
-    rate = seen.reproduced / seen.attempts if seen.attempts else 0.0
+    reproduced, attempts = seen.rate
+    rate = reproduced / attempts if attempts else 0.0
     return seen.confirmed, rate, bool(seen.exchanges), -len(seen.exchanges), -len(seen.seen)
 
 
@@ -209,6 +189,7 @@ class Evidence:
     observations: tuple[Observation, ...] = ()
     untested: tuple[Untested, ...] = ()
     dealt: tuple[str, ...] = ()
+    terms: Terms = field(default_factory=Terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +226,7 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
     """
     counts = [counts_for(clause.id, case) for case in evidence.cases]
     held, contradicted = sum(count.held for count in counts), sum(count.contradicted for count in counts)
-    statements = [*_from_findings(evidence.findings, held), *_from_cases(clause, evidence.cases, held)]
+    statements = [*_from_findings(evidence, held), *_from_cases(clause, evidence.cases, held)]
     statements += _from_assertions(clause, evidence, held, contradicted)
     statements += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
     unreached = not (statements or evidence.dealt) and bool(evidence.cases) and clause.untested is None
@@ -289,20 +270,18 @@ def wanting_settings(cells: Iterable[tuple[Clause, str | None]]) -> set[str]:
     return {clause.id for clause, reason in cells if clause.level == "must" and missing_settings(reason)}
 
 
-def _from_findings(findings: Iterable[Finding], held: int) -> Iterator[Statement]:
-    for finding in findings:
+def _from_findings(evidence: Evidence, held: int) -> Iterator[Statement]:
+    for finding in evidence.findings:
         place = f"{finding.operation or 'the service'}: {finding.seen}"
-        if finding.standing is Standing.FAIL:
-            yield Verdict.FAIL, place
-        elif finding.standing is Standing.ADVISORY:
-            yield Verdict.ADVISORY, place
-        elif finding.standing is Standing.DEVIATION and finding.accepted is not None:
-            accepted = finding.accepted
+        accepted = evidence.terms.entry(finding.deviation)
+        if finding.standing is Standing.DEVIATION and accepted is not None:
             until = f"accepted until {accepted.expires} ({accepted.place})"
             yield Verdict.DEVIATION, f"{until}: {accepted.reason}; {place}"
         elif finding.standing is Standing.UNCONFIRMED:
-            reason = f"contradicted once, not again ({finding.rate}): {place}"
+            reason = f"contradicted once, not again ({finding.rate_in_words}): {place}"
             yield (Verdict.PASS if held else Verdict.INCONCLUSIVE), reason
+        elif finding.standing is not Standing.OBSERVED:
+            yield Verdict(finding.standing.value), place
 
 
 def _from_cases(clause: Clause, cases: Iterable[Case], held: int) -> Iterator[Statement]:

@@ -267,24 +267,27 @@ class Case:
         return self.id.replace(self.realm, "*")
 
 
-@dataclass(frozen=True, slots=True)
-class SeenFinding:
+Rate = Annotated[
+    tuple[Count, Count], Meta(description="How many of how many replays showed the contradiction again.")
+]
+
+
+class SeenFinding(OpenFormat, frozen=True):
     """A contradiction as one case saw it; verdicts put equal ones together.
 
-    `check` is the check of the table that saw it, where there is one.
+    `check` names the check of the table that saw it; empty for a comparison that a case made by itself.
     """
 
-    clause: str
-    realm: str
+    clause: Name
+    realm: Name
     operation: str | None
-    case: str
+    case: Name
     role: str | None
     expected: str
     seen: str
     confirmed: bool
-    reproduced: int
-    attempts: int
-    exchanges: tuple[str, ...]
+    rate: Rate
+    exchanges: tuple[Name, ...]
     curl: tuple[str, ...]
     command: str
     check: str = ""
@@ -423,27 +426,6 @@ class CaseEvent(OpenFormat, frozen=True, rename={"id": "case"}):
     deals: bool = False
 
 
-class FindingEvent(OpenFormat, frozen=True):
-    """A contradiction as a case saw it; `rate`: how many of how many replays showed it again.
-
-    `check` names the check of the table that saw it; empty for a comparison that a case made by itself.
-    """
-
-    clause: Name
-    realm: Name
-    operation: str | None
-    case: Name
-    role: str | None
-    expected: str
-    seen: str
-    confirmed: bool
-    rate: tuple[Count, Count]
-    exchanges: tuple[Name, ...]
-    curl: tuple[str, ...]
-    command: str
-    check: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class FaultEvent:
     """A fault of the environment that the run met."""
@@ -457,7 +439,7 @@ EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
         "start": StartEvent,
         "begin": BeginEvent,
         "case": CaseEvent,
-        "finding": FindingEvent,
+        "finding": SeenFinding,
         "observation": Observation,
         "exchange": ExchangeEntry,
         "fault": FaultEvent,

@@ -18,7 +18,6 @@ from contracts.evidence.record import (
     Case,
     CaseEvent,
     Event,
-    FindingEvent,
     Left,
     Narrowed,
     Observation,
@@ -259,7 +258,7 @@ def collect(run_folder: Path) -> RunRecord:
     return RunRecord(
         run=run,
         cases=cases,
-        findings=tuple(map(_finding, _events(events, "finding", FindingEvent))),
+        findings=_events(events, "finding", SeenFinding),
         observations=_events(events, "observation", Observation),
         exchanges={exchange.id: exchange for exchange in exchanges},
         faults=tuple(_of_kind(events, "fault")),
@@ -388,12 +387,6 @@ def _cases(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[Case]:
 def _case(event: Event, worker: str) -> Case:
     ended = msgspec.convert(event, CaseEvent)
     return Case(**msgspec.structs.asdict(ended), worker=worker)
-
-
-def _finding(event: FindingEvent) -> SeenFinding:
-    fields = msgspec.structs.asdict(event)
-    reproduced, attempts = fields.pop("rate")
-    return SeenFinding(**fields, reproduced=reproduced, attempts=attempts)
 
 
 def _events(events: Iterable[Event], kind: str, shape: type[Shape]) -> tuple[Shape, ...]:

@@ -130,6 +130,10 @@ class Terms:
             None,
         )
 
+    def entry(self, place: str | None) -> Deviation | None:
+        """Return the deviation at a file and line, or None."""
+        return next((deviation for deviation in self.deviations if deviation.place == place), None)
+
     def methods_of(self, operations: Iterable[str | None]) -> tuple[str, ...]:
         """Return the consumer's methods that call one of the operations, each once."""
         if self.consumer is None:

@@ -167,9 +167,19 @@ def _word(text: str, kind: str, role: str | None) -> str:
 def _variable(found: re.Match[str], kind: str, role: str | None) -> str:
     """What a shell makes of a secret that was taken out, between double quotes."""
     name = variable_of(kind, found["owner"] or role)
-    if found["swapped"]:  # upper for lower letters and the other way round
-        return f'$(printf %s "${name}" | tr a-zA-Z A-Za-z)'
+    swap = (
+        " | tr a-zA-Z A-Za-z" if found["swapped"] else ""
+    )  # upper for lower letters and the other way round
+    if kind == PASSWORD_VARIABLE:
+        return in_json(f"${name}", swap)
+    if swap:
+        return f'$(printf %s "${name}"{swap})'
     return f"${name}" if found.end() == len(found.string) else f"${{{name}}}"
+
+
+def in_json(variable: str, through: str = "") -> str:
+    """What a shell makes of a variable between double quotes, inside a text of JSON: quotes and backslashes escaped."""
+    return f"""$(printf %s "{variable}"{through} | sed 's/["\\\\]/\\\\&/g')"""
 
 
 def _authorization(value: str, redactor: Redactor, role: str | None) -> str:

@@ -9,13 +9,14 @@ from typing import Final
 import pytest
 
 from contracts.errors import UsageError
+from contracts.evidence.findings import Finding
 from contracts.evidence.run_folder import LATEST
 from contracts.interface.location import cases_directory
 from contracts.interface.operations import ANY_REALM
 from contracts.plugin.run_options import FINDING, REALM, REPORTS, SANDBOX_ARGUMENTS, TARGET
-from contracts.reports.finding_files import FOLDER_NAME
+from contracts.reports.cards import FOLDER_NAME
 from contracts.reports.shell_commands import where_of
-from contracts.reports.verdict_json import FILE_NAME, FindingEntry, VerdictFile, read
+from contracts.reports.verdict_json import FILE_NAME, VerdictFile, read
 from contracts.safe_text import many
 from contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX, target_in_words
 
@@ -58,7 +59,7 @@ def command_of(config: pytest.Config) -> str:
     return shlex.join(["pytest", *words, *config.stash.get(_TAKEN_OVER, [])])
 
 
-def _seen_before(reports: Path, given: str) -> tuple[VerdictFile, FindingEntry]:
+def _seen_before(reports: Path, given: str) -> tuple[VerdictFile, Finding]:
     """The finding of an id, or of the beginning of one, in the latest run that has it."""
     files = [path for path in reports.glob(f"*/{FOLDER_NAME}/*.json") if path.parents[1].name != LATEST]
     files.sort(key=lambda path: path.parents[1].name, reverse=True)

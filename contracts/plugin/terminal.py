@@ -18,7 +18,7 @@ from contracts.plugin.finding_again import command_of
 from contracts.plugin.plan import SELECTION, TARGET
 from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
 from contracts.reports.build_server import annotate
-from contracts.reports.finding_files import lines_of
+from contracts.reports.cards import lines_of
 from contracts.safe_text import cut, many, one_line, plain_line
 
 #: Set by a command that tells the verdict itself, after everything else.

@@ -1,1 +1,1 @@
-"""The reports of a run: HTML, JUnit, HAR, summary and questions."""
+"""The reports of a run: HTML, JUnit, HAR and summary."""

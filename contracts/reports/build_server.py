@@ -12,7 +12,6 @@ from typing import Final
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
-from contracts.evidence.causes import Cause
 from contracts.evidence.findings import ConsumerScope, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
@@ -20,6 +19,7 @@ from contracts.history.drift import DriftReport, Mode
 from contracts.history.observed_facts import Severity
 from contracts.interface.catalogue import Clause
 from contracts.interface.description import where_in_words
+from contracts.reports.cards import in_text
 from contracts.safe_text import plain_line, printable, tell_runner
 from contracts.settings.target import target_in_words
 
@@ -81,12 +81,15 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
     mine, bearing = verdict.findings_of(case), verdict.scope_of(case)
     if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and bearing is not ConsumerScope.COUNTS:
-        return Skipped(printable(f"{bearing}: {'; '.join(map(_accepted, mine)) or reason}"), str(bearing))
+        return Skipped(
+            printable(f"{bearing}: {'; '.join(_accepted(verdict, each) for each in mine) or reason}"),
+            str(bearing),
+        )
     if case.outcome is Verdict.FAIL:
         causes = verdict.causes_of(case)
         message = "; ".join(cause.headline for cause in causes) or reason
         failure = Failure(printable(message), "contradiction")
-        failure.text = printable("\n\n".join([*map(_cause, causes), *map(_finding, mine)]))
+        failure.text = printable("\n\n".join([*map(in_text, causes), *map(_finding, mine)]))
         return failure
     if case.outcome is Verdict.ERROR:
         return Error(printable(reason), "suite error")
@@ -97,26 +100,14 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     return None
 
 
-def _cause(cause: Cause) -> str:
-    more = [f"{follow.headline} ({follow.lead.clause}, follows from it)" for follow in cause.follows]
-    return "\n".join(
-        [
-            f"{cause.place}: {cause.headline}",
-            *cause.details_in_words,
-            *filter(None, [cause.stood_in_the_way]),
-            *more,
-        ]
-    )
-
-
 def _finding(finding: Finding) -> str:
     where = where_in_words(finding.operation, [finding.realm])
     lines = [
-        f"finding {finding.id}: {finding.clause} {where} ({finding.operation}), {finding.rate}",
+        f"finding {finding.id}: {finding.clause} {where} ({finding.operation}), {finding.rate_in_words}",
         f"expected: {finding.expected}",
         f"seen: {finding.seen}",
-        *finding.curl,
-        finding.command,
+        *finding.reproduce.curl,
+        finding.reproduce.command,
     ]
     return "\n".join(lines)
 
@@ -128,9 +119,9 @@ def _output(case: Case) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _accepted(finding: Finding) -> str:
+def _accepted(verdict: RunVerdict, finding: Finding) -> str:
     place = f"{finding.clause} ({finding.operation}): {finding.seen}"
-    entry = finding.accepted
+    entry = verdict.accepting(finding)
     if entry is None:
         return place
     return f"{place}; accepted until {entry.expires}: {entry.reason} ({entry.owner}, {entry.issue}, {entry.place})"
@@ -213,7 +204,9 @@ def annotation_lines(verdict: RunVerdict) -> Iterator[str]:
             f"{name}={_escaped(plain_line(value, _LONGEST), _FROM_PROPERTY)}"
             for name, value in properties.items()
         )
-        message = f"{cause.headline} {cause.lead.rate}; registry-contracts explain {cause.lead.clause}"
+        message = (
+            f"{cause.headline} {cause.lead.rate_in_words}; registry-contracts explain {cause.lead.clause}"
+        )
         yield f"::{_word(cause.lead)} {shown}::{_escaped(plain_line(message, _LONGEST), _FROM_DATA)}"
 
 

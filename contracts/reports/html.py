@@ -1,48 +1,45 @@
-"""`index.html`: the run for people, one page that asks nothing of the network."""
+"""`index.html`: the run for people: verdict, findings, what was not judged, clauses by realm, trends."""
+
+from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import cache, partial
-from itertools import islice
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Final
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from contracts.evidence import observations
-from contracts.evidence.record import RunRecord, Verdict
+from contracts.evidence.findings import Cell, counts_for
+from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
-from contracts.history.runs import Past, read_past
-from contracts.reports.html_sections import (
-    LARGEST,
-    TRIES,
-    Limits,
-    clauses_of,
-    differences,
-    families,
-    finding_cards,
-    inlined,
-    observed_points,
-    realms_of,
-    scope,
-    template_environment,
-    template_text,
-    trends,
-    values_by_realm,
-)
-from contracts.reports.questions import questions_of
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.transcript import heading, request_text, response_text
+from contracts.history.drift import shown
+from contracts.history.observed_facts import read_facts
+from contracts.history.runs import Past, PastRun, read_past
+from contracts.interface.catalogue import Clause
+from contracts.interface.operations import ANY_REALM
+from contracts.reports.cards import Card, cards_of
+from contracts.reports.pages import Limits, inlined, template_environment, within_limits
+from contracts.reports.shell_commands import NextCommand
 from contracts.reports.summary import counts_per_realm, deviation_groups, lamps, wanting
 from contracts.safe_text import printable
 
-FILE_NAME = "index.html"
-_PACKAGE = "contracts.reports"
-_CASES_AT_MOST = 6
-_THINNEST = 0.012
-_MARKED_AT_MOST = 20
+FILE_NAME: Final = "index.html"
+_PAGE: Final = "report.html.j2"
+_CASES_AT_MOST: Final = 6
+_POINTS_AT_MOST: Final = 6
+_MARKED_AT_MOST: Final = 20
+_EXCHANGES_AT_MOST: Final = 8
+_BODY_CHARACTERS: Final = 4_000
+_FLAKY_AT_MOST: Final = 30
 #: What the verdict on a clause in a realm says.
 MEANINGS: Mapping[Verdict, str] = MappingProxyType(
     {
@@ -74,89 +71,56 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         UsageError: what the folder keeps of earlier runs was altered.
     """
     path = folder / FILE_NAME
-    page = render(record, verdict, read_past(folder), folder.resolve().name)
-    path.write_text(page, "utf-8", newline="\n")
+    path.write_text(render(record, verdict, read_past(folder)), "utf-8", newline="\n")
     return path
 
 
-def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None, name: str = "") -> str:
+def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> str:
     """Return the page: what came over the wire is escaped, and no script but the page's own may run.
 
     Args:
         past: the runs before it.
     """
-    past, page = past or Past(), ""
-    grid, silent = _grid(record, verdict), _silent(record, verdict)
-    for limits in TRIES:
-        page = _render(record, verdict, limits, past, name, {**grid, **silent})
-        if len(page.encode()) < LARGEST:
-            break
-    return page
-
-
-def _render(
-    record: RunRecord, verdict: RunVerdict, limits: Limits, past: Past, name: str, more: Mapping[str, Any]
-) -> str:
-    realms = realms_of(record, verdict)
-    style = f":root {{ --realms: {len(realms)}; --cell: 106px; }}\n{template_text(_PACKAGE, 'report.css')}"
-    script = template_text(_PACKAGE, "report.js")
-    shown = list(finding_cards(record, verdict, past, limits))
-    return (
-        _environment(limits)
-        .get_template("report.html.j2")
-        .render(
-            record=record,
-            run=record.run,
-            verdict=verdict,
-            verdicts=list(Verdict),
-            kinds=KINDS,
-            lamps=lamps(record, verdict),
-            realms=realms,
-            cards=shown,
-            carded={finding.id for card in shown for finding in card.cause.all_findings},
-            meanings=MEANINGS,
-            deviations=deviation_groups(verdict),
-            scope=scope(record, verdict),
-            trends=trends(record, verdict, past, name),
-            broken=[case for case in record.cases if case.outcome is Verdict.ERROR],
-            wanting=wanting(verdict.cells),
-            limits=limits,
-            cases_at_most=_CASES_AT_MOST,
-            **inlined(style, script),
-            **more,
-        )
-    )
-
-
-def _grid(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
-    return {
-        "families": families(record, verdict),
+    known, cards = past or Past(), list(cards_of(record, verdict))
+    content: dict[str, Any] = {
+        "record": record,
+        "run": record.run,
+        "verdict": verdict,
+        "verdicts": list(Verdict),
+        "kinds": KINDS,
+        "lamps": lamps(record, verdict),
+        "realms": _realms(record, verdict),
+        "meanings": MEANINGS,
+        "deviations": deviation_groups(verdict),
+        "runs": _runs(record, verdict, known),
+        "flaky": _flaky(known),
+        "broken": [case for case in record.cases if case.outcome is Verdict.ERROR],
+        "wanting": wanting(verdict.cells),
+        "cases_at_most": _CASES_AT_MOST,
+        "families": _families(record, verdict),
         "operations": sorted({name for cell in verdict.cells for name in cell.clause.operations}),
         "totals": Counter(cell.verdict for cell in verdict.cells),
-        "levels": Counter(str(clause.level) for clause in clauses_of(verdict).values()),
+        "levels": Counter(
+            str(clause.level) for clause in {cell.clause.id: cell.clause for cell in verdict.cells}.values()
+        ),
         "per_realm": counts_per_realm(verdict.cells),
         "judged": any(cell.assertions for cell in verdict.cells),
+        **inlined(f":root {{ --realms: {len(_realms(record, verdict))}; --cell: 106px; }}\n"),
     }
 
+    def page(limits: Limits) -> str:
+        shown_cards = list(_cards(cards[: limits.cards], known, limits))
+        carded = {finding.id for each in shown_cards for finding in each.card.cause.all_findings}
+        template = _environment(limits).get_template(_PAGE)
+        return template.render(**content, limits=limits, cards=shown_cards, carded=carded)
 
-def _silent(record: RunRecord, verdict: RunVerdict) -> dict[str, Any]:
-    seen, clauses, realms = observations.build(record), clauses_of(verdict), realms_of(record, verdict)
-    apart = differences(seen, clauses, realms)
-    return {
-        "sights": observed_points(seen, clauses, realms),
-        "differences": apart,
-        "beside": partial(values_by_realm, lines=apart),
-        "asked": questions_of(record, verdict, seen),
-    }
+    return within_limits(page)
 
 
 @cache
 def _environment(limits: Limits) -> Environment:
-    environment = template_environment(_PACKAGE)
-    environment.filters["bar"] = _bar
-    environment.filters["cut"] = limits.cut
+    environment = template_environment(limits)
     environment.filters["marking"] = _marking
-    environment.tests["web"] = is_web
     return environment
 
 
@@ -173,22 +137,143 @@ def _marking(text: str, marks: Sequence[str]) -> Markup:
     return pieces + escape(text[end:])
 
 
-def is_web(address: str) -> bool:
-    """Tell whether an address may be made a link: nothing that could run, or that is not shown as it is."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return False
-    return parts.scheme in {"http", "https"} and bool(parts.netloc) and printable(address) == address
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One clause with its cells by realm, and what is behind each: cases with the finding that blocked them, and facts.
+
+    `facts` are observations at a silent point, in words.
+    """
+
+    clause: Clause
+    cells: Mapping[str, Cell]
+    cases: Mapping[str, Sequence[tuple[Case, str | None]]]
+    facts: Mapping[str, Sequence[str]]
 
 
-def _bar(counts: Mapping[Verdict, int]) -> list[tuple[Verdict, float, float]]:
-    """Return a bar as verdict, start and width in hundredths, the worst first, none too thin to see."""
-    present = [(verdict, counts[verdict]) for verdict in Verdict if counts.get(verdict)]
-    shares = [max(_THINNEST, number / sum(counts.values())) for _, number in present]
-    pieces, start = [], 0.0
-    for (verdict, _), share in zip(present, shares, strict=True):
-        width = 100 * share / sum(shares)
-        pieces.append((verdict, round(start, 3), round(width, 3)))
-        start += width
-    return pieces
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The rows of one clause family and how many cells have which verdict."""
+
+    name: str
+    rows: tuple[Row, ...]
+    counts: Counter[Verdict]
+
+
+def _realms(record: RunRecord, verdict: RunVerdict) -> list[str]:
+    """The columns of the grid: the run's realms, then `any` when a clause is judged once for all."""
+    seen = {cell.realm for cell in verdict.cells}
+    order = [*record.run.realms, ANY_REALM]
+    return [realm for realm in order if realm in seen] + sorted(seen - set(order))
+
+
+def _families(record: RunRecord, verdict: RunVerdict) -> list[Family]:
+    """The rows of the grid by clause family, in the catalogue's order."""
+    by_id = {case.id: case for case in record.cases}
+    facts: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for place, values in read_facts(observations.build(record)).items():
+        facts[place.clause, place.realm] += [
+            f"{place.operation} {point}: {shown(value)}" for point, value in values.items()
+        ]
+    rows: dict[str, list[Row]] = {}
+    for _, group in groupby(verdict.cells, key=lambda cell: cell.clause.id):
+        cells = {cell.realm: cell for cell in group}
+        clause = next(iter(cells.values())).clause
+        cases = {realm: _cases(cell, by_id, verdict) for realm, cell in cells.items()}
+        seen = {realm: facts[clause.id, realm][:_POINTS_AT_MOST] for realm in cells}
+        rows.setdefault(clause.family, []).append(Row(clause, cells, cases, seen))
+    return [
+        Family(name, tuple(mine), Counter(cell.verdict for row in mine for cell in row.cells.values()))
+        for name, mine in rows.items()
+    ]
+
+
+def _cases(cell: Cell, by_id: Mapping[str, Case], verdict: RunVerdict) -> list[tuple[Case, str | None]]:
+    cases = [by_id[case] for case in cell.cases]
+    # A universal check is reached by nearly every case: those that list the clause come first.
+    cases.sort(
+        key=lambda case: (
+            cell.clause.id not in case.clauses,
+            case.outcome.rank,
+            -counts_for(cell.clause.id, case).contradicted,
+        )
+    )
+    return [(case, verdict.blocked.get(case.id)) for case in cases]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownExchange:
+    """An exchange as text, cut to what a person reads; `culprit`: it is the one that gives the finding away."""
+
+    heading: str
+    request: str
+    response: str
+    culprit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCard:
+    """A card within the limits of the page.
+
+    `relied_on` counts those of `exchanges` that are earlier writes; `hidden` counts exchanges that only the finding's
+    own file holds. `since` says since when the clause is contradicted, empty without a history; `new`: earlier runs
+    judged it, and it was not red in the last.
+    """
+
+    card: Card
+    exchanges: tuple[ShownExchange, ...]
+    relied_on: int
+    hidden: int
+    next: tuple[NextCommand, ...]
+    since: str
+    new: bool
+
+
+def _cards(cards: Sequence[Card], past: Past, limits: Limits) -> Iterator[ShownCard]:
+    """Yield cards with their exchanges; past the budget they come without."""
+    left = limits.budget
+    for card in cards:
+        last = card.shown[-_EXCHANGES_AT_MOST:]
+        texts = tuple(_shown(each, card, each.id == card.cause.culprit) for each in (*card.before, *last))
+        size = sum(len(text.request) + len(text.response) for text in texts)
+        fits = size <= left
+        left -= size if fits else 0
+        histories = [past.since(finding.clause, finding.realm) for finding in card.cause.findings]
+        words = {
+            past.describe(finding.clause, finding.realm): finding.realm for finding in card.cause.findings
+        }
+        yield ShownCard(
+            card=card,
+            exchanges=texts if fits else (),
+            relied_on=len(card.before) if fits else 0,
+            hidden=len(card.finding.exchanges) - (len(last) if fits else 0),
+            next=tuple(command for command in card.commands if len(command.line) <= limits.line),
+            since="; ".join(
+                f"{realm}: {text}" if words.keys() - {text} else text for text, realm in words.items()
+            ),
+            new=all(history.runs and history.red_since is None for history in histories),
+        )
+
+
+def _shown(exchange: Exchange, card: Card, culprit: bool) -> ShownExchange:
+    answer = response_text(exchange, _BODY_CHARACTERS, card.cause.marks)
+    return ShownExchange(heading(exchange), request_text(exchange, _BODY_CHARACTERS), answer, culprit)
+
+
+def _runs(record: RunRecord, verdict: RunVerdict, past: Past) -> list[PastRun]:
+    """The runs of the series, the latest first and this one before them; empty where no earlier one is known."""
+    run = record.run
+    counts = {str(kind): number for kind in Verdict if (number := verdict.count(kind))}
+    requests, seconds = run.environment.requests, run.seconds or 0.0
+    now = PastRun("this run", run.started, run.profile, verdict.word, requests, seconds, counts)
+    return [now, *reversed(past.runs)] if past.runs else []
+
+
+def _flaky(past: Past) -> list[tuple[str, str, int]]:
+    """Clauses that came and went in earlier runs, with their realms and how often."""
+    places = [
+        (clause, realm, since.flips)
+        for clause, realms in past.cells.items()
+        for realm, since in realms.items()
+        if since.flips > 1
+    ]
+    return sorted(places, key=lambda place: (-place[2], *place[:2]))[:_FLAKY_AT_MOST]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from contracts.errors import UsageError
+from contracts.evidence.findings import Finding
 from contracts.evidence.run_folder import LATEST
 from contracts.evidence.terms import FOLDER as DEVIATIONS
 from contracts.evidence.terms import Deviation, read_deviations
@@ -16,7 +17,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.reports import verdict_json
 from contracts.reports.verdict_json import FILE_NAME as VERDICT
-from contracts.reports.verdict_json import CellEntry, FindingEntry
+from contracts.reports.verdict_json import CellEntry
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class LastRun:
     profile: str
     verdict: str
     cells: Mapping[str, Mapping[str, CellEntry]] = field(default_factory=dict)
-    findings: tuple[FindingEntry, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def verdict_of(self, clause: str, realm: str) -> str | None:
         """The verdict on a clause in a realm; None when the run did not judge it."""

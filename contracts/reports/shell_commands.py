@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from contracts.evidence.causes import Cause
-from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.redaction import Redactor
+from contracts.evidence.findings import Finding
+from contracts.evidence.record import RunFacts
+from contracts.exchanges.exchange import Body, Exchange, Headers
+from contracts.exchanges.redaction import TOKEN, Redactor
 from contracts.exchanges.transcript import (
     BODY_IN_FILE,
     BODY_MADE_UP,
@@ -18,6 +20,7 @@ from contracts.exchanges.transcript import (
     PASSWORD_VARIABLE,
     TOKEN_VARIABLE,
     curl,
+    in_json,
     json_of,
     variable_of,
 )
@@ -34,7 +37,7 @@ _SIGN_IN: Final = (
     " -H 'Content-Type: application/json' --data-binary {account}"
     """ | sed -n 's/.*"authenticationToken" *: *"\\([^"]*\\)".*/\\1/p')"""
 )
-_CREDENTIALS: Final = """'{{"email":"'"${email}"'","password":"'"${password}"'"}}'"""
+_CREDENTIALS: Final = """'{{"email":"'"{email}"'","password":"'"{password}"'"}}'"""
 #: Keeps a member of an answer in a variable, and shows the answer; `place` counts members of the name from 1.
 _KEPT: Final = (
     """{variable}=$({line} | tee /dev/stderr | grep -o '"{member}" *: *"\\{{0,1\\}}[^",}}]*'"""
@@ -46,7 +49,7 @@ _PIECES: Final = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|[^'"]+""")
 _GIVEN: Final = '"${{{variable}:=${{{usual}:?or {variable}: that of the account {role}}}}}"'
 _CURL: Final = re.compile(r"(?m)(^|\| |=\$\()curl -i ")
 #: The names of commands that send requests, in the order they are pasted.
-BY_HAND: Final = ("token", "before", "first", "curl", "after")
+BY_HAND: Final = ("token", "before", "first", "curl", "after", "remove")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,48 +70,41 @@ class _Step:
     line: str
 
 
-def next_commands(
-    run_command: str,
-    target: str,
-    cause: Cause,
-    before: Sequence[Exchange] = (),
-    shown: Sequence[Exchange] = (),
-    token: str = "",
-) -> tuple[NextCommand, ...]:
-    """Return what to do next about a finding, as lines that work where the run was started.
-
-    Args:
-        run_command: the command of the run, as `run.json` holds it.
-        target: what was judged, in words.
-        before: what was written earlier, on which its requests rely.
-        shown: its exchanges, as far as they are known.
-        token: what identifiers of the run begin with, behind the suite's own prefix.
-    """
-    finding = cause.lead
-    embedded = target == EMBEDDED_IN_WORDS
+def own_commands(run_command: str, finding: Finding) -> tuple[NextCommand, ...]:
+    """Return this program's commands about a finding, as lines that work where its run was started."""
     where = where_of(run_command)
     reports = [f"--reports={where['--reports']}"] if "--reports" in where else []
-    commands = [
-        NextCommand(
-            "explain",
-            "What the clause says, and how it fared",
-            shlex.join(["registry-contracts", "explain", finding.clause]),
-        ),
-        NextCommand(
-            "again",
-            "Run its case again, with its target, realm and seed",
-            shlex.join(["registry-contracts", "run", "--finding", finding.id, *reports]),
-        ),
-        NextCommand("cases", "Run all cases of its clause, from any machine", finding.command),
-    ]
+    explain = ["registry-contracts", "explain", finding.clause]
+    again = ["registry-contracts", "run", "--finding", finding.id, *reports]
+    return (
+        NextCommand("explain", "What the clause says, and how it fared", shlex.join(explain)),
+        NextCommand("again", "Run its case again, with its target, realm and seed", shlex.join(again)),
+    )
+
+
+def next_commands(
+    run: RunFacts, cause: Cause, before: Sequence[Exchange] = (), shown: Sequence[Exchange] = ()
+) -> tuple[NextCommand, ...]:
+    """Return what to do next about a finding: this program's commands, and its requests by hand.
+
+    Args:
+        before: what was written earlier, on which its requests rely.
+        shown: its exchanges, as far as they are known.
+    """
+    cases = NextCommand(
+        "cases", "Run all cases of its clause, from any machine", cause.lead.reproduce.command
+    )
+    commands = [*own_commands(run.command, cause.lead), cases]
     if cause.curl:
         steps = _steps(cause, before, shown)
-        if token and any(_lasts(step.exchange) for step in steps):
+        if run.token and any(_lasts(step.exchange) for step in steps):
             commands.append(
                 NextCommand("token", "By hand: names for what cannot be created twice", _NEW_NAMES)
             )
-            steps = [replace(step, line=_with_new_names(step.line, token)) for step in steps]
-        commands += _by_hand(cause, steps, where.get("--sandbox-arguments", "") if embedded else None)
+            steps = [replace(step, line=_with_new_names(step.line, run.token)) for step in steps]
+        embedded = run.target_in_words == EMBEDDED_IN_WORDS
+        arguments = where_of(run.command).get("--sandbox-arguments", "")
+        commands += _by_hand(cause, steps, arguments if embedded else None)
     return tuple(commands)
 
 
@@ -134,16 +130,34 @@ def _each_shown(lines: str) -> str:
 
 
 def _steps(cause: Cause, before: Sequence[Exchange], shown: Sequence[Exchange]) -> list[_Step]:
-    """The requests in the order they were sent, each a line whose token is that of its role."""
+    """The requests in the order they were sent, each with the token of its role; what they save goes last."""
     steps = [_Step("before", exchange, curl(exchange, Redactor())) for exchange in before]
-    lines = cause.lead.curl
+    lines, keys = cause.lead.reproduce.curl, cause.lead.exchanges
     if len(lines) != len(shown):
-        return _named([*steps, _Step("curl", None, cause.curl)])
-    keys = cause.lead.exchanges
-    culprit = keys.index(cause.culprit) if cause.culprit in keys[: len(lines)] else len(lines) - 1
-    names = ["first"] * culprit + ["curl"] + ["after"] * (len(lines) - culprit - 1)
-    own = [_Step(*parts) for parts in zip(names, shown, lines, strict=True)]
-    return _named([*steps, *own])
+        own = [_Step("curl", None, cause.curl)]
+    else:
+        culprit = keys.index(cause.culprit) if cause.culprit in keys[: len(lines)] else len(lines) - 1
+        names = ["first"] * culprit + ["curl"] + ["after"] * (len(lines) - culprit - 1)
+        own = [_Step(*parts) for parts in zip(names, shown, lines, strict=True)]
+    return _named([*steps, *own, *_removals([*before, *shown])])
+
+
+def _removals(sent: Sequence[Exchange]) -> Iterator[_Step]:
+    """Requests that delete the drafts that others leave, so that a script leaves nothing."""
+    left = dict[str, Exchange]()
+    for exchange in sent:
+        place = exchange.url.partition("?")[0]
+        done = exchange.response is not None and exchange.response.success
+        if exchange.operation == "saveDraft" and done and exchange.authorization == f"Bearer {TOKEN}":
+            left[place] = exchange
+        elif exchange.operation == "deleteDraft" and done:
+            left.pop(place, None)
+    for place, saved in left.items():
+        kept = (pair for pair in saved.request_headers.pairs if not pair[0].lower().startswith("content-"))
+        removal = replace(
+            saved, method="DELETE", url=place, request_body=Body(), request_headers=Headers(tuple(kept))
+        )
+        yield _Step("remove", None, curl(removal, Redactor()))
 
 
 def _named(steps: Sequence[_Step]) -> list[_Step]:
@@ -254,7 +268,7 @@ def _account(role: str, lines: str, base: str, *, embedded: bool) -> Iterator[Ne
         line = " ".join([":", *given])
     if signs_in:
         address = shlex.quote(f"{base}/api/v2013/authentication/token")
-        account = _CREDENTIALS.format(email=email, password=password)
+        account = _CREDENTIALS.format(email=in_json(f"${email}"), password=in_json(f"${password}"))
         line += f"; {token}={_SIGN_IN.format(address=address, account=account)}"
     yield NextCommand("token", f"By hand: {'sign in as' if signs_in else 'the account'} {role}", line)
 
@@ -264,6 +278,7 @@ _DOES: Final = {
     "first": "the requests before it",
     "curl": "the request that shows it",
     "after": "the requests after it",
+    "remove": "the drafts that it leaves",
 }
 
 

@@ -6,21 +6,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
 from contracts.evidence.causes import Cause
 from contracts.evidence.findings import Cell, Standing, missing_settings
 from contracts.evidence.record import Environment, ExitCode, RunRecord, Verdict
 from contracts.evidence.remedies import NOT_GIVEN, NotJudged, Remedies, Remedy, of_the_end
-from contracts.evidence.verdicts import (
-    WARNING_DAYS,
-    DeviationOutcome,
-    DeviationState,
-    RunVerdict,
-    faults_in_words,
-)
+from contracts.evidence.verdicts import RunVerdict, faults_in_words
 from contracts.history.drift import DriftReport
 from contracts.history.observed_facts import Severity
 from contracts.history.runs import Past, read_past
-from contracts.reports.finding_files import following
+from contracts.reports.cards import following
 from contracts.safe_text import inline, many
 
 _COURSE_NAMES = {
@@ -222,7 +217,7 @@ _CHANGES_AT_MOST = 30
 _CLAUSES_AT_MOST = 8
 _WHERE = (
     "In the run's folder: `index.html` shows exchanges and how to reproduce each finding, `findings/<id>.md` is "
-    "ready for a ticket, `questions.md` holds questions to the owner of the service."
+    "ready for a ticket."
 )
 _LIGHTS = {Light.GREEN: "good", Light.AMBER: "**look**", Light.RED: "**bad**", Light.DARK: "dark"}
 
@@ -311,8 +306,8 @@ def _findings(causes: tuple[Cause, ...], past: Past) -> Iterator[str]:
             inline(cause.lead.operation or "")
             + (f" ({inline(', '.join(cause.lead.methods))})" if cause.lead.methods else ""),
             inline(", ".join(cause.realms)),
-            inline("; ".join(filter(None, (cause.lead.rate, cause.stood_in_the_way)))),
-            inline(following(cause.follows)),
+            inline("; ".join(filter(None, (cause.lead.rate_in_words, cause.stood_in_the_way)))),
+            inline(following(cause)),
             f"`{cause.id}` {inline(cause.lead.clause)}",
             *([inline(past.describe(cause.lead.clause, cause.lead.realm))] if past.runs else []),
         ]
@@ -325,6 +320,7 @@ def _findings(causes: tuple[Cause, ...], past: Past) -> Iterator[str]:
         "Operation",
         "Realms",
         "How often",
+        "From it follows",
         "Id and clause",
     ]
     yield from _table([*head, *(["Since when"] if past.runs else [])], rows)

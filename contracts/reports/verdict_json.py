@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from datetime import date
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from contracts.errors import UsageError
+from contracts.evidence.accepted import DeviationState
 from contracts.evidence.causes import Cause
-from contracts.evidence.findings import Cell, Finding, Standing
+from contracts.evidence.findings import Finding, FindingId, Standing
 from contracts.evidence.record import Environment, RunRecord, Verdict
-from contracts.evidence.verdicts import DeviationOutcome, DeviationState, RunVerdict, WaiverOutcome
+from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import (
     EXIT_CODES,
     Count,
@@ -37,11 +38,8 @@ FILE_NAME = "verdict.json"
 #: What is written; older ones are read.
 FORMAT: Final = 2
 
-FindingId = Annotated[str, Meta(pattern="^[0-9a-f]{10}$")]
+Declared = TypeVar("Declared", bound=Format)
 FindingIds = Annotated[tuple[FindingId, ...], Meta(extra_json_schema={"uniqueItems": True})]
-Rate = Annotated[
-    tuple[Count, Count], Meta(description="How many of how many replays showed the contradiction again.")
-]
 
 
 class TargetEntry(Format, frozen=True):
@@ -116,39 +114,6 @@ class ClauseEntry(Format, frozen=True):
     realms: Annotated[Mapping[str, CellEntry], Meta(min_length=1)]
 
 
-class ReproduceEntry(Format, frozen=True):
-    """How a finding is sent again."""
-
-    command: str
-    curl: tuple[str, ...]
-
-
-class FindingEntry(Format, frozen=True, kw_only=True):
-    """A finding, the way every machine-readable report shows it.
-
-    `counted` is false outside what the consumer uses, whose `methods` call the operation; `deviation` is file and
-    line of the entry that accepts it.
-    """
-
-    id: FindingId
-    clause: Name
-    realm: Name
-    operation: str | None
-    standing: Standing
-    role: str | None
-    expected: str
-    seen: str
-    confirmed: bool
-    intermittent: bool
-    rate: Rate
-    counted: bool
-    methods: Names
-    deviation: str | None
-    cases: Annotated[tuple[str, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
-    exchanges: tuple[str, ...]
-    reproduce: ReproduceEntry
-
-
 class FollowingEntry(Format, frozen=True):
     """What only follows from another finding; `findings` are the ids of its findings, one for each realm."""
 
@@ -165,8 +130,8 @@ class CauseEntry(Format, frozen=True, kw_only=True):
 
     `id` is that of the finding whose evidence is shown, and `findings` holds one for each of `realms`. `should` and
     `was` say in words what should be and what was, `faults` what is wrong with the request, `quote` what the interface
-    document says, `request` what was sent, `contrast` what the same got without its fault. `blocked_cases` counts the
-    cases it stood in the way of, `blocked_clauses` names the clauses that could not be judged for it.
+    document says, `request` what was sent; earlier versions told in `contrast` what the same got without its fault.
+    `blocked_cases` counts the cases it stood in the way of, `blocked_clauses` names the clauses not judged for it.
     """
 
     id: FindingId
@@ -306,7 +271,7 @@ class VerdictFile(Format, frozen=True, kw_only=True):
         Mapping[Verdict, Count], Meta(description="Number of clause and realm pairs with each verdict.")
     ]
     clauses: tuple[ClauseEntry, ...]
-    findings: tuple[FindingEntry, ...]
+    findings: tuple[Finding, ...]
     causes: Annotated[
         tuple[CauseEntry, ...],
         Meta(description="The findings by what they come from, as every report shows them."),
@@ -372,42 +337,28 @@ def read(path: Path) -> VerdictFile:
 def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
     """Return the content of `verdict.json`."""
     run = record.run
-    return VerdictFile(
+    changes = verdict.drift.changes
+    return _filled(
+        VerdictFile,
+        verdict,
+        run,
         verdict=verdict.word,
-        exit_code=int(verdict.exit_code),
-        reason=verdict.reason,
         complete=not verdict.problems,
-        problems=verdict.problems,
-        interrupted=run.interrupted,
         target=target_of(record),
-        profile=run.profile,
-        strict=run.strict,
-        waived=run.waived,
-        consumer=_taken(run.terms.consumer, ConsumerEntry | None),
-        waivers=tuple(map(_waiver, verdict.waivers)),
-        notes=verdict.notes,
-        seed=run.seed,
-        realms=run.realms,
-        started=run.started,
-        finished=run.finished,
-        seconds=run.seconds,
-        workers=run.workers,
-        command=run.command,
-        versions=run.versions,
+        consumer=run.terms.consumer and _filled(ConsumerEntry, run.terms.consumer),
+        waivers=[_filled(WaiverEntry, outcome.waiver, outcome) for outcome in verdict.waivers],
         cases=len(record.cases),
         counts={name: verdict.count(name) for name in Verdict},
         clauses=_clauses(verdict),
-        findings=tuple(map(describe, verdict.findings)),
-        causes=tuple(map(_cause, verdict.causes)),
-        observations=_taken(record.observations, tuple[ObservationEntry, ...]),
-        drift=tuple(
-            CountedChange(**msgspec.structs.asdict(change.entry), counted=change not in verdict.drift.outside)
-            for change in verdict.drift.changes
-        ),
-        deviations=tuple(map(_deviation, verdict.deviations)),
-        environment=_taken(run.environment, EnvironmentEntry),
-        residue=_taken(record.residue, tuple[LeftEntry, ...]),
-        leftovers=_taken(record.leftovers, tuple[LeftEntry, ...]),
+        causes=[_cause(cause) for cause in verdict.causes],
+        observations=record.observations,
+        drift=[
+            _filled(CountedChange, change.entry, counted=change not in verdict.drift.outside)
+            for change in changes
+        ],
+        deviations=[_filled(DeviationEntry, outcome.deviation, outcome) for outcome in verdict.deviations],
+        residue=record.residue,
+        leftovers=record.leftovers,
     )
 
 
@@ -416,111 +367,38 @@ def target_of(record: RunRecord) -> TargetEntry:
     return TargetEntry(record.run.target, record.run.target_kind, record.run.base_url)
 
 
-def describe(finding: Finding) -> FindingEntry:
-    """Return a finding, the way every machine-readable report shows it."""
-    return FindingEntry(
-        id=finding.id,
-        clause=finding.clause,
-        realm=finding.realm,
-        operation=finding.operation,
-        standing=finding.standing,
-        role=finding.role,
-        expected=finding.expected,
-        seen=finding.seen,
-        confirmed=finding.confirmed,
-        intermittent=finding.intermittent,
-        rate=(finding.reproduced, finding.attempts),
-        counted=finding.counted,
-        methods=finding.methods,
-        deviation=finding.accepted.place if finding.accepted else None,
-        cases=finding.cases,
-        exchanges=finding.exchanges,
-        reproduce=ReproduceEntry(finding.command, finding.curl),
-    )
+def _filled(shape: type[Declared], *sources: Any, **given: Any) -> Declared:
+    """Return a declared object: each member as given, else as the first of some objects has it, else by default."""
+    for name in shape.__struct_fields__:
+        had = (getattr(source, name, None) for source in sources if hasattr(source, name))
+        value = next((value for value in had if not callable(value)), UNSET)
+        if value is not UNSET:
+            given.setdefault(name, value)
+    return msgspec.convert(given, shape, from_attributes=True)
 
 
 def _cause(cause: Cause) -> CauseEntry:
-    lead = cause.lead
-    return CauseEntry(
-        id=lead.id,
-        clause=lead.clause,
-        operation=lead.operation,
-        standing=lead.standing,
-        counted=lead.counted,
-        realms=cause.realms,
-        should=cause.should,
-        was=cause.was,
-        faults=cause.faults,
-        quote=cause.quote,
-        request=cause.request,
-        contrast=cause.contrast,
-        findings=tuple(finding.id for finding in cause.findings),
-        follows=tuple(
-            FollowingEntry(
-                follow.lead.clause,
-                follow.lead.operation,
-                follow.lead.standing,
-                follow.should,
-                follow.was,
-                tuple(finding.id for finding in follow.findings),
-            )
+    return _filled(
+        CauseEntry,
+        cause,
+        cause.lead,
+        findings=[finding.id for finding in cause.findings],
+        follows=[
+            _filled(FollowingEntry, follow, follow.lead, findings=[finding.id for finding in follow.findings])
             for follow in cause.follows
-        ),
+        ],
         blocked_cases=len(cause.cases),
         blocked_clauses=cause.clauses,
     )
 
 
-def _taken(source: Any, shape: Any) -> Any:
-    """Return the declared members of an object, taken from its attributes."""
-    return msgspec.convert(source, shape, from_attributes=True)
-
-
-def _clauses(verdict: RunVerdict) -> tuple[ClauseEntry, ...]:
-    return tuple(
-        ClauseEntry(key, str(group[0].clause.level), {cell.realm: _cell(cell) for cell in group})
-        for key, cells in groupby(verdict.cells, key=lambda cell: cell.clause.id)
-        for group in [list(cells)]
-    )
-
-
-def _cell(cell: Cell) -> CellEntry:
-    return CellEntry(
-        verdict=cell.verdict,
-        assertions=cell.assertions,
-        held=cell.held,
-        contradicted=cell.contradicted,
-        cases=len(cell.cases),
-        findings=cell.findings,
-        reason=cell.reason,
-    )
-
-
-def _waiver(outcome: WaiverOutcome) -> WaiverEntry:
-    waiver = outcome.waiver
-    return WaiverEntry(
-        clause=waiver.clause,
-        reason=waiver.reason,
-        file=waiver.file,
-        line=waiver.line,
-        needed=outcome.needed,
-        realms=outcome.realms,
-        says=outcome.says,
-    )
-
-
-def _deviation(outcome: DeviationOutcome) -> DeviationEntry:
-    entry = outcome.deviation
-    return DeviationEntry(
-        **{name: getattr(entry, name) for name in entry.__dataclass_fields__},
-        course=outcome.course,
-        days_left=outcome.days_left,
-        happens_in=outcome.happens_in,
-        gone_in=outcome.gone_in,
-        unjudged_in=outcome.unjudged_in,
-        findings=outcome.findings,
-        counted=outcome.counted,
-        fails=outcome.fails,
-        warns=outcome.warns,
-        says=outcome.says,
-    )
+def _clauses(verdict: RunVerdict) -> list[ClauseEntry]:
+    return [
+        ClauseEntry(
+            key,
+            str(cells[0].clause.level),
+            {cell.realm: _filled(CellEntry, cell, cases=len(cell.cases)) for cell in cells},
+        )
+        for key, group in groupby(verdict.cells, key=lambda cell: cell.clause.id)
+        for cells in [list(group)]
+    ]

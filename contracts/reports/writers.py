@@ -1,11 +1,7 @@
 """Writes the reports of a run folder, from its journals, and points `latest` at it."""
 
-import json
-import os
 import shutil
-import sys
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +19,8 @@ from contracts.file_formats import PACKED, pack_file
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.history.runs import read_past
 from contracts.interface.catalogue import Clause, load_catalogue
-from contracts.reports import build_server, finding_files, html, questions, summary, verdict_json
+from contracts.reports import build_server, finding_files, html, summary, verdict_json
+from contracts.reports.cards import FOLDER_NAME
 from contracts.safe_text import plain_line
 from contracts.session.ledger import LEDGER_FILE, read_entries, removable
 
@@ -49,25 +46,20 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
         "junit": build_server.write,
         "har": _write_har,
         "observations": observations.write,
-        "questions": questions.write,
         "summary": summary.write,
         "history": run_comparison.write,
     }
 )
 ALL = tuple(WRITERS)
 _LONGEST: Final = 250
-#: What another process writes of a run of so many exchanges.
-_BESIDE: Final = ("har",)
-_LARGE: Final = 1000
 _PLACES: Mapping[str, str] = MappingProxyType(
     {
         "verdict": verdict_json.FILE_NAME,
         "html": html.FILE_NAME,
-        "findings": finding_files.FOLDER_NAME,
+        "findings": FOLDER_NAME,
         "junit": build_server.FILE_NAME,
         "har": har.FILE_NAME,
         "observations": observations.FILE_NAME,
-        "questions": questions.FILE_NAME,
         "summary": summary.FILE_NAME,
         "history": run_comparison.FILE_NAME,
     }
@@ -107,7 +99,8 @@ def write_all(
     while True:
         verdict = judge(record, clauses, drift, tuple(missing.values()))
         before = len(missing)
-        _write_each([name for name in wanted if name not in missing], record, verdict, run_folder, missing)
+        for name in [name for name in wanted if name not in missing]:
+            _write(name, record, verdict, run_folder, missing)
         # After a failure once more, so that no report says pass beside one that is missing.
         if len(missing) == before:
             return verdict
@@ -121,59 +114,6 @@ def _drift(record: RunRecord, run_folder: Path, missing: dict[str, str]) -> Drif
     except Exception as error:  # noqa: BLE001 - the comparison reads what a service answered, as the writers do
         missing["drift"] = unwritten("the comparison with the baseline", error)
         return NO_DRIFT
-
-
-def _write_each(
-    names: Sequence[str], record: RunRecord, verdict: RunVerdict, run_folder: Path, missing: dict[str, str]
-) -> None:
-    """Write reports, of a large run some of them in another process meanwhile; as `_write` does each."""
-    beside = [name for name in names if name in _BESIDE] if _shares_work(record) else []
-    end = _begin_beside(beside, record, verdict, run_folder) if beside else dict
-    for name in names:
-        if name not in beside:
-            _write(name, record, verdict, run_folder, missing)
-    missing |= end()
-
-
-def _shares_work(record: RunRecord) -> bool:
-    return sys.platform == "linux" and len(os.sched_getaffinity(0)) > 1 and len(record.exchanges) >= _LARGE
-
-
-def _begin_beside(
-    names: Sequence[str], record: RunRecord, verdict: RunVerdict, run_folder: Path
-) -> Callable[[], dict[str, str]]:
-    """Begin to write reports in a fork of this process, which holds the record already.
-
-    Returns:
-        Waits for its end, and says why which of them are missing.
-    """
-
-    def write() -> dict[str, str]:
-        missing: dict[str, str] = {}
-        for name in names:
-            _write(name, record, verdict, run_folder, missing)
-        return missing
-
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        # Of threads, which a fork lacks: it writes files, and wants nothing of theirs.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        try:
-            os.write(writing, json.dumps(write()).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-
-    def end() -> dict[str, str]:
-        with os.fdopen(reading, "rb") as file:
-            told = file.read()
-        os.waitpid(child, 0)
-        missing: dict[str, str] = json.loads(told) if told else write()  # it was killed
-        return missing
-
-    return end
 
 
 def _write(

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
+from msgspec import structs
+
 from contracts.evidence.record import (
     AssertionCount,
     Block,
@@ -74,13 +76,12 @@ def seen_finding(by: Case, **changes: Any) -> SeenFinding:
         expected="what was saved",
         seen="something else",
         confirmed=True,
-        reproduced=3,
-        attempts=3,
+        rate=(3, 3),
         exchanges=(),
         curl=("curl http://127.0.0.1",),
         command="registry-contracts run --clause x",
     )
-    return replace(plain, **changes)
+    return structs.replace(plain, **changes)
 
 
 def run_facts(**changes: Any) -> RunFacts:
@@ -191,7 +192,7 @@ class Story:
         self.case(name, realm, outcome, held=0, contradicted=1, operation=operation)
         times = 3 if confirmed else 0
         self.findings.append(
-            seen_finding(self.cases[-1], operation=operation, confirmed=confirmed, reproduced=times)
+            seen_finding(self.cases[-1], operation=operation, confirmed=confirmed, rate=(times, 3))
         )
 
     def record(self, terms: Terms | None = None) -> RunRecord:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from contracts.evidence.record import Environment, ExitCode, Verdict
+from contracts.evidence.record import ExitCode
 from contracts.evidence.terms import Terms
-from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
+from tests.meta.evidence.sample_records import Story, consumer, waiver
 
 READS = {"client.drafts.get": ("getDraft",), "client.drafts.open": ("getDraft", "draftExists")}
 
@@ -25,12 +25,6 @@ def test_another_operation_does_not_block_it_and_is_reported(whole: Story) -> No
     assert verdict.exit_code is ExitCode.PASS
     assert verdict.reason.endswith("1 operation of sdk.toml; 1 finding outside sdk.toml not counted")
     assert [finding.counted for finding in verdict.findings] == [False]
-
-
-def test_of_a_clause_on_two_operations_only_the_consumers_counts(whole: Story) -> None:
-    whole.contradicts("uid-too-short", operation="getDraft")
-    assert whole.verdict(Terms(consumer("saveDraft"))).exit_code is ExitCode.PASS
-    assert whole.verdict(Terms(consumer("getDraft"))).exit_code is ExitCode.FAIL
 
 
 def test_clauses_and_realms_limit_further(whole: Story) -> None:
@@ -110,29 +104,8 @@ def test_a_waiver_does_not_help_against_a_contradiction(whole: Story) -> None:
     assert "does not help" in verdict.notes[0]
 
 
-def test_a_waiver_does_not_help_against_an_outage(whole: Story) -> None:
-    whole.facts = {"environment": Environment(requests=1, breaker="refused")}
-    verdict = whole.verdict(Terms(consumer("getDraft", waivers=(waiver("draft-get-content"),))))
-    assert verdict.exit_code is ExitCode.INCONCLUSIVE
-
-
 def test_an_operation_of_others_that_stood_in_the_way_of_a_shared_case_does_not_block(story: Story) -> None:
     story.case("uid-too-short", outcome="inconclusive", operation="saveDraft", blocked="getDraft")
     assert story.verdict(Terms(consumer("saveDraft"))).exit_code is ExitCode.PASS
     for own in ("getDraft", "saveDraft"), ("getDraft",):
         assert story.verdict(Terms(consumer(*own))).exit_code is ExitCode.INCONCLUSIVE
-
-
-def test_a_deviation_outside_the_consumer_fails_nobody(whole: Story) -> None:
-    entry = deviation("workflow-locked-record", operation="createWorkflowRecord")
-    verdict = whole.verdict(Terms(consumer("getDraft"), (entry,), "deviations/dev.toml"))
-    assert verdict.exit_code is ExitCode.PASS
-    assert not verdict.deviations[0].counted
-    assert "no longer happens" in verdict.notes[0]
-
-
-def test_a_consumer_that_only_waives_limits_nothing(whole: Story) -> None:
-    whole.contradicts("draft-get-content")
-    verdict = whole.verdict(Terms(consumer(waivers=(waiver("uid-too-short"),))))
-    assert verdict.exit_code is ExitCode.FAIL
-    assert verdict.count(Verdict.FAIL) == 1

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import UsageError
 from contracts.evidence.run_comparison import is_comparable, series_of
 from contracts.evidence.run_folder import new_folder, prune
 from contracts.interface.catalogue import load_catalogue
@@ -25,30 +24,6 @@ def test_those_that_begin_in_one_second_have_a_folder_each(tmp_path: Path) -> No
     assert len(set(made)) == 20
     names = {path.name for path in made}
     assert names == {"20300102-030405-traffic", *(f"20300102-030405-traffic-{n}" for n in range(2, 21))}
-
-
-def test_too_many_at_once_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contracts.evidence.run_folder._MOST", 2)
-    for _ in range(2):
-        new_folder(tmp_path, "traffic", at=MOMENT)
-    with pytest.raises(UsageError, match="too many were begun in this second"):
-        new_folder(tmp_path, "traffic", at=MOMENT)
-
-
-@pytest.mark.parametrize("below", ["", "deeper"])
-def test_reports_that_are_a_file_are_told_with_what_could_not_be_done(tmp_path: Path, below: str) -> None:
-    reports = tmp_path / "file"
-    reports.write_text("", encoding="utf-8")
-    with pytest.raises(
-        UsageError, match=r"^cannot keep a ledger in '.*': .*; choose another with --reports$"
-    ):
-        new_folder(reports / below, "dev", "keep a ledger in", at=MOMENT)
-
-
-def test_a_link_that_leads_nowhere_is_no_folder(tmp_path: Path) -> None:
-    (tmp_path / "reports").symlink_to(tmp_path / "gone")
-    with pytest.raises(UsageError, match="choose another with --reports"):
-        new_folder(tmp_path / "reports", "dev", at=MOMENT)
 
 
 def test_the_oldest_runs_go_unless_a_sweep_or_a_reader_still_needs_them(tmp_path: Path) -> None:

@@ -59,10 +59,6 @@ def test_without_realms_an_entry_is_about_all_of_its_clause(write: Callable[[str
     assert found[0].realms == ("abs-dev", "bch-dev", "chm-dev")
 
 
-def test_a_file_without_entries_accepts_nothing(write: Callable[[str], Path]) -> None:
-    assert deviations(write("# nothing is known\n")) == ()
-
-
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
@@ -163,14 +159,6 @@ def test_a_consumer_file_that_cannot_be_used_names_its_line(
     assert str(caught.value).startswith(f"sdk.toml:{line}: "), caught.value
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_lines_are_found_below_comments_long_texts_and_windows_line_ends(
-    write: Callable[[str], Path],
-) -> None:
-    text = '# one\n\nclauses = ["""draft-get-content"""]\n# [methods]\n[waivers] # here\nnope = """\nx\n"""\n'
-    with pytest.raises(UsageError, match=r"^sdk.toml:6: unknown clause 'nope'"):
-        used(write(text.replace("\n", "\r\n")))
 
 
 def test_deviations_are_looked_up_by_the_targets_name(tmp_path: Path) -> None:

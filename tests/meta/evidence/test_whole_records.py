@@ -9,7 +9,6 @@ import pytest
 
 from contracts.evidence.record import Journal, journal_path, utc_now
 from contracts.evidence.run_folder import collect
-from contracts.plugin.worker import peak_memory, put_together
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 
 Make = Callable[..., Path]
@@ -94,15 +93,3 @@ def test_a_case_that_died_with_its_worker_is_named(make_run: Make) -> None:
 def test_a_journal_that_breaks_off_without_a_death_is_a_problem(make_run: Make) -> None:
     record = collect(with_worker(make_run(), died=False))
     assert record.problems == ("the journal of worker gw0 is not whole: it has no closing line",)
-
-
-def test_measurements_of_all_processes_are_put_together() -> None:
-    one = {"seconds": {"start": 2.0, "sending": 1.0}, "peak_memory": 80.0}
-    two = {"seconds": {"start": 3.0, "sending": 4.0, "pace": 0.5}, "peak_memory": None}
-    together = put_together([one, two])
-    assert together == {"seconds": {"pace": 0.5, "sending": 5.0, "start": 3.0}, "peak_memory_mb": 80.0}
-    assert put_together([]) == {"seconds": {}, "peak_memory_mb": None}
-
-
-def test_the_most_memory_is_known_where_the_system_tells_it() -> None:
-    assert (peak_memory() is None) is not Path("/proc/self/status").exists()

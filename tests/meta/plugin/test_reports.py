@@ -90,7 +90,7 @@ def test_a_report_that_cannot_be_written_ends_the_run_as_an_error_that_names_it(
     assert (reports / "latest").resolve() == folder.resolve()
     names = {path.name for path in folder.iterdir()}
     assert set(places.values()) - names == {places[what]}
-    assert names >= {"junit.xml", "summary.md", "questions.md", "findings", "allure", "ledger.jsonl"}
+    assert names >= {"junit.xml", "summary.md", "findings", "allure", "ledger.jsonl"}
     if what != "verdict":
         assert json.loads((folder / "verdict.json").read_text("utf-8"))["exit_code"] == 3
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from contracts.evidence.verdicts import RunVerdict
-from contracts.interface.catalogue import load_catalogue
 from contracts.reports.build_server import annotate, annotation_lines
 from contracts.safe_text import SafeOutput
 
@@ -58,13 +57,6 @@ def test_annotations_are_for_the_runner_of_github_alone(
     lines = written.getvalue().decode("utf-8").splitlines()
     assert [line for line in lines if line.startswith("::")] == list(annotation_lines(verdict))
     assert lines[0] == "\\u003a:error::of a service"
-
-
-def test_clauses_stand_where_annotations_say() -> None:
-    folder = Path(__file__).parents[3] / "openapi" / "clauses"
-    for clause in load_catalogue():
-        lines = (folder / clause.file).read_text("utf-8").splitlines()
-        assert lines[clause.line - 1].removeprefix("- id: ") == clause.id
 
 
 def test_junit_has_no_attribute_that_jenkins_does_not_know(rendered: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from contracts.evidence.record import RunFacts, RunRecord
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import TOKEN
-from contracts.reports.finding_files import earlier_writes
+from contracts.reports.earlier_writes import earlier_writes
 from tests.meta import messages
 from tests.meta.messages import response
 

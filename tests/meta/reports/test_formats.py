@@ -1,9 +1,7 @@
 """The machine-readable formats: verdict.json and its schema, HAR, JUnit."""
 
-import base64
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import jsonschema_rs
@@ -95,24 +93,6 @@ def test_a_file_that_does_not_keep_its_schema_is_not_written(folder: Path, name:
     with pytest.raises(SuiteError, match=r"^new\.json does not fit its schema at "):
         write_file(folder / "new.json", content, verdict_json.VerdictFile)
     assert not (folder / "new.json").exists()
-
-
-@pytest.mark.usefixtures("verdict")
-def test_the_har_follows_the_format_and_keeps_binary_content(folder: Path, made_up: SimpleNamespace) -> None:
-    log = json.loads((folder / "traffic.har").read_text())["log"]
-    assert log["version"] == "1.2"
-    assert log["creator"]["name"] == "registry-contracts"
-    first, second, third = log["entries"]
-    for entry in log["entries"]:
-        assert entry.keys() >= {"startedDateTime", "time", "request", "response", "cache", "timings"}
-        assert entry["request"]["httpVersion"] == "HTTP/1.1"
-        assert entry["time"] == sum(each for each in entry["timings"].values() if each > 0) == 12.5
-        assert [each["name"] for each in entry["request"]["queryString"]][-1] == "empty"
-    assert base64.b64decode(first["response"]["content"]["text"]) == made_up.png
-    assert first["response"]["content"]["encoding"] == "base64"
-    assert second["response"]["content"]["text"] == made_up.json_text
-    assert base64.b64decode(second["request"]["postData"]["text"]) == made_up.png
-    assert (third["response"]["status"], third["response"]["statusText"]) == (0, "connection reset")
 
 
 @pytest.mark.usefixtures("verdict")

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 
 from contracts.evidence.run_folder import collect
 from contracts.evidence.verdicts import judge
@@ -91,7 +92,7 @@ def test_the_page_stays_small_whatever_was_found(folder: Path, made_up: SimpleNa
         record,
         exchanges={"x": long},
         findings=tuple(
-            replace(
+            structs.replace(
                 finding,
                 operation=f"op{number}",
                 seen="<" * 6_000,

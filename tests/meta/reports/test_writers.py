@@ -1,16 +1,12 @@
 """Reports as a whole: complete, repeatable, silent on the environment, plain about a run that was cut."""
 
 import json
-import os
-import signal
-import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -22,10 +18,8 @@ from contracts.exchanges.har import read_har
 from contracts.reports import writers
 from contracts.reports.__main__ import main
 from contracts.reports.writers import write_all
-from contracts.safe_text import fenced, inline, printable
 from contracts.session.ledger import LEDGER_FILE
 from tests.meta.program import in_process
-from tests.meta.reports.sample_runs import CATALOGUE
 
 
 def texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -43,7 +37,6 @@ def test_every_report_is_written_as_text_that_any_reader_takes(folder: Path, ver
         "junit.xml",
         "traffic.har",
         "observations.json",
-        "questions.md",
         "summary.md",
     }
     assert wanted <= names.keys()
@@ -123,18 +116,6 @@ def test_rendering_again_leaves_no_stale_finding(folder: Path, made_up: SimpleNa
     assert not (folder / "findings" / "0000000000.md").exists()
 
 
-def test_an_unknown_format_is_refused_by_name(folder: Path, made_up: SimpleNamespace) -> None:
-    with pytest.raises(UsageError, match="no report format 'pdf'; known: verdict, html"):
-        write_all(folder, ["pdf"], catalogue=made_up.catalogue)
-
-
-def test_latest_leads_to_the_last_run(folder: Path) -> None:
-    other = folder.with_name("later")
-    other.mkdir()
-    point_latest(folder)
-    assert point_latest(other).resolve() == other.resolve()
-
-
 def test_latest_is_a_text_file_where_there_are_no_links(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,53 +137,3 @@ def test_the_command_ends_with_the_run_s_exit_code(
     done, lost = run(folder), run(folder.parent / "none")
     assert (done.code, done.out.split(":")[0]) == (1, "fail")
     assert (lost.code, lost.out, lost.err.count("\n")) == (4, "", 1)
-
-
-def test_text_for_people_cannot_break_out() -> None:
-    assert printable("a\x00\ud800\u202e\tb\r\nc") == "a\\x00\\ud800\\u202e\tb\nc"
-    assert fenced("```\nx").startswith("````\n")
-    assert inline("a|b\n<c>", 20) == "a\\|b \\<c\\>"
-    assert inline("long " * 9, 8) == "long lo…"
-
-
-@pytest.fixture
-def shared_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any run counts as a large one, of which another process writes a part."""
-    if sys.platform != "linux" or len(os.sched_getaffinity(0)) == 1:
-        pytest.skip("reports are written side by side on Linux, where there is more than one core")
-    monkeypatch.setattr(writers, "_LARGE", 0)
-
-
-@pytest.mark.usefixtures("shared_work")
-def test_a_part_that_another_process_writes_is_the_same(folder: Path, verdict: RunVerdict) -> None:
-    before = (folder / "traffic.har").read_bytes()
-    again = write_all(folder, catalogue=CATALOGUE)
-    assert (folder / "traffic.har").read_bytes() == before
-    assert (again.exit_code, again.sentence) == (verdict.exit_code, verdict.sentence)
-
-
-@pytest.mark.usefixtures("shared_work")
-def test_what_another_process_cannot_write_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> Path:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(writers, "WRITERS", {**writers.WRITERS, "har": fail})
-    (line,) = write_all(folder, catalogue=CATALOGUE).unwritten
-    assert line.startswith("traffic.har could not be written")
-
-
-@pytest.mark.usefixtures("shared_work")
-def test_what_a_killed_process_left_out_is_written_here(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, write_har = os.getpid(), writers.WRITERS["har"]
-
-    def killed(*facts: Any) -> Path:
-        if os.getpid() != here:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return write_har(*facts)
-
-    monkeypatch.setattr(writers, "WRITERS", {**writers.WRITERS, "har": killed})
-    (folder / "traffic.har").unlink(missing_ok=True)
-    write_all(folder, catalogue=CATALOGUE)
-    assert (folder / "traffic.har").exists()
