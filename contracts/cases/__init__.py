@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from contracts.cases.list_pages import drafts_of as drafts_of
     from contracts.cases.list_pages import equals as equals
     from contracts.cases.list_pages import quoted as quoted
-    from contracts.cases.marks import Profile as Profile
     from contracts.cases.marks import contract as contract
     from contracts.cases.marks import smoke as smoke
     from contracts.cases.properties import Properties as Properties
@@ -80,6 +79,7 @@ if TYPE_CHECKING:
     from contracts.exchanges.exchange import Exchange as Exchange
     from contracts.interface.operations import UID_LONGEST as UID_LONGEST
     from contracts.interface.operations import UID_SHORTEST as UID_SHORTEST
+    from contracts.interface.profiles import Profile as Profile
     from contracts.session.actor import Actor as Actor
     from contracts.session.namespace import Namespace as Namespace
     from contracts.settings.target import DOCUMENT_REALMS as DOCUMENT_REALMS

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 
 import pytest
 
-
-class Profile(StrEnum):
-    """How far a run goes; from `gate` on each profile takes in the cases of those before it."""
-
-    SMOKE = "smoke"
-    GATE = "gate"
-    NIGHTLY = "nightly"
-    FULL = "full"
-
-    def includes(self, other: Profile) -> bool:
-        """Whether a run of this profile takes in a case of the other."""
-        order = list(Profile)
-        return order.index(other) <= order.index(self)
+from contracts.interface.profiles import Profile
 
 
 def contract(  # noqa: PLR0913 - one for each fact

@@ -9,7 +9,6 @@ from typing import Final
 
 import click
 
-from contracts.cases.marks import Profile
 from contracts.cli import manual_commands
 from contracts.cli.options import (
     as_json,
@@ -24,6 +23,7 @@ from contracts.cli.options import (
 from contracts.cli.run import forecasts
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.profiles import Profile
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Readiness, examine
 from contracts.plugin.forecast import Forecast

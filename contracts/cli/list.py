@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import click
 
-from contracts.cases.marks import Profile
 from contracts.checks.table import UNIVERSAL
 from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError, suggestion
@@ -21,6 +20,7 @@ from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
+from contracts.interface.profiles import Profile
 from contracts.manual import sandbox_setup
 from contracts.reports.kept_runs import LastRun, last_run
 from contracts.safe_text import many

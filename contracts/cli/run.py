@@ -11,10 +11,10 @@ from typing import Final
 import click
 import pytest
 
-from contracts.cases.marks import Profile
 from contracts.cli.options import evidence_options, judging_options, selection_options, target_or_address
 from contracts.errors import RefusedRunError, SuiteError, UsageError
 from contracts.interface.location import cases_directory
+from contracts.interface.profiles import Profile
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.run_options import REPORTS
 from contracts.safe_text import SafeOutput

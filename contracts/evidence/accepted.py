@@ -10,8 +10,9 @@ from types import MappingProxyType
 
 from contracts.evidence.findings import Cell, Finding, missing_settings
 from contracts.evidence.record import RunRecord, Verdict
-from contracts.evidence.terms import PROFILES, Deviation, Waiver
+from contracts.evidence.terms import Deviation, Waiver
 from contracts.interface.operations import in_realms
+from contracts.interface.profiles import Profile
 from contracts.safe_text import many
 
 
@@ -252,7 +253,7 @@ def _judged(record: RunRecord, cell: Cell | None, deviation: Deviation) -> bool:
         return False
     if record.run.interrupted or record.run.breaker or record.problems:
         return False
-    if PROFILES.index(record.run.profile) < PROFILES.index(deviation.profile):
+    if not Profile(record.run.profile).includes(Profile(deviation.profile)):
         return False
     if any(narrowing.touches(cell.clause.id, cell.realm) for narrowing in record.narrowed):
         return False

@@ -39,6 +39,7 @@ from contracts.file_formats import (
     read_bytes,
     required_members,
 )
+from contracts.interface.profiles import Profile
 from contracts.safe_text import encodable, finite
 from contracts.settings.target import target_in_words
 
@@ -150,7 +151,7 @@ class RunFacts:
     target: str
     target_kind: str
     base_url: str
-    profile: Annotated[str, one_of("smoke", "gate", "nightly", "full")]
+    profile: Annotated[str, one_of(*Profile)]
     seed: Seed
     realms: tuple[Name, ...]
     clauses: tuple[Name, ...]

@@ -14,6 +14,7 @@ from contracts.file_formats import Keys, TomlFile, called, is_file, read_toml_fi
 from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
 from contracts.interface.description import Description, load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
+from contracts.interface.profiles import Profile
 from contracts.settings.settings_reader import TARGETS_FOLDER as TARGETS
 from contracts.settings.settings_reader import refuse_unknown_realm
 
@@ -145,7 +146,6 @@ class Terms:
 
 #: The only key at the top of the file: one table for each deviation.
 ENTRY = "deviation"
-PROFILES = ("smoke", "gate", "nightly", "full")
 #: What each entry must say, with an example.
 _REQUIRED = {
     "clause": '"draft-get-content"',
@@ -282,8 +282,8 @@ class _Entry:
     def _profile(self) -> str:
         keys = (*self._keys, "profile")
         name = self._source.text_at(keys, self._entry.get("profile", "gate"), "nightly")
-        if name not in PROFILES:
-            raise self._source.fault(keys, f"unknown profile '{name}'; {suggestion(name, PROFILES)}")
+        if name not in list(Profile):
+            raise self._source.fault(keys, f"unknown profile '{name}'; {suggestion(name, Profile)}")
         return name
 
 

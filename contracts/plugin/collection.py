@@ -17,13 +17,13 @@ from typing import Final
 
 import pytest
 
-from contracts.cases.marks import Profile
 from contracts.checks.table import UNIVERSAL
 from contracts.errors import RegistryContractsError
 from contracts.evidence.terms import Consumer
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Description, load_description, operations_with
 from contracts.interface.location import cases_directory
+from contracts.interface.profiles import Profile
 from contracts.plugin.forecast import Forecast, PlannedCase, without_realm
 from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
 from contracts.plugin.worker import WORKER

@@ -16,7 +16,6 @@ from contracts.cases.described_inputs import described_operation
 from contracts.cases.drafts import prove
 from contracts.cases.fault_probe import Exercise, Probe, Turns
 from contracts.cases.hostile_input import Deal
-from contracts.cases.marks import Profile
 from contracts.cases.properties import Properties, example_database
 from contracts.cases.requests import OrdinaryRequests, ValidRequests
 from contracts.cases.row_requests import RowRequests
@@ -25,6 +24,7 @@ from contracts.cases.sign_in import Credentials
 from contracts.cases.workflow_records import WorkflowRecords
 from contracts.checks.claims import Claims, Observer
 from contracts.checks.outcomes import Attempt, Untested
+from contracts.interface.profiles import Profile
 from contracts.plugin.collection import case_of, clauses_of
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor

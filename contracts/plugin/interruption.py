@@ -26,11 +26,10 @@ from contracts.evidence.record import ExitCode
 from contracts.exchanges.redaction import Redactor
 from contracts.plugin.plan import Plan
 from contracts.safe_text import many, plain_line
-from contracts.session.ledger import Entry, read_entries, removable, residue
+from contracts.session.ledger import read_entries, removable, residue
 
 #: Two signals this close together, in seconds, count as one: a terminal and a job runner may both send one.
 _SAME_SIGNAL_SECONDS: Final = 0.3
-_MOST_NAMED: Final = 10
 #: How long workers may take to end when a run is stopped at once.
 _KILLED_AFTER_SECONDS: Final = 0.1
 
@@ -161,19 +160,12 @@ def what_is_left(plan: Plan) -> Iterator[str]:
     folder = Path(plan.folder)
     entries = read_entries(sorted(folder.glob("ledger*.jsonl")))
     drafts, kept = removable(entries), list(residue(entries))
-    yield f"stopped at once: {_places(drafts, 'draft')} not removed, {len(kept)} things that cannot be removed"
+    yield f"stopped at once: {many(len(drafts), 'draft')} not removed, {len(kept)} things that cannot be removed"
     if plan.sandbox_url is not None:
         yield "the embedded sandbox is gone, and everything with it"
     elif drafts:
         yield f"the next run with these reports removes them, or: registry-contracts sweep --reports {folder.parent}"
     yield f"the ledger: {folder}"
-
-
-def _places(drafts: list[Entry], word: str) -> str:
-    named = ", ".join(f"{draft.identifier} in {draft.realm}" for draft in drafts[:_MOST_NAMED])
-    more = len(drafts) - _MOST_NAMED
-    count = many(len(drafts), word)
-    return f"{count} ({named}{f' and {more} more' if more > 0 else ''})" if drafts else count
 
 
 #: Libraries below the door that quote what came over the wire when it makes no sense to them.

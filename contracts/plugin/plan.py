@@ -20,7 +20,6 @@ from typing import Final, Protocol
 import pytest
 from _pytest.mark.expression import Expression
 
-from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.errors import RegistryContractsError, SuiteError, UsageError, breakdown, suggestion
 from contracts.evidence.record import Verdict
@@ -29,6 +28,7 @@ from contracts.evidence.terms import Terms, load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.location import cases_directory
+from contracts.interface.profiles import Profile
 from contracts.plugin.finding_again import choose_finding
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.run_options import KEEP, RUN_OPTIONS, SEED, WAIT

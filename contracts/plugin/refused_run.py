@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import pytest
 
-from contracts.cases.marks import Profile
 from contracts.errors import RegistryContractsError
 from contracts.evidence.run_folder import new_folder, point_latest
+from contracts.interface.profiles import Profile
 from contracts.plugin.plan import FIXED_SEED, LISTING_OPTIONS, SELECTION, TARGET, is_contract_run
 from contracts.plugin.run_facts import versions
 from contracts.plugin.run_options import PLAN, PROFILE, REPORTS

@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from contracts.cases.marks import Profile
 from contracts.checks.outcomes import Confirmed
 from contracts.checks.table import UNIVERSAL
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.profiles import Profile
 from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.collection import clauses_of, is_last, marks, operations_of, realm_of
 from contracts.plugin.plan import Sandbox

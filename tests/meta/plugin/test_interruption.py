@@ -245,7 +245,7 @@ def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Call
     ended = run.end(process)
     ended_at_once.set()
     assert ended.code == 2, ended.output
-    assert "stopped at once: 2 drafts (" in ended.err
+    assert "stopped at once: 2 drafts not removed" in ended.err
     assert "registry-contracts sweep" in ended.err
     assert json.loads((folders(run)[0] / "run.json").read_text(encoding="utf-8"))["finished"] is None
     assert run.sweep(f"--target={service.target}").code == 0
