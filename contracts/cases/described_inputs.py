@@ -30,7 +30,8 @@ from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, UID_LONGEST, is_valid_uid
-from contracts.session.actor import Actor, ActorClient
+from contracts.session.actor import Actor
+from contracts.session.actor_client import ActorClient
 from contracts.session.namespace import Namespace
 
 #: Where a request goes is the actor's business: this address is only written into what Schemathesis makes.

@@ -29,7 +29,7 @@ from contracts.manual.call import CallResult
 from contracts.manual.manual_session import Leftovers, SessionOptions
 from contracts.plugin.run_options import REALM
 from contracts.safe_text import json_text, many, printable
-from contracts.session.session import UNSENT
+from contracts.session.layers import UNSENT
 from contracts.settings.guard import GuardViolation
 
 #: Exit codes of commands that send by hand: nothing contradicted, a finding, settings or options, the environment.

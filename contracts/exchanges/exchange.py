@@ -393,6 +393,7 @@ class Exchange:
         overlapped: Another request that may change the same thing was under way at the same time.
         comment: What the recorder of an archive wrote beside it.
         unsettled: Tries of a write that the service may have done although it answered none of them.
+        received: The service may have received it.
         own: A judge has shown that the fault is the service's own doing.
         error_due: The document lets this request cause an error, so that one of the service's making is no fault.
         written: URL and headers in the names of the interface document, where the target has names of its own.
@@ -418,6 +419,7 @@ class Exchange:
     overlapped: bool = False
     comment: str = ""
     unsettled: int = 0
+    received: bool = True
     own: bool = False
     error_due: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
@@ -438,9 +440,14 @@ class Exchange:
         Raises:
             EnvironmentFault: when the environment gave none (design 4.7).
         """
-        if self.fault is not None or self.response is None:
+        if not self.answered or self.response is None:
             raise EnvironmentFault(f"{self.operation or self.method}: {self.fault or 'no answer'}")
         return self.response
+
+    @property
+    def answered(self) -> bool:
+        """Whether the service itself answered."""
+        return self.fault is None and self.response is not None
 
     @property
     def status(self) -> int | None:

@@ -13,7 +13,7 @@ from contracts.interface.description import Operation
 from contracts.manual.manual_session import ManualSession
 from contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer
 from contracts.session.actor import Actor
-from contracts.session.session import UNSENT
+from contracts.session.layers import UNSENT
 
 
 @dataclass(frozen=True)

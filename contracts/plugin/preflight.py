@@ -25,7 +25,8 @@ from contracts.exchanges.readers import page_words
 from contracts.plugin.attempts import Ending
 from contracts.plugin.case_records import write_case, write_findings
 from contracts.plugin.worker import Worker
-from contracts.session.actor import NO_TOKEN, Actor
+from contracts.session.actor import Actor
+from contracts.session.authentication import NO_TOKEN
 from contracts.session.session import Session, wait_for_start
 from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
 from contracts.settings.target import (

@@ -33,7 +33,7 @@ from contracts.plugin.collection import (
 from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
-from contracts.session.actor import NoTokenError
+from contracts.session.authentication import NoTokenError
 
 #: Endings of a case that say nothing against the service.
 INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous, Flaky)

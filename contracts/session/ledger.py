@@ -15,11 +15,12 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Response
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.file_formats import Format, Moment, Name, one_of, plain, read_bytes
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
-from contracts.session.shared_state import PermanentWrite, ResidueBudget
+from contracts.session.budgets import PermanentWrite, ResidueBudget
+from contracts.session.layers import Layer, Request
 
 #: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
 #: killed or interrupted, the second where the answer does not tell.
@@ -211,6 +212,49 @@ class Ledger:
             # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
             self._file.write(json.dumps(plain(entry)) + "\n")
             self._file.flush()
+
+
+class WriteAhead:
+    """The layer that writes down a write before it is sent, and what became of it after."""
+
+    def __init__(self, below: Layer, ledger: Ledger) -> None:
+        self._below = below
+        self._ledger = ledger
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request; a write only when its line is on disk."""
+        entry = None
+        if request.writes:
+            headers = request.headers if request.written is None else request.written[1]
+            entry = self._ledger.intend(
+                request.operation or "",
+                request.realm,
+                request.role,
+                next(iter(request.identifiers), ""),
+                case=request.case,
+                kind=request.altered,
+                advisory=request.advisory,
+                realm_sent=realm_as_sent(headers, request.realm),
+            )
+        exchange = self._below.send(request)
+        if entry is not None:
+            self._settle(entry, exchange)
+        return exchange
+
+    def _settle(self, entry: Entry, exchange: Exchange) -> None:
+        answer = exchange.response
+        state = outcome(answer, exchange.fault, entry.what)
+        assigns = load_description().operations[entry.operation].assigns_identifier
+        renamed = assigns and state == "created" and not _tells(answer, entry.identifier)
+        given = named(answer) if state == "created" and (renamed or not entry.identifier) else None
+        self._ledger.settle(entry, state, given, renamed=renamed)
+
+
+def _tells(answer: Response | None, identifier: str) -> bool:
+    """Whether an answer says that its record has this identifier."""
+    return answer is not None and (
+        identifier in answer.text or identifier in answer.headers.get("location", "")
+    )
 
 
 def removable(entries: Iterable[Entry]) -> list[Entry]:

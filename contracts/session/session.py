@@ -1,125 +1,43 @@
-"""A session with a target: each request of the suite, by hand or in a run, goes through `Session.send`."""
+"""A session with a target: the layers that each request of the suite passes, by hand or in a run."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from operator import length_hint
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Self
 from urllib.parse import unquote, urlsplit
 
-import requests
-
-from contracts.errors import EnvironmentFault, SuiteError
-from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers
+from contracts.errors import EnvironmentFault
+from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import GATEWAY_STATUSES
-from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
+from contracts.exchanges.redaction import Redactor
 from contracts.interface.description import Description, load_description
-from contracts.session.ledger import Entry, Ledger, named, outcome, realm_as_sent
+from contracts.session.authentication import SIGN_IN, Authentication
+from contracts.session.breaker import Admission, Breaker
+from contracts.session.budgets import RequestBudget, ResidueBudget
+from contracts.session.guarding import Guard, may_follow
+from contracts.session.layers import JSON, DryRun, Layer, Request
+from contracts.session.ledger import Ledger, WriteAhead
 from contracts.session.namespace import Namespace, new_run_token
-from contracts.session.retry import Breaker, RetryingSender
-from contracts.session.shared_state import (
-    PRIVATE_PREFIX,
-    Pace,
-    ProcessLock,
-    RequestBudget,
-    ResidueBudget,
-    SharedState,
-)
+from contracts.session.pace import Pace
+from contracts.session.recording import Events, Record
+from contracts.session.retry import Retry
+from contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedState
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.session.used_up import UsedUp
-from contracts.settings.guard import GuardViolation, refuse_request
-from contracts.settings.target import ANY_REALM, AUTHOR, Target, WireNames
+from contracts.settings.target import AUTHOR, Target
 
-
-class Events(Protocol):
-    """Takes what is written down; a run's journal is one."""
-
-    def write(self, kind: str, **fields: Any) -> None:
-        """Append one event."""
-
-
-class JournalRecorder:
-    """The session's recorder: one journal event an exchange."""
-
-    def __init__(self, journal: Events, redactor: Redactor) -> None:
-        self._journal = journal
-        self._redactor = redactor
-
-    def exchange(self, exchange: Exchange) -> None:
-        """Write one exchange down, redacted."""
-        learn_tokens(exchange, self._redactor)
-        self._journal.write("exchange", **redacted(exchange, self._redactor).to_record())
-
-    def fault(self, fault: str, exchange: Exchange) -> None:
-        """Write down a fault of the environment that an exchange met."""
-        self._journal.write("fault", fault=fault, case=exchange.case, realm=exchange.realm)
-
-
-#: In place of a fault of the environment, where a request was prepared in a dry run.
-UNSENT = "not sent: a dry run"
 #: The case on whose behalf the session signs in.
 SIGNING_IN = "[signing in]"
-
-
-def housekeeping(case: str) -> bool:
-    """Whether a request is sent by the suite itself, which names itself in brackets, and not by a case."""
-    return case.startswith("[")
-
-
-@dataclass(frozen=True)
-class RequestContext:
-    """On whose behalf a request is sent: case, attempt, realm and role.
-
-    Attributes:
-        advisory: Nothing that the attempt may find is about a must.
-    """
-
-    case: str
-    attempt: int
-    realm: str
-    role: str
-    advisory: bool = False
-
-
-@dataclass(frozen=True)
-class HttpRequest:
-    """One request before it is sent.
-
-    Attributes:
-        operation: `operationId`, or None for a path outside the description.
-        body: Bytes, or chunks of them; chunks that can be read only once are never sent twice, and chunks
-            that have a length, in bytes, are announced by it.
-        identifiers: Record identifiers that the request would write to, decoded.
-        writes: Whether the request may change something.
-        summed: Keep only the beginning of the answer's body, and the digest of all of it.
-        altered: What of the request ought to have it refused, as `no credentials`; empty for its content, or nothing.
-        verbatim: The address goes out as written; otherwise the client library decodes what needs no encoding.
-        documented: A name that goes out as the interface document writes it, whatever the target calls it.
-    """
-
-    operation: str | None
-    method: str
-    url: str
-    headers: Mapping[str, str | bytes]
-    body: bytes | Iterable[bytes] | None = None
-    identifiers: tuple[str, ...] = ()
-    writes: bool = False
-    verbatim: bool = False
-    summed: bool = False
-    altered: str = ""
-    documented: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,9 +58,7 @@ class SessionGroup:
 
 
 class Session:
-    """Guard, pace, ledger, tokens, retry, redaction and recording around one transport.
-
-    Use it as a context manager, or call `close`.
+    """What sends every request; use it as a context manager, or call `close`.
 
     Args:
         name: Of this session within its group; part of the ledger's file name and of exchange ids.
@@ -160,7 +76,7 @@ class Session:
         redactor: Knows the passwords, and every token once it is issued.
         shared: What cases arrange once and use together, and the counters and marks of the whole group.
         kept: Identifiers of drafts that cases share until the end.
-        faults: How often each environment fault was met.
+        used_up: What earlier runs used up; a sandbox that begins with the session has lost nothing.
     """
 
     def __init__(
@@ -179,37 +95,47 @@ class Session:
         self.target = target
         self.name = name
         self.description: Description = load_description()
-        self._names = WireNames.of(target)
         self.namespace = namespace or namespace_of(target, new_run_token())
         passwords = {role: account.password.reveal() for role, account in target.accounts.items()}
         self.redactor = Redactor(proxy_passwords(), passwords)
-        self.faults: Counter[str] = Counter()
         self.kept: set[str] = set()
         self.disposable = disposable
-        self._recorder = JournalRecorder(events, self.redactor) if events is not None else None
         self._dry_run = dry_run
-        self._lock = threading.Lock()
-        self._number = 0
         with ExitStack() as resources:
             self.private = group.private if group else _private_folder(resources)
             folder = ledger_folder or self.private
             for place in dict.fromkeys((folder, self.private)):
                 resources.callback(ProcessLock(place, name).release)
-            self.permanent_records = self._residue_budget()
+            most = target.pace.permanent_records
+            self.permanent_records = ResidueBudget(self.private, most, self.namespace.names_existing)
             self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self.permanent_records)
             resources.callback(self.ledger.close)
             self._resources = resources.pop_all()
         self.shared = SharedState(self.private)
-        #: What earlier runs used up; a sandbox that begins with the session has lost nothing.
         self.used_up = UsedUp(group.used_up if group and not self.unused else None, target.base_url)
-        stop = group.stop if group else _nothing
-        self._pace = self._make_pace(request_budget, stop)
-        self._transport = self._make_transport()
+        self._stack(group.stop if group else _nothing, request_budget, events)
+
+    def _stack(self, stop: Callable[[str], None], request_budget: int | None, events: Events | None) -> None:
+        """Put the layers together from the connection up; a request passes them from the last to the first."""
+        target, pace = self.target, self.target.pace
+        rate, places = (None, None) if self.disposable else (pace.requests_per_second, pace.concurrency)
         self._breaker = Breaker(stop, self.private)
-        self._sender = RetryingSender(
-            self._transport, self._pace, self._breaker, self._guard, self._record_fault
-        )
+        self._budget = budget = RequestBudget(self.private, request_budget)
+        transport = Transport(target, self._may_follow)
+        self._pace = Pace(transport, self.private, rate, places)
+        self._retry = Retry(self._pace, target, transport, self._breaker, budget, self._note_fault)
+        sending: Layer = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
+        self._record = Record(sending, self.name, self.redactor, events)
+        admitted: Layer = Admission(self._record, self._breaker, budget, stop)
+        self._guard = Guard(self._record if self._dry_run else admitted, target, self.namespace, transport)
         self.tokens = TokenStore(self.private, self._sign_in, self.redactor.learn)
+        self.authentication = Authentication(
+            self._guard, self.tokens, self.shared, self._breaker, target.base_url
+        )
+
+    def send(self, request: Request) -> Exchange:
+        """Send one request through all layers, and return the exchange, faults included."""
+        return self.authentication.send(request)
 
     def __enter__(self) -> Self:
         """Return the session; it is open already."""
@@ -248,14 +174,23 @@ class Session:
         return self._breaker.open
 
     @property
+    def faults(self) -> Counter[str]:
+        """How often each fault of the environment was met."""
+        return self._record.faults
+
+    @property
     def counts(self) -> Counter[str]:
         """How many requests were sent, and how many of them were repetitions."""
-        return self._sender.counts
+        return +Counter({"requests": self._pace.sent, "retries": self._retry.repeated})
 
     @property
     def seconds(self) -> dict[str, float]:
         """Seconds spent on sending, on waiting for the pace, and on waiting after faults."""
-        return self._sender.seconds
+        return {
+            "sending": self._pace.sending,
+            "pace": self._pace.waiting,
+            "weather": self._breaker.waited,
+        }
 
     @property
     def unanswered(self) -> int:
@@ -264,97 +199,25 @@ class Session:
 
     def time_limit(self, seconds: float) -> AbstractContextManager[None]:
         """Let nothing that is sent inside take longer than some seconds in all, tries and waits included."""
-        return self._sender.time_limit(seconds)
+        return self._retry.time_limit(seconds)
 
     def wait_after_faults(self, attempts: int) -> None:
         """Wait after so many attempts in a row at a case were spoilt by the environment."""
-        self._sender.pause(attempts)
+        self._breaker.pause(attempts)
 
     def fault_since(self, moment: float) -> bool:
         """Whether any session of the group has met a fault since a moment, in seconds since the epoch."""
         return self._breaker.fault_since(moment)
 
-    def send(self, request: HttpRequest, context: RequestContext) -> Exchange:
-        """Send one request and return the exchange, faults included; in a dry run, only prepare it.
-
-        Raises:
-            GuardViolation: the request must never leave; nothing was sent.
-            SuiteError: the request would write outside the session's namespace, or HTTP has no way to carry it;
-                nothing was sent.
-            EnvironmentFault: the breaker is open, or the operation was given up; nothing was sent.
-        """
-        if not self._dry_run:
-            self._breaker.admit(request.operation)
-        written = request
-        request = self._as_sent(written)
-        prepared = self._transport.prepare(
-            request.method,
-            request.url,
-            request.headers,
-            request.body,
-            verbatim=request.verbatim,
-            operation=request.operation,
-        )
-        self._guard(request.method, prepared.url or "", _texts(prepared.headers))
-        if self._dry_run:
-            self._refuse_foreign(request)
-            exchange = self._start(written, request, prepared, context)
-            exchange.fault = UNSENT
-        else:
-            # Before the ledger: what the budget refuses was never on its way.
-            self._pace.count(essential=housekeeping(context.case))
-            self._sender.pause()
-            entry = self._write_ahead(written, context)
-            exchange = self._start(written, request, prepared, context)
-            once = isinstance(request.body, Iterator)
-            self._sender.send(exchange, prepared, summed=request.summed, once=once)
-            if exchange.written is not None and exchange.response is not None:
-                given = exchange.request_headers.first("Realm") or ""
-                exchange.response = replace(exchange.response, realm_given=given)
-            if entry is not None:
-                self._record_outcome(entry, exchange)
-        if self._recorder is not None:
-            self._recorder.exchange(exchange)
-        return exchange
-
-    def _make_pace(self, request_budget: int | None, stop: Callable[[str], None]) -> Pace:
-        pace = self.target.pace
-        return Pace(
-            self.private,
-            None if self.disposable else pace.requests_per_second,
-            None if self.disposable else pace.concurrency,
-            RequestBudget(self.private, request_budget),
-            stop,
-        )
-
-    def _residue_budget(self) -> ResidueBudget:
-        most = self.target.pace.permanent_records
-        return ResidueBudget(self.private, most, self.namespace.names_existing)
-
-    def _make_transport(self) -> Transport:
-        bundle = self.target.tls.ca_bundle
-        timeout = self.target.pace.timeout_seconds
-        own = (self.target.names.realm_header,) if self.target.names.realm_header else ()
-        return Transport(
-            self.target.base_url,
-            timeout,
-            str(bundle) if bundle else None,
-            self._may_follow,
-            private_headers=own,
-        )
-
-    def _guard(self, method: str, url: str, headers: Mapping[str, str]) -> None:
-        refuse_request(method, url, headers, self.target)
-
     def _may_follow(self, method: str, url: str) -> bool:
-        """Whether a redirect may be followed: to any host, which gets no credentials, but never to production."""
-        parts = urlsplit(url)
-        there = replace(self.target, base_url=f"{parts.scheme}://{parts.netloc}")
-        try:
-            refuse_request(method, url, {}, there)
-        except GuardViolation:
+        """Whether a redirect may be followed; waits for its turn, for it is one more request."""
+        if not may_follow(self.target, method, url) or not self._budget.affords():
             return False
-        return self._pace.hop()
+        self._pace.wait_for_moment()
+        return True
+
+    def _note_fault(self, exchange: Exchange) -> None:
+        self._record.fault(exchange)
 
     def _sign_in(self, role: str) -> Token:
         """Ask the service for a role's token; never raises for what the service answers.
@@ -366,94 +229,17 @@ class Session:
             return Token(value=f"token-of-the-{role}-not-asked-for")
         account = self.target.accounts[role]
         body = json.dumps({"email": account.email, "password": account.password.reveal()}).encode()
-        headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        url = self.description.operations["createToken"].url(self.target.base_url)
-        request = HttpRequest("createToken", "POST", url, headers, body)
+        headers = {"Accept": JSON, "Content-Type": JSON}
+        url = self.description.operations[SIGN_IN].url(self.target.base_url)
         exchange = None
         try:
-            exchange = self.send(request, RequestContext(SIGNING_IN, 1, ANY_REALM, role))
+            exchange = self._guard.send(
+                Request(SIGN_IN, "POST", url, headers, body, case=SIGNING_IN, role=role)
+            )
             return token_of(exchange.answer)
         except EnvironmentFault as fault:
             gateway = exchange is not None and exchange.status in GATEWAY_STATUSES
             return Token(refusal=str(fault), gateway=gateway)
-
-    def _record_fault(self, fault: str, exchange: Exchange) -> None:
-        self.faults[fault] += 1
-        self._breaker.mark_fault()
-        if self._recorder is not None:
-            self._recorder.fault(fault, exchange)
-
-    def _write_ahead(self, request: HttpRequest, context: RequestContext) -> Entry | None:
-        if not request.writes:
-            return None
-        self._refuse_foreign(request)
-        identifier = request.identifiers[0] if request.identifiers else ""
-        return self.ledger.intend(
-            request.operation or "",
-            context.realm,
-            context.role,
-            identifier,
-            case=context.case,
-            kind=request.altered,
-            advisory=context.advisory,
-            realm_sent=realm_as_sent(request.headers, context.realm),
-        )
-
-    def _refuse_foreign(self, request: HttpRequest) -> None:
-        foreign = [name for name in request.identifiers if not self.namespace.owns(name)]
-        if request.writes and foreign:
-            raise SuiteError(
-                f"{request.operation} would write to {foreign[0]!r}, outside the run's namespace"
-            )
-
-    def _as_sent(self, request: HttpRequest) -> HttpRequest:
-        """A request in the target's own names."""
-        names = self._names.without(request.documented)
-        if not names:
-            return request
-        url = names.url(request.url, request.operation)
-        return replace(request, url=url, headers=names.headers(request.headers))
-
-    def _start(
-        self,
-        written: HttpRequest,
-        request: HttpRequest,
-        prepared: requests.PreparedRequest,
-        context: RequestContext,
-    ) -> Exchange:
-        """An exchange that begins; `written` is its request in the names of the document."""
-        with self._lock:
-            self._number += 1
-            number = self._number
-        return Exchange(
-            id=f"{self.name}-{number}",
-            case=context.case,
-            attempt=context.attempt,
-            realm=context.realm,
-            role=context.role,
-            operation=request.operation,
-            method=request.method,
-            url=prepared.url or request.url,
-            request_headers=_texts(prepared.headers),
-            request_body=_body(request.body),
-            started=datetime.now(UTC),
-            written=None if written is request else (written.url, _texts(written.headers)),
-        )
-
-    def _record_outcome(self, entry: Entry, exchange: Exchange) -> None:
-        state = outcome(exchange.response, exchange.fault, entry.what)
-        assigns = self.description.operations[entry.operation].assigns_identifier
-        renamed = assigns and state == "created" and not _tells(exchange, entry.identifier)
-        given = named(exchange.response) if state == "created" and (renamed or not entry.identifier) else None
-        self.ledger.settle(entry, state, given, renamed=renamed)
-
-
-def _tells(exchange: Exchange, identifier: str) -> bool:
-    """Whether an answer says that its record has this identifier."""
-    answer = exchange.response
-    return answer is not None and (
-        identifier in answer.text or identifier in answer.headers.get("location", "")
-    )
 
 
 def _private_folder(resources: ExitStack) -> Path:
@@ -462,24 +248,6 @@ def _private_folder(resources: ExitStack) -> Path:
 
 def _nothing(_reason: str) -> None:
     """Stop no other session: this one is alone."""
-
-
-def _body(content: bytes | Iterable[bytes] | None) -> Body:
-    """What is known of a body that is sent: of chunks that are made as they are sent, at most their size."""
-    if content is None:
-        return NO_BODY
-    if isinstance(content, bytes):
-        return Body.of(content)
-    if isinstance(content, list | tuple):
-        return Body.of(b"".join(content))
-    return Body(size=length_hint(content), whole=False)
-
-
-def _texts(headers: Mapping[str, str | bytes]) -> Headers:
-    return Headers(
-        (str(name), value.decode("latin-1") if isinstance(value, bytes) else value)
-        for name, value in headers.items()
-    )
 
 
 #: Settings that name records for the suite to write to; every such write is meant to be refused, but for spare and

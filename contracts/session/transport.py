@@ -3,7 +3,7 @@
 This is the only module that opens a connection to a target. The standard library waits for each piece of a response
 alone, so a head that drips, or one interim response after another, would keep a run waiting for ever: here the head as
 a whole has a time limit. Content behind the response to a HEAD request, which client libraries pass over in silence, is
-seen. The bytes of a large body wait in a file until they are asked for.
+seen.
 """
 
 from __future__ import annotations
@@ -12,12 +12,8 @@ import hashlib
 import http.client
 import io
 import socket
-import tempfile
-import threading
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from functools import lru_cache
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
@@ -30,107 +26,9 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from contracts.errors import SuiteError
-from contracts.exchanges.exchange import MOST_VALUES, Body, Headers, Response, holds_masses, read_json
-
-#: Bytes from which a body is large; no answer that the interface describes comes near it, but for attachments.
-LARGE: Final = 256 * 1024
-#: Bytes after which a file takes no further body.
-_FULL: Final = 64 * 1024 * 1024
-
-
-class _File:
-    """A file without a name, which is gone with the last body in it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the last body in it
-        weakref.finalize(self, self._file.close)
-        self.size = 0
-
-    def add(self, content: bytes) -> int:
-        """Write some bytes to the end, and return where they begin.
-
-        Raises:
-            OSError: there is no room for them.
-        """
-        with self._lock:
-            at = self._file.seek(0, 2)
-            self._file.write(content)
-            self._file.flush()
-            self.size = at + len(content)
-            return at
-
-    def read(self, at: int, size: int) -> bytes:
-        """Read some bytes."""
-        with self._lock:
-            self._file.seek(at)
-            return self._file.read(size)
-
-
-class LargeBody(Body):
-    """A body that is known as a whole; bytes, text and JSON value are kept of those alone that were asked for last."""
-
-    def __init__(self, file: _File, at: int, size: int) -> None:
-        for name, value in {"size": size, "whole": True, "digest": None, "_file": file, "_at": at}.items():
-            object.__setattr__(self, name, value)
-
-    def __reduce__(self) -> tuple[Callable[[bytes], Body], tuple[bytes]]:
-        """Another process has files of its own."""
-        return body_of, (self.content,)
-
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
-
-    @property
-    def content(self) -> bytes:
-        """Its bytes."""
-        return _content(self)
-
-    @property
-    def decoded(self) -> str | None:
-        """The content as UTF-8 text; None for binary content."""
-        return _decoded(self)
-
-    @property
-    def _read_as_json(self) -> tuple[Any, str | None]:
-        return _json(self)
-
-    def read(self) -> bytes:
-        """Read its bytes from the file."""
-        file: _File = self._file  # type: ignore[attr-defined]
-        return file.read(self._at, self.size)  # type: ignore[attr-defined]
-
-
-@lru_cache(maxsize=2)
-def _content(body: LargeBody) -> bytes:
-    return body.read()
-
-
-@lru_cache(maxsize=2)
-def _decoded(body: LargeBody) -> str | None:
-    return Body.of(body.content).decoded
-
-
-@lru_cache(maxsize=1)  # a value takes up many times the room of its text
-def _json(body: LargeBody) -> tuple[Any, str | None]:
-    return read_json(body.content)
-
-
-_filling = threading.Lock()
-_files: list[_File] = []
-
-
-def body_of(content: bytes) -> Body:
-    """A body that is known as a whole; a large one waits in a file, where there is room for one."""
-    if len(content) < LARGE:
-        return Body.of(content)
-    with _filling:
-        try:
-            if not _files or _files[0].size > _FULL:
-                _files[:] = [_File()]
-            return LargeBody(_files[0], _files[0].add(content), len(content))
-        except OSError:
-            return Body.of(content)
+from contracts.exchanges.exchange import MOST_VALUES, Body, Exchange, Headers, Response, holds_masses
+from contracts.session.layers import Request, begun
+from contracts.settings.target import Target
 
 
 def head_body(response: requests.Response) -> bytes:
@@ -273,10 +171,6 @@ _CREDENTIALS = ("Authorization", "Realm", "Cookie")
 _PORTS = {"http": 80, "https": 443}
 
 
-def _follow_any(_method: str, _url: str) -> bool:
-    return True
-
-
 class TransportFault(Exception):
     """No answer: the connection, the wire or the clock failed; the text says how in a few words.
 
@@ -305,29 +199,20 @@ class _Chunks:
 
 
 class Transport:
-    """A pooled connection to one target.
+    """The lowest layer: pooled connections to one target.
 
     Args:
-        base_url: The target's base URL; decides which proxy of the usual variables is used.
-        timeout: Seconds for connecting, between two bytes, and for a whole answer.
-        ca_bundle: File with the certificates of a private authority, or None for the usual ones.
         may_follow: Whether a redirect to this method and address may be followed; one that may not is the answer.
-        private_headers: Further headers that no other host gets when a redirect is followed.
+
+    Attributes:
+        timeout: Seconds for connecting, between two bytes, and for a whole answer.
     """
 
-    def __init__(
-        self,
-        base_url: str,
-        timeout: float,
-        ca_bundle: str | None = None,
-        may_follow: Callable[[str, str], bool] = _follow_any,
-        *,
-        private_headers: tuple[str, ...] = (),
-    ) -> None:
-        #: Seconds for connecting, between two bytes, and for a whole answer.
-        self.timeout = min(timeout, LONGEST_SECONDS)
+    def __init__(self, target: Target, may_follow: Callable[[str, str], bool]) -> None:
+        self.timeout = min(target.pace.timeout_seconds, LONGEST_SECONDS)
         self._may_follow = may_follow
-        self._private_headers = private_headers
+        #: What no other host gets when a redirect is followed.
+        self._private_headers = tuple(filter(None, (*_CREDENTIALS, target.names.realm_header)))
         self.http = requests.Session()
         # Netrc entries would replace the Authorization header of a case, and cookies would couple cases.
         self.http.trust_env = False
@@ -335,66 +220,54 @@ class Transport:
         self.http.headers.clear()
         self.http.headers["User-Agent"] = "registry-contracts"
         self.http.headers["Accept-Encoding"] = "gzip, deflate"
-        self.http.proxies = dict(get_environ_proxies(base_url))
-        self._verify = ca_bundle or True
+        self.http.proxies = dict(get_environ_proxies(target.base_url))
+        self._verify = str(target.tls.ca_bundle) if target.tls.ca_bundle else True
         adapter = TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
         self.http.mount("http://", adapter)
         self.http.mount("https://", adapter)
 
-    def prepare(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str | bytes],
-        body: bytes | Iterable[bytes] | None = None,
-        *,
-        verbatim: bool = False,
-        operation: str | None = None,
-    ) -> requests.PreparedRequest:
+    def prepare(self, request: Request) -> requests.PreparedRequest:
         """Put a request together as it will go out.
-
-        Args:
-            verbatim: Its address goes out as it is.
-            operation: What a complaint calls it; by default the method.
 
         Raises:
             SuiteError: HTTP has no way to carry it.
         """
+        body = request.body
         if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
             body = _Chunks(body)
         try:
             prepared = self.http.prepare_request(
-                requests.Request(method, url, headers=dict(headers), data=body)
+                requests.Request(request.method, request.url, headers=dict(request.headers), data=body)
             )
         except (requests.exceptions.RequestException, ValueError) as error:
             # The library's own words may hold the header they are about.
-            why = type(error).__name__
-            raise SuiteError(f"{operation or method} cannot be sent as written: {why}") from None
-        if verbatim:
-            prepared.url = url
+            what, why = request.operation or request.method, type(error).__name__
+            raise SuiteError(f"{what} cannot be sent as written: {why}") from None
+        if request.verbatim:
+            prepared.url = request.url
         return prepared
 
-    def send(
-        self, request: requests.PreparedRequest, *, summed: bool = False, limit: float | None = None
-    ) -> Response:
-        """Send a request and read its whole answer.
+    def send(self, request: Request) -> Exchange:
+        """Send a request that was prepared, and read its whole answer or what stood in its way."""
+        exchange, started = begun(request), time.perf_counter()
+        try:
+            exchange.response = self._answer(request.prepared or self.prepare(request), request)
+        except TransportFault as lost:
+            exchange.fault, exchange.received = str(lost), lost.sent
+        finally:
+            exchange.seconds = time.perf_counter() - started
+        return exchange
 
-        Args:
-            summed: Keep only the beginning of the body, and the digest of all of it.
-            limit: Seconds, where there is less time than usual.
-
-        Raises:
-            TransportFault: no answer, or none within the time limit.
-        """
-        timeout = self.timeout if limit is None else min(self.timeout, limit)
+    def _answer(self, prepared: requests.PreparedRequest, request: Request) -> Response:
+        timeout = self.timeout if request.limit is None else min(self.timeout, request.limit)
         deadline = time.monotonic() + timeout
         hops = 0
         while True:
-            answer = self._once(request, deadline, hops, timeout, summed=summed)
-            redirected = self._redirect(request, answer)
+            answer = self._once(prepared, deadline, hops, timeout, summed=request.summed)
+            redirected = self._redirect(prepared, answer)
             if redirected is None or hops == _MOST_REDIRECTS:
                 return answer
-            request, hops = redirected, hops + 1
+            prepared, hops = redirected, hops + 1
 
     def _once(
         self, request: requests.PreparedRequest, deadline: float, hops: int, timeout: float, *, summed: bool
@@ -414,7 +287,7 @@ class Transport:
                 if summed:
                     body = self._sum(response)
                 else:
-                    body = body_of(self._read(response, self._from_now(request, deadline, timeout)))
+                    body = Body.of(self._read(response, self._from_now(request, deadline, timeout)))
         except requests.exceptions.ConnectTimeout as error:
             raise TransportFault("no connection within the time limit", sent=False) from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
@@ -484,7 +357,7 @@ class Transport:
             return None
         redirected.headers.pop("Host", None)
         if origin != _origin(request.url or ""):
-            for name in (*_CREDENTIALS, *self._private_headers):
+            for name in self._private_headers:
                 redirected.headers.pop(name, None)
         return redirected
 

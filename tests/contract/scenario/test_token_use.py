@@ -153,7 +153,7 @@ def test_tokens_in_use_last_until_they_expire(author: Actor, claim: Claims) -> N
     """No token of this run was refused before its expiration where a fresh one was taken for the same request."""
     latest = [author.send("listDrafts") for _ in range(3)]
     claim("token-lasts-until-expiration").holds(
-        not author.token_ended_early,
+        not author.token_that_ended_early,
         *latest,
         expected="tokens taken until their expiration",
         seen=author.token_that_ended_early or "a token refused before it, and a fresh one taken",

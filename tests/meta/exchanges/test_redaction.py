@@ -21,7 +21,8 @@ from contracts.exchanges.redaction import (
     redacted,
 )
 from contracts.exchanges.transcript import curl
-from contracts.session.session import JournalRecorder
+from contracts.session.layers import DryRun
+from contracts.session.recording import Record
 from tests.meta import messages
 
 SECRET = 'pä s/&"+\\<7'
@@ -137,7 +138,7 @@ def written(tmp_path: Path) -> Callable[..., str]:
 
     def write(made: Exchange, known: str = TOKEN) -> str:
         with Journal(tmp_path / "journal-main.jsonl", "main") as journal:
-            JournalRecorder(journal, Redactor([known])).exchange(made)
+            Record(DryRun(), "main", Redactor([known]), journal).exchange(made)
         (event,) = [
             each for each in read_journal(tmp_path / "journal-main.jsonl") if each["kind"] == "exchange"
         ]

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from contracts.session.actor import NO_TOKEN
+from contracts.session.authentication import NO_TOKEN
 from tests.meta.program import eventually
 
 pytestmark = pytest.mark.usefixtures("nothing_left")

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from contracts.exchanges.exchange import Exchange
+from contracts.session.layers import Request
 from contracts.session.namespace import Namespace
-from contracts.session.session import HttpRequest, RequestContext, Session, SessionGroup
+from contracts.session.session import Session, SessionGroup
 from contracts.settings.target import Pace, Target, TlsSettings
 
-CONTEXT = RequestContext("a case", 1, "abs-dev", "author")
+CONTEXT: dict[str, Any] = {"case": "a case", "realm": "abs-dev", "role": "author"}
 
 
 class Events:
@@ -42,15 +43,15 @@ class RecordedSession:
     def send(self, method: str, url: str, **parts: Any) -> Exchange:
         """Send one request."""
         headers = parts.pop("headers", {})
-        request = HttpRequest(parts.pop("operation", None), method, url, headers, **parts)
-        return self.session.send(request, CONTEXT)
+        request = Request(parts.pop("operation", None), method, url, headers, **CONTEXT, **parts)
+        return self.session.send(request)
 
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Waits between tries, which are noted and not waited for."""
     noted: list[float] = []
-    monkeypatch.setattr("contracts.session.retry.sleep", noted.append)
+    monkeypatch.setattr("contracts.session.breaker.sleep", noted.append)
     return noted
 
 
@@ -70,7 +71,8 @@ def open_session(
         target: Target | None = None,
     ) -> RecordedSession:
         # The tests send to several servers; the guard has its own.
-        monkeypatch.setattr("contracts.session.session.refuse_request", lambda *given: guard(*given[:3]))
+        for layer in ("guarding", "retry"):
+            monkeypatch.setattr(f"contracts.session.{layer}.refuse_request", lambda *given: guard(*given[:3]))
         if may_follow is not None:
             monkeypatch.setattr(Session, "_may_follow", lambda _, *where: may_follow(*where))
         target = target or Target("service", "http://127.0.0.1")

@@ -11,8 +11,10 @@ import pytest
 
 from contracts.checks.outcomes import Blocked, usable
 from contracts.errors import EnvironmentFault, SuiteError, UsageError
-from contracts.session.actor import Actor, ActorClient, NoTokenError
-from contracts.session.retry import Breaker
+from contracts.session.actor import Actor
+from contracts.session.actor_client import ActorClient
+from contracts.session.authentication import NoTokenError
+from contracts.session.breaker import Breaker
 from contracts.session.session import Session
 from contracts.session.tokens import Token
 from contracts.settings.target import Account, AttachmentSettings, Secret, Target
@@ -205,7 +207,7 @@ def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> 
         assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
     # Looked into once, with a second fresh token; it did not end early, as no token is taken at all.
     assert (stage.registry.issued, len(stage.exchanges)) == (2, 4)
-    assert not stage.author.token_ended_early
+    assert not stage.author.token_that_ended_early
 
 
 def _newest_only(registry: Registry, status: int = 401) -> Callable[[str], int]:
@@ -273,7 +275,7 @@ def test_a_token_that_a_disturbed_service_forgot_is_renewed(stage: SimpleNamespa
     stage.registry.issued += 1  # as if the service had come up again without the tokens it had given
     stage.mark_fault()
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
-    assert not stage.author.token_ended_early
+    assert not stage.author.token_that_ended_early
 
 
 def test_a_token_that_ends_before_its_expiration_is_renewed_and_noted(stage: SimpleNamespace) -> None:
@@ -281,7 +283,7 @@ def test_a_token_that_ends_before_its_expiration_is_renewed_and_noted(stage: Sim
     stage.registry.refuses = _newest_only(stage.registry)
     stage.registry.issued += 1  # as if the service had forgotten the token, with nothing to explain it
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
-    assert stage.author.token_ended_early
+    assert stage.author.token_that_ended_early
 
 
 def _end_early(stage: SimpleNamespace) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import EnvironmentFault, GivenUp
-from contracts.session import retry
-from contracts.session.retry import Breaker
-from contracts.session.session import HttpRequest, RequestContext
+from contracts.errors import GivenUp
+from contracts.session import breaker
+from contracts.session.breaker import Breaker
+from contracts.session.layers import Request
 from tests.meta.http_answers import HTML, JSON, OK, PAGE, answer, in_turn
 
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"
@@ -108,49 +108,37 @@ def silent(serve: Any) -> Iterator[Any]:
 
 
 def ask(made: Any, url: str, case: str, operation: str = "getDraftInfo", method: str = "GET") -> Any:
-    return made.session.send(
-        HttpRequest(operation, method, url, {}), RequestContext(case, 1, "abs-dev", "author")
-    )
+    return made.session.send(Request(operation, method, url, {}, case=case, realm="abs-dev", role="author"))
 
 
 def test_an_operation_that_hangs_is_given_up_and_others_are_not(open_session: Any, silent: Any) -> None:
     made = open_session(timeout=0.2)
     assert ask(made, silent.url, "one").fault == "no answer within the time limit"
     assert len(silent.received) == 2
-    ask(made, silent.url, "another")
-    assert len(silent.received) == 3
-    with pytest.raises(GivenUp, match=r"getDraftInfo is given up: 3 time-outs in a row, after 0\.2 s each"):
+    for number in (3, 4):
+        ask(made, silent.url, "another")
+        assert len(silent.received) == number
+    with pytest.raises(GivenUp, match=r"getDraftInfo is given up: 4 time-outs in a row, after 0\.2 s each"):
         ask(made, silent.url, "a third")
-    assert len(silent.received) == 3
-    made.session._transport.timeout = 20.0  # what does answer may take its time
+    assert len(silent.received) == 4
+    made.session._pace._below.timeout = 20.0  # what does answer may take its time
     assert ask(made, silent.url, "a fourth", "draftExists", "HEAD").answer.status == 200
-
-
-def test_one_attempt_may_meet_more_time_outs_before_the_operation_is_given_up(
-    open_session: Any, silent: Any
-) -> None:
-    made = open_session(timeout=0.1)
-    for times in (2, 3, retry.GIVE_UP_ALONE_AFTER):
-        ask(made, silent.url, "one")
-        assert len(silent.received) == times
-    with pytest.raises(GivenUp, match="4 time-outs"):
-        ask(made, silent.url, "one")
 
 
 def test_an_answer_in_between_keeps_an_operation(tmp_path: Path) -> None:
     watched = Breaker(print, tmp_path)
-    for attempt in ("one", "two", "three", "four"):
-        watched.timed_out("getDraftInfo", attempt, 30.0)
-        watched.timed_out("getDraftInfo", attempt, 30.0)
+    for _ in range(4):
+        for _ in range(breaker.GIVE_UP_AFTER - 1):
+            watched.timed_out("getDraftInfo", 30.0)
         watched.answered("getDraftInfo")
         watched.admit("getDraftInfo")
 
 
 def test_what_one_worker_gives_up_the_others_do_not_ask_for(tmp_path: Path) -> None:
     one, another = Breaker(print, tmp_path), Breaker(print, tmp_path)
-    for attempt in ("one", "two", "three"):
+    for _ in range(breaker.GIVE_UP_AFTER):
         another.admit("listDrafts")
-        one.timed_out("listDrafts", attempt, 30.0)
+        one.timed_out("listDrafts", 30.0)
     with pytest.raises(GivenUp, match="listDrafts is given up"):
         another.admit("listDrafts")
     another.admit("getDraft")
@@ -158,7 +146,7 @@ def test_what_one_worker_gives_up_the_others_do_not_ask_for(tmp_path: Path) -> N
 
 def test_an_operation_in_whose_place_others_answer_is_given_up(tmp_path: Path) -> None:
     watched = Breaker(print, tmp_path)
-    for _ in range(retry.GIVE_UP_FAULTY_AFTER):
+    for _ in range(breaker.GIVE_UP_FAULTY_AFTER):
         watched.admit("listDrafts")
         watched.missed("listDrafts", "status 502", 0.1)
         watched.answered("getDraft")
@@ -167,25 +155,15 @@ def test_an_operation_in_whose_place_others_answer_is_given_up(tmp_path: Path) -
     watched.admit("getDraft")
 
 
-def test_several_silent_operations_are_a_service_that_is_down(tmp_path: Path) -> None:
-    opened: list[str] = []
-    watched = Breaker(opened.append, tmp_path)
-    for operation in ("getDraft", "listDrafts"):
-        watched.timed_out(operation, "one", 30.0)
-        watched.missed(operation, "no answer within the time limit", 60.0)
-    with pytest.raises(EnvironmentFault, match="circuit breaker"):
-        watched.admit("getDraftInfo")
-    assert len(opened) == 1
-
-
+@pytest.mark.usefixtures("waits")
 def test_weather_that_costs_too_much_ends_the_run(tmp_path: Path) -> None:
     opened: list[str] = []
     watched = Breaker(opened.append, tmp_path)
     for _ in range(1000):
-        watched.waited(0.4)
+        watched.wait(0.4)
         watched.answered("getDraft")
     assert not opened
-    watched.waited(retry.LOST_SECONDS)
+    watched.wait(breaker.LOST_SECONDS)
     watched.missed("getDraft", "status 503", 0.1)
     assert "were lost waiting after faults, last: status 503" in opened[0]
 

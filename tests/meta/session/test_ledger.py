@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from contracts.exchanges.exchange import Response
+from contracts.session.budgets import PermanentWrite, ResidueBudget, ResidueSpent
 from contracts.session.ledger import Ledger, append_removed, named, outcome, read_entries, removable, residue
-from contracts.session.shared_state import PermanentWrite, ResidueBudget, ResidueSpent
 from tests.meta.messages import response
 
 
@@ -189,7 +189,7 @@ def let_through(
 def test_one_fault_leaves_evidence_and_its_confirmation(planned: ResidueBudget) -> None:
     for number in range(6):
         let_through(planned, f"rc-test-first-{number}", f"case {number}", "no credentials")
-    with pytest.raises(ResidueSpent, match="6 permanent records in abs-dev by requests of this kind"):
+    with pytest.raises(ResidueSpent, match="6 permanent records in abs-dev by requests that no plan"):
         let_through(planned, "rc-test-third", "case 3", "no credentials")
     let_through(planned, "rc-test-others", "case 3", "other credentials")
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import EnvironmentFault, SuiteError
-from contracts.session.retry import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
-from contracts.session.session import UNSENT, HttpRequest, RequestContext, Session, SessionGroup
+from contracts.session.breaker import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
+from contracts.session.layers import UNSENT, Request
+from contracts.session.session import Session, SessionGroup
 from contracts.session.shared_state import process_alive
 from contracts.settings.guard import GuardViolation
 from contracts.settings.target import Target
@@ -324,17 +325,17 @@ def test_sessions_of_a_group_end_one_by_one(tmp_path: Path) -> None:
 def test_a_dry_run_prepares_and_guards_requests_and_sends_none(serve: Any, tmp_path: Path) -> None:
     server = serve(in_turn(OK))
     target = Target("service", server.url)
-    context = RequestContext("by hand", 1, "abs-dev", "author")
+    sender: dict[str, Any] = {"case": "by hand", "realm": "abs-dev", "role": "author"}
     with Session(target, "hand", ledger_folder=tmp_path, dry_run=True) as session:
         own = session.namespace.uid()
-        request = HttpRequest(
-            "saveDraft", "PUT", server.url + DRAFT, {}, b"{}", identifiers=(own,), writes=True
+        request = Request(
+            "saveDraft", "PUT", server.url + DRAFT, {}, b"{}", identifiers=(own,), writes=True, **sender
         )
-        assert session.send(request, context).fault == UNSENT
+        assert session.send(request).fault == UNSENT
         assert session.tokens.token("author").value
         with pytest.raises(GuardViolation):
-            session.send(replace(request, headers={"Realm": "abs"}), context)
+            session.send(replace(request, headers={"Realm": "abs"}))
         with pytest.raises(SuiteError, match="outside the run's namespace"):
-            session.send(replace(request, identifiers=("somebody-elses-01",)), context)
+            session.send(replace(request, identifiers=("somebody-elses-01",)))
         assert session.counts == {}
     assert (server.received, (tmp_path / "ledger-hand.jsonl").read_text()) == ([], "")

@@ -12,8 +12,12 @@ from typing import Any, Literal
 import pytest
 
 from contracts.checks.outcomes import Blocked
+from contracts.session.breaker import Admission, Breaker
+from contracts.session.budgets import BudgetSpent, RequestBudget
+from contracts.session.layers import DryRun, Request
 from contracts.session.ledger import Ledger
-from contracts.session.shared_state import BudgetSpent, Pace, RequestBudget, SharedState
+from contracts.session.pace import Pace
+from contracts.session.shared_state import SharedState
 from tests.meta.http_answers import JSON, OK, answer
 from tests.meta.program import PATIENCE
 from tests.meta.wire import Serve
@@ -120,7 +124,8 @@ WORK = """
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from contracts.session.session import HttpRequest, RequestContext, Session, SessionGroup
+from contracts.session.layers import Request
+from contracts.session.session import Session, SessionGroup
 from contracts.errors import EnvironmentFault
 from contracts.settings.target import Pace, Target
 
@@ -136,7 +141,7 @@ print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(count)):
     try:
-        session.send(HttpRequest("getDraft", "GET", url, {}), RequestContext("case", 1, "abs-dev", "author"))
+        session.send(Request("getDraft", "GET", url, {}, case="case", realm="abs-dev", role="author"))
     except EnvironmentFault as fault:
         print(fault)
 """
@@ -227,18 +232,19 @@ def test_the_budget_is_never_exceeded(counted: Any) -> None:
 
 def test_cleaning_may_use_what_the_cases_may_not(tmp_path: Path) -> None:
     spent: list[str] = []
-    pace = Pace(tmp_path, None, None, RequestBudget(tmp_path, 40), spent.append)
+    budget = RequestBudget(tmp_path, 40)
+    admission = Admission(DryRun(), Breaker(print, tmp_path), budget, spent.append)
+    cases, cleaning = (Request(None, "GET", "", {}, case=case) for case in ("a case", "[cleaning]"))
     for _ in range(30):
-        pace.count()
+        admission.send(cases)
     with pytest.raises(BudgetSpent):
-        pace.count()
+        admission.send(cases)
     assert len(spent) == 1
     for _ in range(10):
-        pace.count(essential=True)
-    assert not pace.affords()
-    assert not pace.hop()
+        admission.send(cleaning)
+    assert not budget.affords()
     with pytest.raises(BudgetSpent):
-        pace.count(essential=True)
+        admission.send(cleaning)
     assert len(spent) == 1
 
 
@@ -250,17 +256,17 @@ def test_without_a_budget_nothing_is_counted(tmp_path: Path) -> None:
 def test_a_clock_that_a_kill_cut_short_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / "pace").write_text("")
     (tmp_path / "rest").write_text("12.3e")
-    with Pace(tmp_path, 1000, 2).turn():
+    with Pace(DryRun(), tmp_path, 1000, 2).turn():
         pass
 
 
 def test_a_rest_has_an_end_whatever_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr("contracts.session.shared_state.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("contracts.session.pace.time.monotonic", lambda: now[0])
     monkeypatch.setattr(
-        "contracts.session.shared_state.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds)
+        "contracts.session.pace.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds)
     )
-    pace = Pace(tmp_path, None, None)
+    pace = Pace(DryRun(), tmp_path, None, None)
     pace.rest(1e9)
     with pace.turn():
         assert 1029 <= now[0] <= 1031

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 import trustme
 
+from contracts.session.layers import Request
 from contracts.session.session import proxy_passwords
 from contracts.session.transport import Transport
+from contracts.settings.target import Target, TlsSettings
 from tests.meta.http_answers import OK
 from tests.meta.wire import Wire, serving
 
@@ -155,10 +157,9 @@ def test_a_plain_request_goes_through_the_proxy_of_the_usual_variables(
 
 
 def get(url: str, bundle: str | None = None) -> Any:
-    import requests  # noqa: PLC0415 - only these tests prepare a request themselves
-
-    transport = Transport(url, 5, bundle)
-    return transport.send(transport.http.prepare_request(requests.Request("GET", url)))
+    tls = TlsSettings(Path(bundle) if bundle else None)
+    transport = Transport(Target("service", url, tls=tls), lambda *_: True)
+    return transport.send(Request(None, "GET", url, {})).answer
 
 
 def test_a_secure_request_is_tunnelled_and_still_verified(

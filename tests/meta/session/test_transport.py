@@ -1,19 +1,13 @@
 """The transport: bounded answers, redirects without credentials, large bodies, no settings of the process."""
 
 import gzip
-import json
-import pickle
 import socket
-import tempfile
 import time
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Body
-from contracts.session.transport import LARGE, LargeBody, body_of
 from tests.meta.http_answers import JSON, OK, answer, redirect
 
 SECRETS = {"Authorization": b"Bearer a-secret", "Realm": b"abs-dev", "Cookie": b"a=b"}
@@ -149,38 +143,3 @@ def test_a_host_that_does_not_exist_was_sent_nothing(open_session: Any) -> None:
         "POST", "http://no-such-host.invalid/", operation="createContact", writes=True
     )
     assert (exchange.fault, exchange.retries) == ("the host name does not resolve", 3)
-
-
-SAMPLES = {
-    "JSON": json.dumps({"a": "ä" * LARGE}).encode(),
-    "no JSON": b"{" * LARGE,
-    "no text": b"\xff" * LARGE,
-}
-
-
-@pytest.mark.parametrize("content", SAMPLES.values(), ids=SAMPLES)
-def test_a_large_body_reads_as_any_other(content: bytes) -> None:
-    large, usual = body_of(content), Body.of(content)
-    assert isinstance(large, LargeBody)
-    for again in (large, pickle.loads(pickle.dumps(large))):  # noqa: S301 - our own
-        for name in ("content", "size", "whole", "digest", "decoded", "text", "json", "flaw"):
-            assert getattr(again, name) == getattr(usual, name), name
-
-
-def test_many_large_bodies_take_up_the_room_of_a_few() -> None:
-    tracemalloc.start()
-    try:
-        bodies = [body_of(bytes([number]) * LARGE) for number in range(40)]
-        assert [body.content[:1] for body in bodies] == [bytes([number]) for number in range(40)]
-        assert tracemalloc.get_traced_memory()[1] < 6 * LARGE
-    finally:
-        tracemalloc.stop()
-
-
-def test_a_small_body_and_one_that_no_file_takes_stay_in_memory(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    assert type(body_of(b"x" * (LARGE - 1))) is Body
-    monkeypatch.setattr("contracts.session.transport._files", [])
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
-    assert body_of(b"x" * LARGE) == Body.of(b"x" * LARGE)

@@ -2,6 +2,6 @@
 
 import time
 
-from contracts.session import retry
+from contracts.session import breaker
 
-retry.sleep = lambda seconds: time.sleep(min(float(seconds), 0.01))  # type: ignore[attr-defined] # its own name
+breaker.sleep = lambda seconds: time.sleep(min(float(seconds), 0.01))  # type: ignore[attr-defined] # its own name

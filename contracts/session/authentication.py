@@ -1,0 +1,185 @@
+"""Authentication: puts a role's token on requests, and renews one that has ended.
+
+A token may end before its expiration: by a later sign-in, by a restart of the service. A token that is refused although
+it is fresh is a finding (design 4.7), and stays.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from contracts.errors import EnvironmentFault
+from contracts.exchanges import readers
+from contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Response, read_timestamp
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
+from contracts.session.breaker import Breaker
+from contracts.session.layers import Layer, Request, encoded, listed_headers
+from contracts.session.shared_state import SharedState
+from contracts.session.tokens import Token, TokenStore
+from contracts.settings.target import DOCUMENT_REALMS
+
+SIGN_IN: Final = "createToken"
+#: Credentials are lacking, or are none (RFC 9110, 15.5.2).
+_UNAUTHENTICATED: Final = 401
+#: Statuses of a refusal that may be about who asks (RFC 9110, 15.5.2 and 15.5.4).
+_ABOUT_WHO_ASKS: Final = (_UNAUTHENTICATED, 403)
+#: Under which it is kept which token was refused before its time; so many signs of a timestamp tell it to the second.
+_ENDED_EARLY: Final = "which token ended early"
+_SECONDS: Final = len("2026-01-31T08:15:00")
+#: Fresh tokens for one request where tokens are known to end early: others may have used one up meanwhile.
+_RENEWALS: Final = 3
+#: A token that no service has given out, and how a service is remembered to refuse it.
+NO_TOKEN: Final = "rc-no-such-token"  # noqa: S105 - it opens nothing
+_UNKNOWN_REFUSED: Final = "status for an unknown token"
+#: The case on whose behalf it is seen whether a token is known.
+_LOOKING: Final = "[looking at a token]"
+
+
+class NoTokenError(EnvironmentFault):
+    """The service gave this role no token, so nothing can be done as it."""
+
+
+class Authentication:
+    """Signs requests with the token of their role, and sends one again whose token had ended."""
+
+    def __init__(
+        self, below: Layer, tokens: TokenStore, shared: SharedState, breaker: Breaker, base_url: str
+    ) -> None:
+        self._below = below
+        self._tokens = tokens
+        self._shared = shared
+        self._breaker = breaker
+        self._base_url = base_url
+
+    def token(self, role: str) -> str:
+        """A role's bearer token.
+
+        Raises:
+            NoTokenError: the service gave none.
+        """
+        token = self._tokens.token(role)
+        if not token.value:
+            raise NoTokenError(f"createToken gave the {role} no token: {token.refusal}")
+        return token.value
+
+    @property
+    def ended_early(self) -> str:
+        """Which token was refused before its expiration where a fresh one was taken, in words; empty where none was."""
+        return str(self._shared.offered(_ENDED_EARLY) or "")
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request, and again with a fresh token where it was refused for the old one."""
+        signed = self._signed(request) if request.signed else request
+        exchange = self._below.send(signed)
+        if request.operation == SIGN_IN and exchange.response is not None and exchange.response.success:
+            self._tokens.note_sign_in()
+        left = _RENEWALS if request.signed and not request.once else 0
+        while left:
+            outlived = self._outlived(signed, exchange)
+            early = None if outlived else self._early(signed, exchange)
+            if not outlived and early is None:
+                break
+            signed = self._signed(request)
+            exchange = self._below.send(signed)
+            if early is not None and exchange.answered and not _not_known(exchange.response):
+                self._shared.offer(
+                    _ENDED_EARLY, f"{early}, was refused in {request.realm}, and a fresh one taken"
+                )
+            left = left - 1 if self.ended_early else 0
+            if _not_known(exchange.response):
+                exchange.notes |= {TOKEN_ENDED: True} if self.ended_early else {}
+                if not left:
+                    self._tokens.beyond_cure.add((request.role, request.operation))
+        return exchange
+
+    def _signed(self, request: Request) -> Request:
+        return request.with_header("Authorization", encoded(f"Bearer {self.token(request.role)}"))
+
+    def _outlived(self, request: Request, exchange: Exchange) -> bool:
+        """Whether a refusal may only mean that the role's own token has ended meanwhile; the token is dropped then.
+
+        It may have expired, or been ended by a later sign-in, which is not shown, or the service may have forgotten it
+        when something disturbed it.
+        """
+        answer = exchange.response
+        if not exchange.answered or answer is None or not answer.refusal:
+            return False
+        token = self._tokens.token(request.role, as_it_is=True)
+        if not _carries(request, token):
+            return False
+        displaced = token.over or self._tokens.displaced(request.role, token.value)
+        if not displaced and not self._forgotten(token):
+            return False
+        if answer.status not in _ABOUT_WHO_ASKS and not self._shown_unknown(request, token, answer.status):
+            return False
+        self._tokens.forget(request.role, token.value)
+        return True
+
+    def _forgotten(self, token: Token) -> bool:
+        issued = read_timestamp(token.issued)
+        return issued is not None and self._breaker.fault_since(issued.timestamp())
+
+    def _early(self, request: Request, exchange: Exchange) -> str | None:
+        """Which token a refusal for credentials was about that had no reason to end, in words; it is dropped.
+
+        An answer about who asks is no answer about what was asked. Where a fresh token changes nothing, the operation
+        refuses every token, and is not asked twice again.
+
+        Returns:
+            None where a fresh token cures nothing.
+        """
+        if not exchange.answered or not _not_known(exchange.response):
+            return None
+        beyond = (request.role, request.operation) in self._tokens.beyond_cure
+        if beyond and not self.ended_early:
+            return None
+        token = self._tokens.token(request.role, as_it_is=True)
+        if not _carries(request, token):  # a call beside this one has had it replaced meanwhile
+            return f"a token of {request.role}'s"
+        self._tokens.forget(request.role, token.value)
+        until = f" and valid until {token.expires}" if token.expires else ""
+        return f"a token of {request.role}'s, issued at {token.issued[:_SECONDS]}Z{until}"
+
+    def _shown_unknown(self, request: Request, token: Token, status: int) -> bool:
+        """Whether the service refuses a token that it does not know with this status, and this token just so.
+
+        The document shows no status for it outside the workflow, so it is tried, once in a run, by a list of drafts.
+        """
+        if request.realm not in DOCUMENT_REALMS or self._tokens.seen_known(token.value):
+            return False
+        usual = self._shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(request, NO_TOKEN))
+        if status != usual:
+            return False
+        if self._status_for(request, token.value) == usual:
+            return True
+        self._tokens.note_known(token.value)
+        return False
+
+    def _status_for(self, request: Request, token: str) -> int | None:
+        """How a list of drafts is answered to a token; None where it has no answer."""
+        listing = load_description().operations["listDrafts"]
+        headers = {name: value or "" for name, value in listed_headers(listing, request.realm).items()}
+        look = Request(
+            listing.id,
+            listing.method,
+            listing.url(self._base_url),
+            headers,
+            altered="other credentials",
+            case=_LOOKING,
+            realm=request.realm,
+            role=request.role,
+        )
+        return self._below.send(look.with_header("Authorization", encoded(f"Bearer {token}"))).status
+
+
+def _carries(request: Request, token: Token) -> bool:
+    return request.headers.get("Authorization") == encoded(f"Bearer {token.value}")
+
+
+def _not_known(answer: Response | None) -> bool:
+    """Whether an answer says that the token is unknown: 401, or the row of the workflow table on that."""
+    if answer is None or not answer.refusal:
+        return False
+    anonymous = load_catalogue().clause("workflow-anonymous").message or ""
+    return answer.status == _UNAUTHENTICATED or readers.contains_message(answer, anonymous)

@@ -1,0 +1,199 @@
+"""The circuit breaker: nothing is sent to a service that is down, and nothing of an operation that does not answer.
+
+It has two rules: failures in a row, of one operation or of all, and seconds that a run has lost to failures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from time import sleep
+from typing import Final
+
+from contracts.errors import EnvironmentFault, GivenUp
+from contracts.exchanges.exchange import Exchange
+from contracts.session.budgets import BudgetSpent, RequestBudget
+from contracts.session.layers import Layer, Request
+
+#: So many requests in a row without an answer, each after its retries, …
+BREAKER_THRESHOLD = 5
+#: … that took so long together, waits included, and the service counts as down.
+LONGEST_OUTAGE_SECONDS = 20.0
+#: Seconds that a run may lose to faults in all, and what every answered request adds to them.
+LOST_SECONDS = 300.0
+LOST_SECONDS_PER_ANSWER = 0.05
+#: Time-outs in a row after which an operation is given up; one attempt alone may ask for what hangs on purpose.
+GIVE_UP_AFTER = 4
+#: The same for requests without an answer, each after its retries: others stood in for the service.
+GIVE_UP_FAULTY_AFTER = 10
+_FIRST_PAUSE_SECONDS: Final = 0.25
+_LONGEST_PAUSE_SECONDS: Final = 4.0
+_FAULT_MARK: Final = "disturbed"
+
+
+class Breaker:
+    """Watches the exchanges of one session, and shares with its group what it gives up.
+
+    Args:
+        on_break: Called once when the breaker opens.
+        folder: Private folder of the session or its group.
+
+    Attributes:
+        open: Why the breaker is open; None while it is closed.
+        unanswered: Exchanges that ended without an answer.
+        waited: Seconds spent on waiting after faults.
+    """
+
+    def __init__(self, on_break: Callable[[str], None], folder: Path) -> None:
+        self._on_break = on_break
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._time_outs: Counter[str] = Counter()
+        self._unanswered: Counter[str] = Counter()
+        self._given_up: dict[str, str] = {}
+        self._row = 0
+        self._row_seconds = 0.0
+        self._answered = 0
+        self._lost = 0.0
+        self.open: str | None = None
+        self.unanswered = 0
+        self.waited = 0.0
+
+    def admit(self, operation: str | None) -> None:
+        """Let a request of an operation pass.
+
+        Raises:
+            EnvironmentFault: the breaker is open.
+            GivenUp: the operation was given up.
+        """
+        if self.open:
+            raise EnvironmentFault(f"the circuit breaker is open: {self.open}")
+        name = operation or ""
+        if name not in self._given_up and (mark := self._mark(name)).exists():
+            self._given_up[name] = mark.read_text(encoding="utf-8")
+        if name in self._given_up:
+            raise GivenUp(self._given_up[name])
+
+    def pause(self, spoilt: int = 0) -> None:
+        """Wait a little when the request before met a fault, or attempts in a row were spoilt by faults."""
+        times = max(self._row, spoilt)
+        if times > 0:
+            self.wait(min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** min(times - 1, 10)))
+
+    def wait(self, seconds: float, *, polite: bool = False) -> None:
+        """Wait after a fault; a rate limit (`polite`) counts for no outage."""
+        if seconds <= 0:
+            return
+        with self._lock:
+            self.waited += seconds
+            if not polite:
+                self._row_seconds += seconds
+                self._lost += seconds
+        sleep(seconds)
+
+    @property
+    def in_a_row(self) -> bool:
+        """Whether the request before met a fault."""
+        return self._row > 0
+
+    def mark_fault(self) -> None:
+        """Tell all sessions that a fault was met: a service that was disturbed may have forgotten tokens."""
+        (self._folder / _FAULT_MARK).write_text(repr(time.time()), encoding="utf-8")
+
+    def fault_since(self, moment: float) -> bool:
+        """Whether any session has met a fault since a moment, in seconds since the epoch."""
+        mark = self._folder / _FAULT_MARK
+        text = mark.read_text(encoding="utf-8") if mark.exists() else ""
+        return bool(text) and float(text) >= moment
+
+    def timed_out(self, operation: str | None, limit: float) -> None:
+        """Take note of a time-out after `limit` seconds; several in a row give the operation up."""
+        name = operation or ""
+        with self._lock:
+            self._time_outs[name] += 1
+            if self._time_outs[name] >= GIVE_UP_AFTER:
+                self._give_up(name, f"{self._time_outs[name]} time-outs in a row, after {limit:g} s each")
+
+    def silent(self, operation: str | None) -> bool:
+        """Whether an operation has not answered since it timed out several times in a row."""
+        return self._time_outs[operation or ""] > 1
+
+    def answered(self, operation: str | None) -> None:
+        """Take note of an answer."""
+        with self._lock:
+            for counter in (self._time_outs, self._unanswered):
+                counter.pop(operation or "", None)
+            self._answered += 1
+            self._row, self._row_seconds = 0, 0.0
+
+    def missed(self, operation: str | None, fault: str, seconds: float) -> None:
+        """Take note of an exchange that ended without an answer; opens the breaker when it is enough.
+
+        Args:
+            seconds: What it took, waits aside.
+        """
+        name = operation or ""
+        with self._lock:
+            self._unanswered[name] += 1
+            if self._unanswered[name] >= GIVE_UP_FAULTY_AFTER:
+                times = self._unanswered[name]
+                self._give_up(name, f"{times} requests in a row without an answer, last: {fault}")
+            self.unanswered += 1
+            self._row += 1
+            self._row_seconds += seconds
+            self._lost += seconds
+            reason = None if self.open else self._reason_to_open(fault)
+            self.open = self.open or reason
+        if reason is not None:
+            self._on_break(reason)
+
+    def _reason_to_open(self, fault: str) -> str | None:
+        if self._row >= BREAKER_THRESHOLD and self._row_seconds >= LONGEST_OUTAGE_SECONDS:
+            took = f"{self._row} requests in a row without an answer in {self._row_seconds:.0f} s"
+            return f"{took}, last: {fault}"
+        if self._lost > LOST_SECONDS + LOST_SECONDS_PER_ANSWER * self._answered:
+            return f"{self._lost:.0f} s were lost waiting after faults, last: {fault}"
+        return None
+
+    def _give_up(self, name: str, why: str) -> None:
+        if name not in self._given_up:
+            self._given_up[name] = reason = f"{name or 'a path'} is given up: {why}"
+            self._mark(name).write_text(reason, encoding="utf-8")
+
+    def _mark(self, operation: str) -> Path:
+        name = hashlib.sha256(operation.encode("utf-8", "replace")).hexdigest()[:16]
+        return self._folder / f"given-up-{name}"
+
+
+class Admission:
+    """Lets a request pass while the breaker is closed and the budget has room; above the ledger.
+
+    What is stopped here was never on its way.
+
+    Args:
+        on_spent: Called with the reason when the budget of the cases is spent.
+    """
+
+    def __init__(
+        self, below: Layer, breaker: Breaker, budget: RequestBudget, on_spent: Callable[[str], None]
+    ) -> None:
+        self._below = below
+        self._breaker = breaker
+        self._budget = budget
+        self._on_spent = on_spent
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request for which there is room, after a pause where the one before it met a fault."""
+        self._breaker.admit(request.operation)
+        try:
+            self._budget.take(essential=request.housekeeping)
+        except BudgetSpent as spent:
+            if not request.housekeeping:
+                self._on_spent(str(spent))
+            raise
+        self._breaker.pause()
+        return self._below.send(request)

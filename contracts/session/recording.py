@@ -1,0 +1,64 @@
+"""The record: gives each exchange its number, hands it to its case, and writes it down without secrets."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import Any, Protocol
+
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
+from contracts.session.layers import Layer, Request
+
+
+class Events(Protocol):
+    """Takes what is written down; a run's journal is one."""
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """Append one event."""
+
+
+class Record:
+    """Keeps what was sent and answered, once for each request however often it was tried.
+
+    Args:
+        name: Of the session; the beginning of its exchanges' ids.
+        events: Takes each exchange and fault, redacted; None records nothing.
+
+    Attributes:
+        faults: How often each fault of the environment was met.
+    """
+
+    def __init__(self, below: Layer, name: str, redactor: Redactor, events: Events | None) -> None:
+        self._below = below
+        self._name = name
+        self._redactor = redactor
+        self._events = events
+        self._lock = threading.Lock()
+        self._number = 0
+        self.faults: Counter[str] = Counter()
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request, and keep the exchange."""
+        with self._lock:
+            self._number += 1
+            number = self._number
+        exchange = self._below.send(request)
+        exchange.id = f"{self._name}-{number}"
+        self.exchange(exchange)
+        if request.gathered is not None:
+            request.gathered.append(exchange)
+        return exchange
+
+    def exchange(self, exchange: Exchange) -> None:
+        """Write one exchange down, redacted."""
+        if self._events is not None:
+            learn_tokens(exchange, self._redactor)
+            self._events.write("exchange", **redacted(exchange, self._redactor).to_record())
+
+    def fault(self, exchange: Exchange) -> None:
+        """Count and write down a fault of the environment that a try has met."""
+        fault = exchange.fault or ""
+        self.faults[fault] += 1
+        if self._events is not None:
+            self._events.write("fault", fault=fault, case=exchange.case, realm=exchange.realm)
