@@ -152,41 +152,20 @@ class Search:
 
 
 def unlike(due: Sequence[str], got: Sequence[str]) -> str:
-    """What is missing from a list, is too much or stands elsewhere, as more words behind others; empty for nothing."""
-    missing, more = ([name for name in one if name not in other] for one, other in ((due, got), (got, due)))
-    twice = [name for name, times in Counter(got).items() if times > max(1, due.count(name))]
-    named = [
-        f", {word}: {told(names)}"
-        for word, names in (("missing", missing), ("too much", more), ("more than once", twice))
-        if names
-    ]
-    turned = next(
-        (
-            f", {told([one])} where {told([two])} is due"
-            for one, two in zip(got, due, strict=False)
-            if one != two
-        ),
-        "",
-    )
-    return "".join(named) or turned
+    """What is missing from a list, is too much or in another order, as more words behind others; empty for nothing."""
+    differences = {
+        "missing": [name for name in due if name not in got],
+        "too much": [name for name in got if name not in due],
+        "more than once": [name for name, times in Counter(got).items() if times > max(1, due.count(name))],
+    }
+    named = "".join(f", {word}: {told(names)}" for word, names in differences.items() if names)
+    return named or (", in another order" if list(got) != list(due) else "")
 
 
 def told(names: Sequence[str], most: int = _NAMED) -> str:
-    """Names of records as people read them: at most so many, and a record that is named by all it holds by its uid."""
-    more = len(names) - most
-    return ", ".join(cut(_uid_in(name) or name, _LONGEST_NAME) for name in names[:most]) + (
-        f" and {more} more" if more > 0 else ""
-    )
-
-
-def _uid_in(name: str) -> str:
-    """The first text that may be a uid in a record which is named by all it holds; empty for other names."""
-    try:
-        record = json.loads(name)
-    except ValueError:
-        return ""
-    texts = readers.values(record) if isinstance(record, dict) else ()
-    return next((text for text in texts if is_valid_uid(text)), "")
+    """Names of records as people read them, at most so many."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(cut(name, _LONGEST_NAME) for name in names[:most]) + more
 
 
 @dataclass(frozen=True)

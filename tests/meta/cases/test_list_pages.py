@@ -134,7 +134,7 @@ def test_a_list_that_is_refused_shows_no_absence(scripted: Any, run: Any) -> Non
         (
             ["rc-second-draft", "rc-first-draft"],
             False,
-            "2 items, rc-first-draft where rc-second-draft is due: 200",
+            "2 items, in another order: 200",
         ),
         (["rc-first-draft", *(f"rc-{n}-draft-{n}" for n in range(5))], True, "rc-2-draft-2 and 2 more: 200"),
     ],
@@ -146,7 +146,6 @@ def test_what_a_list_lacks_or_holds_beside_what_is_due_is_told_by_name(
     assert says in page.seen_beside(due, others=others)
 
 
-def test_what_a_list_holds_twice_is_told_once_and_a_whole_record_by_its_uid() -> None:
-    whole = json.dumps({"createdOn": "2026-11-23T13:50:02Z", "identifier": "rc-first-draft"})
-    assert unlike([whole, "b"], [whole, whole]) == ", missing: b, more than once: rc-first-draft"
-    assert unlike([whole], [whole]) == ""
+def test_what_a_list_holds_twice_is_told_once() -> None:
+    assert unlike(["a", "b"], ["a", "a"]) == ", missing: b, more than once: a"
+    assert unlike(["a"], ["a"]) == ""

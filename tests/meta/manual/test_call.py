@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from contracts.cli.manual_commands import compact
 from contracts.interface.description import load_description
 from contracts.manual.prepared_requests import find_part, read_setting
 from tests.meta.program import RunCommand
@@ -113,13 +112,6 @@ def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
     assert "Authorization: Bearer $TOKEN" in listed.out
 
 
-def test_repeated_calls_are_counted(command: RunCommand, broken: Path) -> None:
-    ended = command("call", "saveDraft", "--invalid", "path.uid:too-short", "--repeat", 3, "--target", broken)
-    assert ended.code == 1
-    assert "uid-too-short: 3 of 3" in ended.out
-    assert "\x1b[" not in ended.out
-
-
 @pytest.mark.parametrize(
     ("words", "why"),
     [
@@ -153,10 +145,3 @@ def test_a_part_is_found_by_its_bare_name() -> None:
     assert find_part("schema", content, ["schema"]).place == "query"
     assert find_part("realm", content, []).place == "header"
     assert read_setting("body.a=b=c").value == "b=c"
-
-
-def test_short_members_stand_on_one_line() -> None:
-    text = json.dumps({"a": {"b": 1}, "c": ["x" * 150]})
-    assert compact(text).splitlines()[1] == '  "a": {"b": 1},'
-    assert json.loads(compact(text)) == json.loads(text)
-    assert compact("no JSON") == "no JSON"

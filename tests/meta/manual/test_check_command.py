@@ -133,26 +133,6 @@ def test_a_closing_slash_that_a_service_does_not_know_fails_nobody(
     assert "the client: to be looked at" in ended.out
 
 
-def test_what_is_no_operation_stands_in_a_comment_of_the_consumer_file(
-    run_command: RunCommand, archive: Archive
-) -> None:
-    hostile = 'GET", ]\n[waivers]'
-    strange = [
-        entry("PATCH", f"{BASE}/documents/abcdefghijk", 405),
-        entry(hostile, f"{BASE}/\u2028nothing", 404),
-    ]
-    realm = [{"name": "Realm", "value": "abs-dev"}]
-    run_command(
-        "check", archive([*strange, {**FIVE[0], "request": {**FIVE[0]["request"], "headers": realm}}]),
-        "--consumer-out", "sdk.toml",
-    )  # fmt: skip
-    text = Path("sdk.toml").read_text("utf-8")
-    assert "#   PATCH /api/v2013/documents/abcdefghijk (1)" in text
-    assert "# Realms seen: abs-dev (1)" in text
-    read = read_consumer(Path("sdk.toml"), "sdk.toml", load_catalogue(), load_description())
-    assert (read.operations, read.waivers, read.realms) == (("listDrafts",), (), ())
-
-
 def test_a_consumer_file_replaces_none_and_is_not_made_of_nothing(
     run_command: RunCommand, archive: Archive
 ) -> None:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from contracts.evidence.record import Verdict
 from contracts.evidence.verdicts import judge
 from contracts.file_formats import write_file
-from contracts.interface.catalogue import load_catalogue
 from contracts.manual import sandbox_setup
 from contracts.reports import verdict_json
 from contracts.reports.verdict_json import CellEntry, ClauseEntry, VerdictFile
@@ -85,12 +84,6 @@ def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
         assert part in ended.out
 
 
-def test_every_clause_can_be_explained(command: RunCommand) -> None:
-    for clause in list(load_catalogue())[::40]:
-        content = json.loads(command("explain", clause.id, "--json").out)
-        assert (content["id"], content["wording"], content["last_run"]) == (clause.id, clause.wording, None)
-
-
 def test_without_the_sandbox_faults_are_left_out(
     command: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,15 +108,6 @@ def test_clauses_are_listed_by_filter(command: RunCommand) -> None:
     assert all("ort-dev" in each["realms"] for each in found)
     by_operation = rows(command, "clauses", "--operation", "listDrafts")
     assert all("listDrafts" in each["operations"] for each in by_operation)
-
-
-def test_untested_clauses_are_listed_with_the_reason(command: RunCommand, last: Path) -> None:
-    reasons = {
-        each["id"]: each["shown"] for each in rows(command, "clauses", "--untested", "--reports", last)
-    }
-    assert reasons["list-top"] == "setting x is missing"
-    assert "uid-too-short" not in reasons
-    assert "no-server-error" not in reasons
 
 
 @pytest.mark.parametrize(

@@ -46,24 +46,6 @@ def test_what_a_recorder_left_out_is_not_taken_for_empty(archive: Archive) -> No
     assert verdict.word == "pass"
 
 
-def test_a_run_of_this_suite_says_where_it_cut_a_body(archive: Archive) -> None:
-    put = entry("PUT", DRAFT, 201, sent='{"title": "x')
-    put["request"]["postData"]["comment"] = ", cut; 20000 bytes in all"
-    read = read_har(archive([put]), "x")
-    assert not read.exchanges[0].request_body.whole
-
-
-def test_only_what_went_to_the_address_is_judged(archive: Archive) -> None:
-    other = entry("GET", "http://elsewhere.test/api/v2013/document-drafts", 500)
-    tally, verdict, _ = check_archive(
-        archive([entry("GET", LIST, 200, "[]"), other]),
-        "x",
-        CheckOptions(base_url="HTTP://REGISTRY.test:80".lower()),
-    )
-    assert verdict.word == "pass"
-    assert tally.hosts == {"elsewhere.test": 1}
-
-
 def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) -> None:
     """The read begins before the save ends, another one after it."""
     save, beside, after = (
@@ -112,13 +94,6 @@ def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive:
     tally, verdict, facts = check_archive(archive(lost), "x", CheckOptions())
     assert (verdict.word, tally.groups) == ("pass", [])
     assert "lost its credentials" in " ".join(facts.notes)
-
-
-def test_one_request_without_a_token_among_others_is_still_told(archive: Archive) -> None:
-    some = [entry("GET", LIST, 200, "[]"), anonymous("GET", LIST, 200, "[]", at=1)]
-    tally, _, facts = check_archive(archive(some), "x", CheckOptions())
-    assert {group.first.clause for group in tally.groups} == {"list-needs-token"}
-    assert facts.notes == ()
 
 
 @pytest.mark.parametrize("status", [200, 404])

@@ -64,40 +64,6 @@ def test_a_name_that_was_made_to_lead_here_is_refused() -> None:
     assert received == []
 
 
-def test_headers_of_the_connection_stay_on_it() -> None:
-    script, received = answering(OK)
-    with serving(script) as url, between(url) as proxy:
-        proxy.ask(
-            b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive, X-Mine\r\nX-Mine: 1\r\n"
-            b"Keep-Alive: 5\r\nTE: trailers\r\nX-Yours: 2\r\n\r\n"
-        )
-    assert [name for name, _ in received[0].headers] == ["Host", "X-Yours"]
-
-
-@pytest.mark.parametrize(
-    ("method", "status", "header"),
-    [
-        ("HEAD", "200 OK", ("Content-Length", "1234")),
-        ("GET", "204 No Content", ("ETag", '"e"')),
-        ("GET", "304 Not Modified", ("ETag", '"e"')),
-    ],
-)
-def test_an_answer_without_a_body_stays_without(method: str, status: str, header: tuple[str, str]) -> None:
-    """Its headers stay, the length that HEAD tells among them, and the connection is in step."""
-    head = f"HTTP/1.1 {status}\r\n{': '.join(header)}\r\n\r\n".encode()
-    script, _ = answering(head, OK, bodiless=method == "HEAD")
-    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(f"{method} /x HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        first = wire.message(bodiless=True)
-        wire.send(b"GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        second = wire.message()
-    assert first is not None
-    assert first.first == f"HTTP/1.1 {status}"
-    assert first.headers == [header]
-    assert second is not None
-    assert second.body == b"{}"
-
-
 def test_chunks_pass_both_ways_as_they_come() -> None:
     """Neither end waits for the other to finish: each piece is answered before the next is sent."""
     pieces = [b"one", b"two", b"three"]
@@ -266,15 +232,6 @@ def test_it_ends_with_a_verdict_when_it_is_told_to(tmp_path: Path, how: signal.S
     folder = next(tmp_path.iterdir())
     assert sorted(path.name for path in folder.iterdir()) == ["check.json", "traffic.har"]
     assert json.loads((folder / "check.json").read_text("utf-8"))["operations"]["listDrafts"] == 1
-
-
-def test_silence_ends_it_and_nothing_was_tested(run_command: RunCommand) -> None:
-    script, _ = answering(EMPTY_LIST)
-    with serving(script) as url:
-        words = ("--base-url", url, "--port", "0", "--no-page", "--until-idle", "0.1")
-        ended = run_command("proxy", *words)
-    assert ended.code == 5
-    assert "verdict: nothing tested (5)" in ended.out
 
 
 def test_a_port_in_use_is_one_clear_line(run_command: RunCommand, tmp_path: Path) -> None:

@@ -31,12 +31,6 @@ def test_it_is_a_fault_once_several_records_show_it(client: Client) -> None:
     assert weights == [Standing.REMARK, Standing.REMARK, Standing.FAULT]
 
 
-def test_the_same_record_over_and_over_stays_a_remark(client: Client) -> None:
-    client("PUT", draft("a-draft-of-mine"), 201, {}, sent={"title": "x"})
-    found = [broken(client("HEAD", draft("a-draft-of-mine"), 404)) for _ in range(5)]
-    assert found == [{"draft-exists-present": Standing.REMARK}] * 5
-
-
 def test_what_is_read_is_what_was_saved(alone: Client) -> None:
     alone("PUT", draft("a-draft-of-mine"), 201, {}, sent={"title": "x"})
     assert alone("GET", draft("a-draft-of-mine"), 200, {"body": {"title": "x", "more": 1}}) == ()

@@ -113,12 +113,6 @@ def mistakes(findings: tuple[TrafficFinding, ...]) -> dict[str | None, Standing]
     return {each.fault: each.standing for each in findings if each.side is Side.REQUEST}
 
 
-def test_a_right_request_shows_nothing(client: Client) -> None:
-    assert client("POST", CREATE, 201, {"identifier": "an-identifier"}, sent=CONTACT) == ()
-    verdict = verdict_of(client.watch.tally)
-    assert (verdict.word, int(verdict.exit_code)) == ("pass", 0)
-
-
 @pytest.mark.parametrize("word", ["undefined", "null", "[object Object]"])
 def test_a_word_in_place_of_a_token_is_the_clients(client: Client, word: str) -> None:
     found = client("GET", DRAFT, 401, {}, Authorization=f"Bearer {word}")
@@ -128,19 +122,6 @@ def test_a_word_in_place_of_a_token_is_the_clients(client: Client, word: str) ->
 def test_a_production_realm_is_none(client: Client) -> None:
     """Archives of production may be judged; nothing is sent there."""
     assert client("GET", DRAFT, 200, {"title": "x"}, realm="abs") == ()
-
-
-def test_a_body_that_was_not_recorded_is_not_taken_for_missing(client: Client) -> None:
-    assert client("POST", CREATE, 201, {"identifier": "an-identifier"}, sent=UNKNOWN_BODY) == ()
-    assert client.watch.tally.obstacles == {"the body of the request is not known": 1}
-
-
-def test_a_slash_that_an_empty_identifier_leaves_is_no_fault_of_a_service_that_takes_it(
-    client: Client,
-) -> None:
-    answer = {"identifier": "an-identifier-01"}
-    assert client("POST", SUBMIT.removesuffix("an-identifier-01"), 201, answer, sent={"document": {}}) == ()
-    assert client.watch.tally.of_interface == {"createWorkflowRecord": 1}
 
 
 def test_traffic_elsewhere_is_counted_and_not_judged(client: Client) -> None:
