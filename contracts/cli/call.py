@@ -12,7 +12,8 @@ from contracts.cli import manual_commands
 from contracts.cli.options import as_json, print_lines
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.request_facts import body_schema
-from contracts.interface.catalogue import Catalogue, load_catalogue
+from contracts.exchanges.transcript import heading
+from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.manual.call import CallResults, call
 from contracts.manual.manual_session import (
@@ -134,41 +135,31 @@ def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> i
 
 
 def _print(calls: CallResults, left: Leftovers, *, as_json: bool) -> None:
-    catalogue = load_catalogue()
-    if as_json:
-        click.echo(json_text(_as_data(calls, left), indent=2))
+    if not as_json:
+        print_lines(_lines(calls))
+        manual_commands.print_left(left)
         return
-    print_lines(_lines(calls, catalogue))
-    manual_commands.print_left(left)
-
-
-def _lines(calls: CallResults, catalogue: Catalogue) -> Iterator[str]:
-    for note in calls.notes:
-        yield f"note: {note}"
-    first = calls.results[0]
-    yield from manual_commands.exchange_lines(first.recorded)
-    yield ""
-    for other in calls.results[1:]:
-        yield manual_commands.one_line(other.recorded)
-    if first.sent:
-        yield from manual_commands.judgement_lines(first.judged, catalogue)
-    else:
-        yield from manual_commands.request_lines(first.judged)
-    if len(calls.results) > 1:
-        yield from manual_commands.rate_lines(calls.clauses, len(calls.results))
-    yield manual_commands.unwrapped("curl", first.curl)
-
-
-def _as_data(calls: CallResults, left: Leftovers) -> dict[str, Any]:
-    return {
+    data = {
         "calls": [manual_commands.as_data(result) for result in calls.results],
         "notes": calls.notes,
-        "left": [
-            {"what": entry.what, "identifier": entry.identifier, "realm": entry.realm}
-            for entry in (*left.drafts, *left.residue)
-        ],
+        "left": manual_commands.left_as_data(left),
         "exit_code": _code(calls),
     }
+    click.echo(json_text(data, indent=2))
+
+
+def _lines(calls: CallResults) -> Iterator[str]:
+    yield from (f"note: {note}" for note in calls.notes)
+    first, *others = calls.results
+    yield from manual_commands.exchange_lines(first.recorded)
+    yield ""
+    for other in others:
+        fault = other.recorded.fault
+        yield heading(other.recorded) + (f" ({fault})" if fault else "")
+    yield from manual_commands.judgement_lines(first.judged, sent=first.sent)
+    for clause, number in calls.clauses.items() if others else ():
+        yield manual_commands.labelled("rate", f"{clause}: {number} of {len(calls.results)}")
+    yield manual_commands.unwrapped("curl", first.curl)
 
 
 def _code(calls: CallResults) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ import click
 
 from contracts.cli.options import (
     base_url,
-    base_url_of,
     known_realms,
+    named_target,
     print_lines,
     reports,
     run_option,
@@ -27,7 +26,6 @@ from contracts.manual.check import CheckOptions, check_archive
 from contracts.manual.traffic_findings import Tally
 from contracts.plugin.run_options import REALM, TARGET
 from contracts.safe_text import many
-from contracts.settings.settings_reader import load_target
 from contracts.settings.target import PRODUCTION_REALMS, SANDBOX, target_in_words
 
 _FOLDER = "traffic"
@@ -102,14 +100,10 @@ def _check_options(
     target: str | None, base_url: str | None, realm: tuple[str, ...], *, alone: bool, strict_client: bool
 ) -> CheckOptions:
     known_realms(realm, (*WORKFLOW_REALMS, *PRODUCTION_REALMS))
-    address, target_name = base_url_of(base_url), None
-    if target is not None:
-        if address is not None:
-            raise UsageError("--target and --base-url say the same thing; give one of them")
-        settings = load_target(target, os.environ, Path.cwd())
-        if settings is None:
-            raise UsageError(
-                f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
-            )
-        address, target_name = settings.base_url, settings.name
-    return CheckOptions(address, target_name, realm, alone, strict_client)
+    settings = None if target is None and base_url is None else named_target(target, base_url)
+    if target is not None and settings is None:
+        raise UsageError(
+            f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
+        )
+    named = settings.name if settings and target is not None else None
+    return CheckOptions(settings.base_url if settings else None, named, realm, alone, strict_client)

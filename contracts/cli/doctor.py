@@ -195,10 +195,7 @@ def _as_data(
         "seconds": round(readiness.seconds, 3),
         "state": readiness.state,
         "exit_code": _EXIT_CODES[readiness.state],
-        "diagnoses": [
-            {"subject": diagnosis.subject, "state": diagnosis.state, "text": diagnosis.text}
-            for diagnosis in readiness.diagnoses
-        ],
+        "diagnoses": [plain(diagnosis) for diagnosis in readiness.diagnoses],
         "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.wanting)} if gate else None,
         "unlocks": [plain(unlock) for unlock in gate.unlocks()] if gate else [],
         "costs": {
@@ -212,8 +209,5 @@ def _as_data(
             }
             for profile, cost in costs.items()
         },
-        "left": [
-            {"what": entry.what, "identifier": entry.identifier, "realm": entry.realm}
-            for entry in (*left.drafts, *left.residue)
-        ],
+        "left": manual_commands.left_as_data(left),
     }

@@ -15,7 +15,6 @@ from contracts.cli.manual_commands import labelled
 from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError
 from contracts.file_formats import plain
-from contracts.history.runs import Trend
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
 from contracts.interface.description import Operation, load_description
@@ -92,7 +91,7 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         "universal": clause.id in UNIVERSAL,
         "last_run": last,
         "history": {
-            realm: plain(trend) | {"line": _trend(trend)}
+            realm: plain(trend) | {"line": f"  [{trend.strip}] {trend.since}"}
             for (name, realm), trend in trends.items()
             if name == clause.id
         },
@@ -102,11 +101,6 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         "proven_by": proving
         and [{"name": each.name, "sentence": each.sentence} for each in proving if clause.id in each.clauses],
     }
-
-
-def _trend(trend: Trend) -> str:
-    """How a clause fared over the latest runs, and since when."""
-    return f"  [{trend.strip}] {trend.since}"
 
 
 def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -169,9 +163,8 @@ def _several(label: str, texts: Iterable[str], otherwise: str) -> Iterator[str]:
 def _operation(operation: Operation) -> dict[str, Any]:
     """Everything there is to say about an operation, as plain data."""
     clauses = load_catalogue().by_operation(operation.id)
-    return {name: plain(getattr(operation, name)) for name in _TOLD} | {
-        "clauses": {str(level): [clause.id for clause in clauses if clause.level is level] for level in Level}
-    }
+    by_level = {str(level): [clause.id for clause in clauses if clause.level is level] for level in Level}
+    return {name: plain(getattr(operation, name)) for name in _TOLD} | {"clauses": by_level}
 
 
 def _operation_lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -185,10 +178,8 @@ def _operation_lines(facts: dict[str, Any]) -> Iterator[str]:
     for place in ("path", "query"):
         if facts[f"{place}_parameters"]:
             yield labelled(place, ", ".join(facts[f"{place}_parameters"]))
-    clauses = facts["clauses"]
-    yield labelled("clauses", ", ".join(f"{len(names)} {level}" for level, names in clauses.items()))
-    for level, names in clauses.items():
-        yield labelled(f"  {level}", ", ".join(names) or "none")
+    for level, names in facts["clauses"].items():
+        yield labelled(f"{len(names)} {level}", ", ".join(names) or "none")
     name = facts["id"]
     calls = [f"call {name}", f"call {name} --invalid list", f"run --operation {name}"]
     yield from _several("try", [f"registry-contracts {words}" for words in calls], "")

@@ -20,7 +20,6 @@ from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.clause_table import known_cases
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
-from contracts.interface.profiles import Profile
 from contracts.manual import sandbox_setup
 from contracts.reports.kept_runs import LastRun, last_run
 from contracts.safe_text import many
@@ -28,12 +27,6 @@ from contracts.safe_text import many
 Row = dict[str, Any]
 #: The verdict of a clause that could not be tested.
 _UNTESTED: Final = "untested"
-_PROFILES: Final = {
-    Profile.SMOKE: "the cases that find most for the requests they cost",
-    Profile.GATE: "every must clause in every realm, with a fixed seed",
-    Profile.NIGHTLY: "a fresh seed, all generated faults, many more examples",
-    Profile.FULL: "also what is expensive, such as the 1 GB limit",
-}
 
 
 @dataclass(frozen=True)
@@ -93,7 +86,7 @@ class _List:
 @kept_reports
 @as_json
 def command(*, what: str, as_json: bool, **filters: Any) -> int:
-    """List WHAT: clauses, operations, cases, realms, profiles, faults, variants, weathers, findings, runs, red, flaky.
+    """List WHAT: clauses, operations, cases, faults, variants, weathers, findings, runs, red, flaky.
 
     Findings are those of the latest run; runs, and what is red or came and went over the last 20 of them, those of the
     history. A trend reads from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive,
@@ -183,18 +176,6 @@ def _cases(chosen: Filters) -> Iterable[Row]:
     return ({"id": name, "clauses": clauses} for name, clauses in sorted(clauses_of.items()))
 
 
-def _realms(_chosen: Filters) -> Iterable[Row]:
-    operations = load_description().operations.values()
-    for realm in (*WORKFLOW_REALMS, ANY_REALM):
-        ids = [operation.id for operation in operations if realm in operation.realms]
-        clauses = sum(realm in clause.realms for clause in load_catalogue())
-        yield {"id": realm, "operations": ids, "clauses": clauses}
-
-
-def _profiles(_chosen: Filters) -> Iterable[Row]:
-    return ({"id": str(profile), "meaning": meaning} for profile, meaning in _PROFILES.items())
-
-
 def _faults(chosen: Filters) -> Iterable[Row]:
     wanted = {clause.id for clause in chosen.clauses()}
     for fault in sandbox_setup.installed(sandbox_setup.faults()):
@@ -207,12 +188,10 @@ def _faults(chosen: Filters) -> Iterable[Row]:
             yield row | {"sentence": fault.sentence}
 
 
-def _named(
-    find: Callable[[], Sequence[sandbox_setup.Breakage] | None],
-) -> Callable[[Filters], Iterable[Row]]:
+def _named(find: Callable[[], Sequence[sandbox_setup.Breakage] | None]) -> Callable[[Filters], Iterable[Row]]:
     """Rows of what has a name and a sentence and nothing else."""
     return lambda _: [
-        {"id": breakage.name, "sentence": breakage.sentence} for breakage in sandbox_setup.installed(find())
+        {"id": each.name, "sentence": each.sentence} for each in sandbox_setup.installed(find())
     ]
 
 
@@ -288,8 +267,6 @@ _LISTS: Final[dict[str, _List]] = {
     "clauses": _List(_clauses, ("id", "level", "shown"), (*_OF_CLAUSES, "untested", "run")),
     "operations": _List(_operations, ("id", "address", "clauses", "realms"), ("realm",)),
     "cases": _List(_cases, ("id", "clauses"), _OF_CLAUSES),
-    "realms": _List(_realms, ("id", "clauses", "operations")),
-    "profiles": _List(_profiles, ("id", "meaning")),
     "faults": _List(_faults, ("id", "clauses", "sentence"), _OF_CLAUSES),
     "variants": _List(_named(sandbox_setup.variants), ("id", "sentence")),
     "weathers": _List(_named(sandbox_setup.weathers), ("id", "sentence")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +16,14 @@ from typing import Any, Final
 
 import click
 
-from contracts.checks.outcomes import Blocked, Result
+from contracts.checks.outcomes import Blocked
 from contracts.checks.table import Judgement
 from contracts.cli.options import reports, run_option, sandbox_arguments, target, together
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
 from contracts.file_formats import json_value
-from contracts.interface.catalogue import Catalogue
+from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import where_in_words
 from contracts.manual.call import CallResult
 from contracts.manual.manual_session import Leftovers, SessionOptions
@@ -81,35 +81,14 @@ def print_left(left: Leftovers) -> None:
         click.echo(f"left for good: {entry.what} {name} in {entry.realm}", err=True)
 
 
-_WIDTH: Final = 110
-
-
 def compact(text: str) -> str:
-    """Return a JSON text with a line for each member that fits on one, indented where it does not.
-
-    Args:
-        text: Any text; what is no JSON object or array comes back as it is.
-    """
+    """Return a JSON text indented; what is no JSON object or array comes back as it is."""
     try:
         value = json_value(text)
         json.dumps(value, allow_nan=False)  # a number that is not read as it is, is shown as it came
     except (ValueError, RecursionError):
         return text
-    return "\n".join(_lines(value, "")) if isinstance(value, dict | list) else text
-
-
-def _lines(value: Any, indent: str, name: str = "", comma: str = "") -> Iterator[str]:
-    start = f"{indent}{json_text(name)}: " if name else indent
-    short = json_text(value)
-    if not isinstance(value, dict | list) or not value or (indent and len(start + short) < _WIDTH):
-        yield f"{start}{short}{comma}"
-        return
-    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
-    yield start + opening
-    members = list(value.items()) if isinstance(value, dict) else [("", item) for item in value]
-    for number, (key, member) in enumerate(members, 1):
-        yield from _lines(member, indent + "  ", key, "," if number < len(members) else "")
-    yield f"{indent}{closing}{comma}"
+    return json_text(value, indent=2) if isinstance(value, dict | list) else text
 
 
 _LABEL: Final = 12
@@ -144,57 +123,34 @@ def _marked(mark: str, head: str, body: Body) -> Iterator[str]:
         yield click.style(mark if line else mark.rstrip(), dim=True) + line
 
 
-def one_line(exchange: Exchange) -> str:
-    """An exchange in one line, for those that are shown in full no more."""
-    return f"{heading(exchange)}" + (f" ({exchange.fault})" if exchange.fault else "")
-
-
-def request_lines(judged: Judgement) -> Iterator[str]:
-    """Yield where a request breaks the interface, as far as it shows before it is sent."""
-    for fault in judged.request_faults:
-        yield labelled("request", click.style(f"breaks the interface: {fault}", fg="yellow"))
-
-
-def rate_lines(clauses: Mapping[str, int], times: int) -> Iterator[str]:
-    """Yield how often each clause was contradicted."""
-    for clause, number in clauses.items():
-        yield labelled("rate", f"{clause}: {number} of {times}")
-
-
-def unwrapped(label: str, text: str) -> str:
-    """A text behind a label that is left in one piece, to be copied."""
-    return f"{label:<{_LABEL}}{text}"
-
-
-def judgement_lines(judged: Judgement, catalogue: Catalogue) -> Iterator[str]:
-    """Yield which clauses an exchange touched, and what contradicts one."""
+def judgement_lines(judged: Judgement, *, sent: bool) -> Iterator[str]:
+    """Yield which clauses an exchange touched, and what contradicts one; of one that was not sent, its faults."""
     if judged.facts is None:
         yield labelled("request", "no operation of the interface, so nothing is judged")
         return
-    yield from request_lines(judged)
-    yield labelled("clauses", _touched(judged))
-    for obstacle in judged.obstacles:
-        yield labelled("not judged", printable(obstacle))
+    for fault in judged.request_faults:
+        yield labelled("request", click.style(f"breaks the interface: {fault}", fg="yellow"))
+    if not sent:
+        return
+    held = many(len(judged.held), "clause")
+    yield labelled("clauses", f"{held} held{': ' if judged.held else ''}{', '.join(judged.held)}")
+    yield from (labelled("not judged", printable(obstacle)) for obstacle in judged.obstacles)
     for finding in judged.findings:
-        yield from finding_lines(finding, catalogue)
+        clause = load_catalogue().clause(finding.clause)
+        colour = "red" if clause.level == "must" else "yellow"
+        yield labelled("finding", click.style(f"{clause.id} ({clause.level})", fg=colour, bold=True))
+        yield labelled("", clause.wording)
+        yield unwrapped("", f"expected {printable(finding.expected)}")
+        yield unwrapped("", f"seen     {printable(finding.seen)}")
     if not judged.findings:
         yield labelled("findings", click.style("none", fg="green"))
     for observation in judged.observations:
         yield labelled("observed", printable(f"{observation.clause}: {observation.seen}"))
 
 
-def _touched(judged: Judgement) -> str:
-    return f"{many(len(judged.held), 'clause')} held" + (f": {', '.join(judged.held)}" if judged.held else "")
-
-
-def finding_lines(finding: Result, catalogue: Catalogue) -> Iterator[str]:
-    """Yield one contradiction: the clause, what it says, and both sides."""
-    clause = catalogue.clause(finding.clause)
-    colour = "red" if clause.level == "must" else "yellow"
-    yield labelled("finding", click.style(f"{clause.id} ({clause.level})", fg=colour, bold=True))
-    yield labelled("", clause.wording)
-    yield unwrapped("", f"expected {printable(finding.expected)}")
-    yield unwrapped("", f"seen     {printable(finding.seen)}")
+def unwrapped(label: str, text: str) -> str:
+    """A text behind a label that is left in one piece, to be copied."""
+    return f"{label:<{_LABEL}}{text}"
 
 
 def labelled(label: str, text: str) -> str:
@@ -208,19 +164,20 @@ def labelled(label: str, text: str) -> str:
     return f"{label:<{_LABEL}}" + f"\n{indent}".join(lines)
 
 
+def left_as_data(left: Leftovers) -> list[dict[str, str]]:
+    """What stays behind on a target, as plain data."""
+    return [
+        {"what": entry.what, "identifier": entry.identifier, "realm": entry.realm}
+        for entry in (*left.drafts, *left.residue)
+    ]
+
+
 def as_data(result: CallResult) -> dict[str, Any]:
     """A judged exchange as plain data."""
     judged, exchange = result.judged, result.recorded
-    record = exchange.to_record()
+    kept = ("id", "operation", "role", "realm", "seconds", "fault", "request", "response")
     return {
-        "id": exchange.id,
-        "operation": exchange.operation,
-        "role": record["role"],
-        "realm": exchange.realm,
-        "seconds": record["seconds"],
-        "fault": exchange.fault,
-        "request": record["request"],
-        "response": record["response"],
+        **{name: exchange.to_record()[name] for name in kept},
         "request_faults": list(judged.request_faults),
         "clauses": {name: judged.levels[name] for name in judged.touched},
         "held": list(judged.held),

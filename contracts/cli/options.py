@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -24,7 +25,8 @@ from contracts.plugin.run_options import (
 )
 from contracts.safe_text import one_line
 from contracts.settings.guard import checked_base_url
-from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS
+from contracts.settings.settings_reader import load_target
+from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, Target
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Option = Callable[[Any], Any]
@@ -93,7 +95,9 @@ def file_option(*names: str, help: str) -> _Option:  # noqa: A002 - click's own 
 
 
 as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-base_url: Final = click.option("--base-url", metavar="URL", help="The target by its address alone.")
+base_url: Final = click.option(
+    "--base-url", metavar="URL", help="The target by its address, with REGISTRY_EMAIL and REGISTRY_PASSWORD."
+)
 traffic_options: Final = together(
     click.option("--alone", is_flag=True, help="No other client writes: sequences decide at once."),
     click.option(
@@ -104,22 +108,17 @@ comparison_options: Final = together(*map(run_option, COMPARISON))
 selection_options: Final = together(*map(run_option, SELECTION))
 judging_options: Final = together(
     run_option(TARGET),
-    click.option(
-        "--base-url",
-        metavar="URL",
-        help="The target by its address, with the account of REGISTRY_EMAIL and REGISTRY_PASSWORD.",
-    ),
+    base_url,
     *(run_option(option) for option in JUDGING if option is not TARGET),
     run_option(SANDBOX_ARGUMENTS, default=None),
     click.option(
         "--workers", metavar="N", type=click.IntRange(1), help="Processes that run cases side by side."
     ),
 )
-unpacked: Final = run_option(UNPACKED)
 evidence_options: Final = together(
     run_option(REPORTS),
     run_option(KEEP),
-    unpacked,
+    run_option(UNPACKED),
     comparison_options,
 )
 
@@ -163,6 +162,23 @@ def target_or_address(target: object, base_url: object) -> object:
     if target is not None:
         raise UsageError("--target and --base-url both name a target; take one of them away")
     return base_url_of(str(base_url))
+
+
+def named_target(target: str | None, base_url: str | None, sandbox_arguments: str = "") -> Target | None:
+    """The settings of the target that a command was given; None for the embedded sandbox.
+
+    Raises:
+        UsageError: both are given, or they cannot be used.
+    """
+    chosen = target_or_address(target, base_url)
+    if base_url is not None:
+        settings: Target | None = Target(name="environment", base_url=str(chosen))
+    else:
+        settings = load_target(target, os.environ, Path.cwd())
+    if settings is not None and sandbox_arguments:
+        where = settings.base_url
+        raise UsageError(f"--sandbox-arguments are for the embedded sandbox, and the target is {where}")
+    return settings
 
 
 def known_realms(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from contracts.cli.options import (
     base_url,
-    base_url_of,
+    named_target,
     print_lines,
     reports,
     sandbox_arguments,
@@ -26,7 +25,6 @@ from contracts.evidence.run_folder import new_folder
 from contracts.interface.cross_origin import AllowedOrigins
 from contracts.manual import check
 from contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
-from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
 
 _FOLDER: Final = "proxy"
@@ -56,14 +54,19 @@ _PORT: Final = click.IntRange(0, 65535)
     help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
 )
 @sandbox_arguments
-def command(
+def command(  # noqa: PLR0913 - one for each option
     *,
     port: int,
     page_port: int,
     no_page: bool,
     until_idle: float | None,
     origins: tuple[str, ...],
-    **further: Any,
+    target: str | None,
+    base_url: str | None,
+    reports: Path,
+    alone: bool,
+    strict_client: bool,
+    sandbox_arguments: str,
 ) -> int:
     """Stand between any client and a target: everything passes unchanged, requests and answers are judged.
 
@@ -79,35 +82,14 @@ def command(
       registry-contracts proxy --base-url http://127.0.0.1:8080 --no-page --until-idle 10
       registry-contracts proxy --target dev --cors http://localhost:5173
     """  # noqa: D301 - click's mark for lines to be left as they are
-    return _run(
-        port=port,
-        page_port=None if no_page else page_port,
-        until_idle=until_idle,
-        origins=AllowedOrigins.of(origins) if origins else None,
-        **further,
-    )
-
-
-def _run(  # noqa: PLR0913 - one for each option
-    *,
-    port: int,
-    page_port: int | None,
-    until_idle: float | None,
-    origins: AllowedOrigins | None,
-    target: str | None,
-    base_url: str | None,
-    reports: Path,
-    alone: bool,
-    strict_client: bool,
-    sandbox_arguments: str,
-) -> int:
     try:
         from contracts.manual.proxy import Plan, serve  # noqa: PLC0415 - of an extra
         from contracts.manual.traffic_recorder import TrafficRecorder  # noqa: PLC0415 - of an extra
         from contracts.page.server import page_application  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as error:
         raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
-    settings = _settings(target, base_url, sandbox_arguments)
+    allowed = AllowedOrigins.of(origins) if origins else None
+    settings = named_target(target, base_url, sandbox_arguments)
     with ExitStack() as stack:
         aimed = settings or _sandbox(stack, sandbox_arguments)
         folder = new_folder(reports, _FOLDER)
@@ -121,8 +103,8 @@ def _run(  # noqa: PLR0913 - one for each option
             say=click.echo,
         )
         with recorder:
-            page = None if page_port is None else partial(page_application, target=aimed, feed=recorder.feed)
-            plan = Plan(aimed, port, page, page_port or 0, until_idle, origins)
+            page = None if no_page else partial(page_application, target=aimed, feed=recorder.feed)
+            plan = Plan(aimed, port, page, page_port, until_idle, allowed)
             serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
         verdict = recorder.report()
@@ -131,21 +113,6 @@ def _run(  # noqa: PLR0913 - one for each option
     click.echo(f"report       {folder / check.JSON_NAME}")
     click.echo(check.verdict_line(verdict, aimed.in_words))
     return int(verdict.exit_code)
-
-
-def _settings(name: str | None, base_url: str | None, sandbox_arguments: str) -> Target | None:
-    address = base_url_of(base_url)
-    if address is not None and name is not None:
-        raise UsageError("--target and --base-url say the same thing; give one of them")
-    if address is not None:
-        settings: Target | None = Target(name="environment", base_url=address)
-    else:
-        settings = load_target(name, os.environ, Path.cwd())
-    if settings is not None and sandbox_arguments:
-        raise UsageError(
-            f"--sandbox-arguments are for the embedded sandbox, and the target is {settings.base_url}"
-        )
-    return settings
 
 
 def _sandbox(stack: ExitStack, arguments: str) -> Target:

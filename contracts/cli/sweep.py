@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -11,8 +10,7 @@ from typing import Final
 import click
 
 from contracts.cli.options import reports, target
-from contracts.exchanges.redaction import Redactor
-from contracts.session.draft_cleanup import Draft, Sweeper, Swept, find_orphans, sweep_session, tokens_at_work
+from contracts.session.draft_cleanup import Sweeper, Swept, find_orphans, sweep_session, tokens_at_work
 from contracts.session.shared_state import abandoned_private_folders, remove_abandoned_private_folders
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
@@ -59,55 +57,36 @@ def command(*, target: str | None, reports: Path, dry_run: bool, older_than: flo
 
 def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, all_of_mine: bool) -> int:
     with sweep_session(target) as session:
-        output = _Output(session.redactor)
+
+        def say(text: str) -> None:
+            click.echo(session.redactor.text(text))
+
+        def told(swept: Swept) -> Swept:
+            say(swept.sentence)
+            for draft in swept.removed if dry else ():
+                say(f"    {draft.identifier} in {draft.realm}, the {draft.role}'s")
+            return swept
+
         if dry:
-            output.line("dry run: nothing is removed")
+            say("dry run: nothing is removed")
         sweeper = Sweeper(session, dry_run=dry)
-        done = [output.swept(swept) for swept in sweeper.runs(reports)]
+        done = [told(swept) for swept in sweeper.runs(reports)]
         at_work = tokens_at_work(reports)
         orphans = find_orphans(session, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine)
         # A list holds what a ledger knows, too: it is named once. What could not be removed is tried as found, too.
-        folders = {
+        named = {
             (draft.realm, draft.identifier)
             for swept in done
             for draft in (swept.named if dry else swept.removed)
         }
-        lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in folders]
-        spared = [
-            (draft, why) for draft, why in orphans.spared if (draft.realm, draft.identifier) not in folders
-        ]
+        lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in named]
         for draft in lost:
             session.namespace.claim(draft.identifier)
-        done.append(output.swept(sweeper.drafts("drafts without a ledger", lost)))
-        output.orphans(spared, orphans.troubles)
+        done.append(told(sweeper.drafts("drafts without a ledger", lost)))
+        for draft, why in orphans.spared:
+            if (draft.realm, draft.identifier) not in named:
+                say(f"left alone: {draft.identifier} in {draft.realm}: {why}")
+        for trouble in orphans.troubles:
+            say(f"could not be looked at: {trouble}")
     left = sum(len(swept.left) for swept in done)
     return _INCONCLUSIVE if left or orphans.troubles else _DONE
-
-
-class _Output:
-    """Prints what the sweep does, line by line, without secrets.
-
-    Args:
-        redactor: Knows the secrets of the sweep.
-    """
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-
-    def line(self, text: str) -> None:
-        """Print a line."""
-        click.echo(self._redactor.text(text))
-
-    def swept(self, swept: Swept) -> Swept:
-        """Print what a sweep did, or would do, and return it."""
-        self.line(swept.sentence)
-        for draft in swept.removed if swept.dry else ():
-            self.line(f"    {draft.identifier} in {draft.realm}, the {draft.role}'s")
-        return swept
-
-    def orphans(self, spared: Iterable[tuple[Draft, str]], troubles: Iterable[str]) -> None:
-        """Print what was left alone, and what could not be looked at."""
-        for draft, why in spared:
-            self.line(f"left alone: {draft.identifier} in {draft.realm}: {why}")
-        for trouble in troubles:
-            self.line(f"could not be looked at: {trouble}")

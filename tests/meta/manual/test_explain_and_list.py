@@ -110,9 +110,7 @@ def test_clauses_are_listed_by_filter(command: RunCommand) -> None:
     assert all("listDrafts" in each["operations"] for each in by_operation)
 
 
-@pytest.mark.parametrize(
-    "what", ["operations", "realms", "profiles", "faults", "variants", "weathers", "cases"]
-)
+@pytest.mark.parametrize("what", ["operations", "faults", "variants", "weathers", "cases"])
 def test_everything_is_listed(command: RunCommand, what: str) -> None:
     ended = command("list", what)
     assert ended.code == 0
@@ -129,7 +127,7 @@ def test_findings_of_the_last_run_are_listed(command: RunCommand, last: Path) ->
     [
         (("explain", "saveDrft"), "did you mean saveDraft"),
         (("list", "clases"), "did you mean 'clauses'?"),
-        (("list", "realms", "--level", "must"), "--level says nothing about realms"),
+        (("list", "variants", "--level", "must"), "--level says nothing about variants"),
         (("list", "clauses", "--family", "uidd"), "did you mean 'uid'?"),
         (("list", "clauses", "--operation", "listDraft"), "did you mean 'listDrafts'?"),
         (("list", "findings"), "no run in 'reports' yet"),

@@ -249,7 +249,7 @@ def test_a_port_in_use_is_one_clear_line(run_command: RunCommand, tmp_path: Path
     [
         (("--target", "nowhere"), "no target 'nowhere'"),
         (("--base-url", "registry"), "--base-url is not an http or https address"),
-        (("--base-url", "http://x.test", "--target", "y"), "give one of them"),
+        (("--base-url", "http://x.test", "--target", "y"), "take one of them away"),
         (("--base-url", "http://x.test", "--sandbox-arguments=--fault x"), "are for the embedded sandbox"),
     ],
 )
