@@ -10,12 +10,12 @@ from pathlib import Path
 
 import requests
 
-from contracts.cases.marks import Profile
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claims
 from contracts.checks.outcomes import Attempt
 from contracts.checks.table import note_universal
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.profiles import Profile
 from contracts.plugin.plan import Plan, Selection
 from contracts.plugin.worker import Worker
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
