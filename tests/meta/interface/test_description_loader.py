@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from contracts.errors import UsageError
 from contracts.interface.description import Description, load_description
@@ -108,12 +106,6 @@ def test_paths_outside_the_interface_match_nothing(description: Description, met
     assert description.match(method, path) is None
 
 
-@given(method=st.sampled_from(["GET", "POST", "PUT"]), tail=st.text(max_size=40))
-def test_odd_paths_never_raise(method: str, tail: str) -> None:
-    found = load_description().match(method, f"{DOCUMENTS}/{tail}")
-    assert found is None or found[0].method == method
-
-
 def test_url_names_the_parameter_that_is_missing_or_unknown(description: Description) -> None:
     operation = description.operations["getDraft"]
     with pytest.raises(UsageError, match="operation getDraft needs the path parameter uid"):
@@ -178,25 +170,3 @@ def test_installed_package_finds_what_it_carries(tmp_path: Path) -> None:
         openapi_directory(tmp_path / "contracts")
     (packaged / "registry.yaml").touch()
     assert openapi_directory(tmp_path / "contracts") == packaged
-
-
-def test_two_files_may_not_define_one_component(tmp_path: Path) -> None:
-    copied = Path(shutil.copytree(openapi_directory(), tmp_path / "openapi"))
-    with (copied / "components/responses/content.yaml").open("a", encoding="utf-8") as responses:
-        responses.write("Refused:\n  description: Another refusal.\n")
-    path = copied / "paths/token.yaml"
-    path.write_text(path.read_text("utf-8").replace("silent.yaml#/Refused", "content.yaml#/Refused"), "utf-8")
-    with pytest.raises(UsageError, match=r"defines Refused, which components/responses/.*yaml defines too"):
-        load_description(copied)
-
-
-def test_file_that_contains_itself_is_refused(broken: Callable[[str, str, str], UsageError]) -> None:
-    text = broken(DRAFT, "get:\n", "x-itself:\n  $ref: draft.yaml\nget:\n")
-    assert "contains itself" in str(text)
-
-
-def test_file_that_is_not_text_is_named(tmp_path: Path) -> None:
-    copied = Path(shutil.copytree(openapi_directory(), tmp_path / "openapi"))
-    (copied / DRAFT).write_bytes(b"get: \xff")
-    with pytest.raises(UsageError, match=r"paths/draft\.yaml: is not UTF-8 text \(byte 5\)"):
-        load_description(copied)

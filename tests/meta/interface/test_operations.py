@@ -19,8 +19,6 @@ from contracts.interface.description import (
     as_yaml,
     exact_statuses,
     load_description,
-    operations_with,
-    where_in_words,
 )
 from contracts.interface.operations import METHODS, follow
 
@@ -63,46 +61,6 @@ def test_no_module_keeps_a_list_of_operations_of_its_own() -> None:
     judged = {name: path for name, path in modules.items() if not name.startswith(("sandbox/", "interface/"))}
     lists = {name: lines for name, path in judged.items() if (lines := list(collections_of_operations(path)))}
     assert lists.keys() == TABLES.keys(), lists
-
-
-@pytest.mark.parametrize(
-    ("facts", "expected"),
-    [
-        ({"stores": "draft"}, "saveDraft"),
-        ({"removes": "draft"}, "deleteDraft"),
-        ({"stores": "contact"}, "createContact updateContact"),
-        ({"stores": "attachment"}, "createAttachment persistTemporaryFile"),
-        (
-            {"family": "workflow"},
-            "createWorkflowRecord createWorkflowRecordWithIdentifier updateWorkflowRecord",
-        ),
-        ({"permanent": True, "family": "contact"}, "createContact"),
-        ({"assigns_identifier": True}, "createContact createWorkflowRecord"),
-        ({"names_new": True}, "saveDraft createWorkflowRecordWithIdentifier"),
-        ({"needs": "draft", "safe": True}, "getDraft draftExists getDraftInfo"),
-        ({"answers": "file"}, "getAttachment attachmentExists getAttachmentThumbnail"),
-        ({"answers": "list"}, "listDrafts listAttachments"),
-        ({"lists_content_type": False}, "listAttachments createAttachment persistTemporaryFile"),
-    ],
-)
-def test_operations_are_told_apart_by_their_facts(facts: dict[str, object], expected: str) -> None:
-    assert set(operations_with(**facts)) == set(expected.split())
-
-
-@pytest.mark.parametrize(
-    ("operation", "realms", "says"),
-    [
-        ("saveDraft", ["abs-dev", "bch-dev"], "in abs-dev, bch-dev"),
-        ("saveDraft", ["any"], "without a known realm"),
-        ("saveDraft", [None], "without a known realm"),
-        ("createToken", ["any"], "whatever the realm"),
-        (None, ["any"], "whatever the realm"),
-    ],
-)
-def test_where_something_was_asked_for_is_told_alike_everywhere(
-    operation: str | None, realms: list[str | None], says: str
-) -> None:
-    assert where_in_words(operation, realms) == says
 
 
 def test_what_an_operation_stores_or_removes_is_no_read() -> None:

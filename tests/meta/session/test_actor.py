@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 
 from contracts.checks.outcomes import Blocked, usable
-from contracts.errors import EnvironmentFault, SuiteError, UsageError
+from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.actor import Actor
-from contracts.session.actor_client import ActorClient
 from contracts.session.authentication import NoTokenError
 from contracts.session.breaker import Breaker
 from contracts.session.session import Session
 from contracts.session.tokens import Token
-from contracts.settings.target import Account, AttachmentSettings, Secret, Target
-from tests.meta import messages
+from contracts.settings.target import Account, Secret, Target
 
 UID = "rc-test00000001"
 
@@ -93,11 +91,6 @@ def test_a_client_sends_what_the_document_lists(stage: SimpleNamespace) -> None:
     assert (sent.headers["content-type"], sent.body) == ("application/json", '{"a": "é"}'.encode())
 
 
-def test_operations_without_a_content_type_or_realm_send_none(stage: SimpleNamespace) -> None:
-    stage.author.send("listAttachments", path={"uid": UID})
-    assert not {"realm", "content-type"} & set(stage.server.received[-1].headers)
-
-
 def test_each_part_can_be_replaced_or_left_out(stage: SimpleNamespace) -> None:
     stage.author.send(
         "getDraft", path={"uid": UID}, token=None, realm=None, headers={"accept": None, "X-A": "é☃"}
@@ -108,11 +101,6 @@ def test_each_part_can_be_replaced_or_left_out(stage: SimpleNamespace) -> None:
     assert stage.registry.issued == 0
     stage.author.send("getDraft", path={"uid": UID}, headers={"realm": "bch-dev"})
     assert stage.server.received[-1].headers["realm"] == "bch-dev"
-
-
-def test_the_anonymous_sends_no_token(stage: SimpleNamespace) -> None:
-    stage.anonymous.send("getDraft", path={"uid": UID})
-    assert "authorization" not in stage.server.received[-1].headers
 
 
 @pytest.mark.parametrize(
@@ -131,10 +119,6 @@ def test_a_record_of_somebody_else_is_never_written(stage: SimpleNamespace, part
     with pytest.raises(SuiteError, match="outside the run's namespace"):
         stage.author.send("saveDraft", **parts)
     assert [each.target.rpartition("/")[2] for each in stage.server.received] == ["token"]
-
-
-def test_a_record_of_somebody_else_may_be_read(stage: SimpleNamespace) -> None:
-    assert stage.author.send("getDraft", path={"uid": "somebody-elses-01"}).answer.status == 200
 
 
 def test_all_workers_share_one_token_for_each_role(stage: SimpleNamespace) -> None:
@@ -312,99 +296,4 @@ def test_where_tokens_end_early_a_refusal_of_every_fresh_one_is_no_answer(stage:
     assert usable(stage.author.send("createToken", json={})).status == 200
 
 
-def test_a_token_that_another_call_has_replaced_meanwhile_is_no_reason_for_a_third(
-    stage: SimpleNamespace,
-) -> None:
-    stage.author.token()
-
-    def refuses(sent: str) -> int:
-        if sent == f"Bearer token-{2:09}":
-            return 200
-        stage.tokens.forget("author", sent.removeprefix("Bearer "))
-        stage.author.token()  # as a call beside this one would, which was refused, too
-        return 401
-
-    stage.registry.refuses = refuses
-    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
-    assert stage.registry.issued == 2
-
-
-def test_a_renewed_token_that_a_disturbed_service_refuses_stays_refused(stage: SimpleNamespace) -> None:
-    stage.author.token()
-    stage.mark_fault()
-    stage.registry.refuses = lambda _: 401
-    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
-    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
-    assert stage.registry.issued == 2
-
-
-@pytest.mark.parametrize(
-    ("limit", "size"), [(None, 1_100_000), (1_048_576, 1_027_605), (6_000_000, 1_100_000)]
-)
-def test_a_file_that_must_be_taken_is_no_larger_than_the_limit_of_the_settings(
-    limit: int | None, size: int
-) -> None:
-    target = Target("service", "http://x.test", attachments=AttachmentSettings(size_limit_bytes=limit))
-    author = Actor(SimpleNamespace(target=target), "author", "abs-dev", "case")  # type: ignore[arg-type]
-    assert author.uploadable(1_100_000) == size
-
-
 ADDRESS = "http://127.0.0.1/api/v2013/documents/rc-test-12345/versions/draft"
-
-
-class Recorder:
-    """An actor that writes down what it is to send, and always gets the same answer."""
-
-    def __init__(self, answer: Any) -> None:
-        self.sent: list[tuple[str, dict[str, Any]]] = []
-        self._answer = answer
-
-    def send(self, operation: str, **parts: Any) -> Any:
-        self.sent.append((operation, parts))
-        return messages.exchange(self._answer, operation=operation)
-
-
-@pytest.fixture
-def recorder() -> Recorder:
-    headers = {"Content-Type": "application/json", "X-Two": "2"}
-    return Recorder(messages.response(201, b'{"identifier": "rc-test-12345"}', headers))
-
-
-def test_a_request_becomes_one_of_its_operation(recorder: Recorder) -> None:
-    client = ActorClient(recorder)  # type: ignore[arg-type]
-    client.request("PUT", ADDRESS, params={"schema": "contact"}, json={"a": 1}, headers={"Realm": "abs-dev"})
-    operation, parts = recorder.sent[0]
-    assert operation == "saveDraft"
-    assert parts["path"] == {"uid": "rc-test-12345"}
-    assert parts["query"] == [("schema", "contact")]
-    assert parts["body"] == b'{"a": 1}'
-    assert parts["headers"] == {
-        "Accept": "application/json",
-        "Content-Type": "application/json",
-        "Realm": "abs-dev",
-    }
-
-
-def test_a_header_that_was_left_out_stays_out(recorder: Recorder) -> None:
-    client = ActorClient(recorder)  # type: ignore[arg-type]
-    client.request("GET", ADDRESS)
-    assert recorder.sent[0][1]["headers"]["Realm"] is None
-    client.request("GET", "http://127.0.0.1/api/v2013/documents/rc-test-12345/attachments")
-    assert "Realm" not in recorder.sent[1][1]["headers"]
-
-
-def test_the_library_sees_the_answer(recorder: Recorder) -> None:
-    client = ActorClient(recorder)  # type: ignore[arg-type]
-    answer = client.request("GET", ADDRESS)
-    assert answer.status_code == 201
-    assert answer.json() == {"identifier": "rc-test-12345"}
-    assert answer.headers["x-two"] == "2"
-    assert answer.raw.headers.getlist("Content-Type") == ["application/json"]
-    assert [exchange.operation for exchange in client.exchanges] == ["getDraft"]
-
-
-def test_what_the_description_does_not_know_is_not_sent(recorder: Recorder) -> None:
-    client = ActorClient(recorder)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="no operation"):
-        client.request("GET", "http://127.0.0.1/elsewhere")
-    assert not recorder.sent

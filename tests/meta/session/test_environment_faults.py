@@ -43,12 +43,6 @@ def test_a_body_that_breaks_off_is_asked_for_again(open_session: Any, serve: Any
     assert "broke off" in next(iter(made.session.faults))
 
 
-def test_json_that_is_wrong_in_itself_is_the_services_own(open_session: Any, serve: Any) -> None:
-    server = serve(lambda *_: answer("200 OK", JSON, body=b'{"a": }'))
-    exchange = open_session().send("GET", server.url, operation="getDraft")
-    assert (exchange.fault, len(server.received)) == (None, 1)
-
-
 def test_a_page_in_place_of_a_refusal_is_asked_about_where_refusals_are_json(
     open_session: Any, serve: Any
 ) -> None:
@@ -67,29 +61,12 @@ def test_a_page_that_comes_back_is_the_services_own_refusal(open_session: Any, s
     assert (exchange.answer.status, exchange.fault, len(server.received)) == (400, None, 4)
 
 
-def test_a_service_that_refuses_in_html_is_asked_once(open_session: Any, serve: Any) -> None:
-    server = serve(lambda *_: answer("404 No", HTML, body=PAGE))
-    assert open_session().send("GET", server.url, operation="getDraft").answer.status == 404
-    assert len(server.received) == 1
-
-
-def test_a_page_without_its_label_is_a_page(open_session: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("200 OK", body=b"\n<!DOCTYPE HTML><html>"), OK)), open_session()
-    assert made.send("GET", server.url, operation="getDraft").retries == 1
-
-
 def test_the_headers_of_a_page_are_told_from_an_answer_to_head(open_session: Any, serve: Any) -> None:
     fine, page = answer("200 OK", body=b""), answer("200 OK", HTML, body=b"", length=900)
     server, made = serve(in_turn(fine, page, fine)), open_session()
     for _ in range(2):
         exchange = made.send("HEAD", server.url, operation="draftExists")
     assert (exchange.answer.media_type, exchange.retries) == ("", 1)
-
-
-def test_a_service_whose_head_is_labelled_html_is_taken_as_it_is(open_session: Any, serve: Any) -> None:
-    server = serve(lambda *_: answer("200 OK", HTML, body=b"", length=2))
-    exchange = open_session().send("HEAD", server.url, operation="draftExists")
-    assert (exchange.fault, len(server.received)) == (None, 1)
 
 
 @pytest.fixture
@@ -123,15 +100,6 @@ def test_an_operation_that_hangs_is_given_up_and_others_are_not(open_session: An
     assert len(silent.received) == 4
     made.session._pace._below.timeout = 20.0  # what does answer may take its time
     assert ask(made, silent.url, "a fourth", "draftExists", "HEAD").answer.status == 200
-
-
-def test_an_answer_in_between_keeps_an_operation(tmp_path: Path) -> None:
-    watched = Breaker(print, tmp_path)
-    for _ in range(4):
-        for _ in range(breaker.GIVE_UP_AFTER - 1):
-            watched.timed_out("getDraftInfo", 30.0)
-        watched.answered("getDraftInfo")
-        watched.admit("getDraftInfo")
 
 
 def test_what_one_worker_gives_up_the_others_do_not_ask_for(tmp_path: Path) -> None:
@@ -171,16 +139,6 @@ def test_weather_that_costs_too_much_ends_the_run(tmp_path: Path) -> None:
 def test_a_hurry_ends_what_would_go_on(open_session: Any, silent: Any) -> None:
     made = open_session(timeout=60)
     with made.session.time_limit(0.3):
-        exchange = ask(made, silent.url, "one")
-    assert exchange.fault == "no answer within the time limit"
-    assert exchange.seconds < 30
-
-
-def test_a_time_limit_inside_another_does_not_end_that_one(open_session: Any, silent: Any) -> None:
-    made = open_session(timeout=60)
-    with made.session.time_limit(0.4):
-        with made.session.time_limit(30):
-            pass
         exchange = ask(made, silent.url, "one")
     assert exchange.fault == "no answer within the time limit"
     assert exchange.seconds < 30

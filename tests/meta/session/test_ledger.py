@@ -60,10 +60,6 @@ def test_what_became_of_a_write(seen: Response | None, fault: str | None, state:
     assert outcome(seen, fault) == state
 
 
-def test_a_draft_is_there_whatever_its_answer_says_is_still_to_be_done() -> None:
-    assert outcome(answer(200, {"errors": [{"code": "Error.Mandatory"}]}), None, "draft") == "created"
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -228,16 +224,6 @@ def test_where_every_place_is_planned_advice_is_looked_for_until_one_record_is_m
     let_through(planned, "rc-test-advice-0", "other", advisory=True)
     with pytest.raises(ResidueSpent, match="that no plan foresaw"):
         let_through(planned, "rc-test-advice-1", "other", advisory=True)
-
-
-def test_requests_that_are_refused_are_sent_as_long_as_a_place_is_free(planned: ResidueBudget) -> None:
-    for number in range(2):
-        let_through(planned, f"rc-test-first-{number}", "case", "no credentials")
-    for number in range(40):
-        refused = PermanentWrite("abs-dev", f"rc-test-refused-{number}", "createContact", f"case {number}")
-        planned.reserve(refused)
-        planned.settle(refused, kept=False)
-    assert planned.created("abs-dev") == 2
 
 
 def test_arranged_and_kept_records_are_planned_ones(planned: ResidueBudget) -> None:

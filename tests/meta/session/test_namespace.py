@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 
 from contracts.exchanges.exchange import Headers, Response
-from contracts.interface.operations import is_valid_uid
 from contracts.session.namespace import (
     ALPHABETS,
     KEPT_PREFIX,
@@ -14,7 +13,7 @@ from contracts.session.namespace import (
     new_run_token,
     starts_like_ours,
 )
-from contracts.session.tokens import Token, seconds_ahead, token_of
+from contracts.session.tokens import Token, seconds_ahead
 
 OURS = Namespace("ab12", ["granted-0001"], "1 main", foreign=["organization-abs-dev"])
 
@@ -63,14 +62,6 @@ def test_a_dead_run_is_taken_in_by_its_token() -> None:
     assert not fresh.owns("rc-dea0dead0001")
 
 
-@pytest.mark.parametrize("length", [20, 24, 64, 128])
-def test_identifiers_are_signed_also_behind_a_word_of_their_own(length: int) -> None:
-    uid = Namespace("ab12").uid(length)
-    assert is_valid_uid(uid)
-    assert is_signed(uid)
-    assert is_signed(f"rc-ab12alpha-{uid[-12:]}")
-
-
 @pytest.mark.parametrize(
     "identifier",
     [
@@ -86,20 +77,10 @@ def test_what_people_name_is_not_signed(identifier: str) -> None:
     assert not is_signed(identifier)
 
 
-def test_signatures_by_chance_are_rare() -> None:
-    assert sum(is_signed(f"rc-ab12{number:017d}") for number in range(20_000)) < 5
-
-
 def test_no_run_gets_the_prefix_of_the_kept_records() -> None:
     assert "keep" not in {new_run_token() for _ in range(200)}
     assert not starts_like_ours(f"{KEPT_PREFIX}author")
     assert starts_like_ours("rc-ab12")
-
-
-def test_the_same_seed_gives_the_same_identifiers() -> None:
-    one, two = (Namespace("ab12", seed="7 gw0") for _ in range(2))
-    assert [one.uid() for _ in range(5)] == [two.uid() for _ in range(5)]
-    assert len({one.uid() for _ in range(1000)}) == 1000
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS)
@@ -114,16 +95,6 @@ def test_identifiers_without_the_prefix_are_known_to_their_run_alone(alphabet: s
     assert not same_seed.owns(uid)
     same_seed.adopt("ab12")
     assert same_seed.owns(uid)
-
-
-@pytest.mark.parametrize("name", ["-" + "1" * 30, "a" * 24 + "__", "Ab" * 20])
-def test_an_identifier_like_another_has_its_letters(name: str) -> None:
-    fresh = Namespace("ab12", seed="1")
-    made = fresh.like(name)
-    assert fresh.owns(made)
-    assert len(made) == len(name)
-    assert [sign for sign in made if sign in "-_"] == [sign for sign in name if sign in "-_"]
-    assert made.isdigit() == name.isdigit()
 
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -142,11 +113,6 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 )
 def test_the_clock_of_the_service_is_read_or_cannot_be_told(date: str, ahead: float | None) -> None:
     assert seconds_ahead(Response(200, headers=Headers({"Date": date})), NOW) == ahead
-
-
-def test_an_answer_without_a_date_gives_a_token_all_the_same() -> None:
-    assert seconds_ahead(Response(200), NOW) is None
-    assert token_of(Response(200)).ahead == 0.0
 
 
 @pytest.mark.parametrize("ahead", [0.0, -62e9, 62e9, 2.5e11])

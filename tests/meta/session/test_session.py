@@ -81,17 +81,6 @@ def test_a_write_outside_the_namespace_never_leaves(open_session: Any, serve: An
     assert (server.received, made.ledger_file.read_text()) == ([], "")
 
 
-@pytest.mark.parametrize("headers", [{"Realm": b"abs-dev\r\nX: y"}, {"Realm": b"a\nb"}])
-def test_what_http_cannot_carry_is_a_mistake_of_the_case(
-    open_session: Any, serve: Any, headers: dict[str, bytes]
-) -> None:
-    server, made = serve(in_turn(OK)), open_session()
-    with pytest.raises(SuiteError, match="cannot be sent as written") as raised:
-        made.send("GET", server.url, headers={**headers, "Authorization": b"Bearer a-secret"})
-    assert "a-secret" not in str(raised.value)
-    assert server.received == []
-
-
 @pytest.mark.parametrize("status", ["429 Slow", "502 Bad", "503 Busy", "504 Late"])
 def test_a_read_is_tried_again(open_session: Any, serve: Any, waits: list[float], status: str) -> None:
     server, made = serve(in_turn(answer(status), answer(status), OK)), open_session()
@@ -109,12 +98,6 @@ def test_a_create_is_never_tried_twice(open_session: Any, serve: Any, status: st
     assert (len(server.received), exchange.fault) == (1, f"status {status[:3]}")
     with pytest.raises(EnvironmentFault, match=f"createContact: status {status[:3]}"):
         _ = exchange.answer
-
-
-def test_a_create_is_tried_again_when_nothing_was_done(open_session: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("429 Slow"), OK)), open_session()
-    assert made.send("POST", server.url, operation="createContact", writes=True).answer.status == 200
-    assert len(server.received) == 2
 
 
 @pytest.mark.parametrize(("seen", "doubtful"), [("404 No", False), ("410 Gone", False), ("200 OK", True)])
@@ -163,27 +146,6 @@ def test_what_cannot_be_looked_up_is_not_sent_twice(open_session: Any, serve: An
     server, made = serve(lambda *_: None), open_session()
     exchange = made.send("PUT", server.url, operation=operation, body=b"{}", writes=True)
     assert (len(server.received), exchange.fault) == (1, "the connection was closed without an answer")
-
-
-def test_a_create_that_was_put_off_is_sent_again_and_doubted(open_session: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("503 Busy", "Retry-After: 1"), OK)), open_session()
-    exchange = made.send("POST", server.url, operation="createContact", writes=True)
-    assert (exchange.answer.status, exchange.doubtful) == (200, True)
-
-
-def test_what_a_limiter_put_off_is_not_doubted(open_session: Any, serve: Any) -> None:
-    server, made = (
-        serve(in_turn(answer("429 Slow", "Retry-After: 0"), OK, answer("503 Busy"), OK)),
-        open_session(),
-    )
-    assert not made.send("POST", server.url, operation="createContact", writes=True).doubtful
-    assert not made.send("GET", server.url).doubtful
-
-
-def test_signing_in_again_leaves_no_doubt(open_session: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("502 Bad"), OK)), open_session()
-    exchange = made.send("POST", server.url, operation="createToken", body=b"{}")
-    assert (exchange.answer.status, exchange.retries, exchange.doubtful) == (200, 1, False)
 
 
 def test_chunks_are_sent_again_only_when_they_can_be_read_again(open_session: Any, serve: Any) -> None:
@@ -244,11 +206,6 @@ def test_a_page_where_json_is_due_is_environment(
     assert len(server.received) == (4 if environment else 1)
 
 
-def test_json_under_a_wrong_label_is_no_page(open_session: Any, serve: Any) -> None:
-    server = serve(lambda *_: answer("200 OK", "Content-Type: text/html", body=b'{"a": 1}'))
-    assert open_session().send("GET", server.url, operation="getDraft").answer.json == {"a": 1}
-
-
 def test_the_breaker_opens_after_a_while_and_then_nothing_is_sent(
     open_session: Any, serve: Any, waits: list[float]
 ) -> None:
@@ -262,16 +219,6 @@ def test_the_breaker_opens_after_a_while_and_then_nothing_is_sent(
     with pytest.raises(EnvironmentFault, match="circuit breaker is open"):
         made.send("GET", server.url)
     assert (len(server.received), len(made.broken)) == (sent, 1)
-
-
-def test_the_door_waits_longer_and_longer_while_nothing_is_answered(
-    open_session: Any, serve: Any, waits: list[float]
-) -> None:
-    bad = answer("503 Busy")
-    server, made = serve(in_turn(*[bad] * 3, OK, bad, OK)), open_session()
-    for _ in range(6):
-        made.send("POST", server.url, operation="createContact")
-    assert waits == [0.25, 0.5, 1.0, 0.25]
 
 
 def test_an_answer_in_between_keeps_the_breaker_closed(open_session: Any, serve: Any) -> None:
@@ -296,12 +243,6 @@ def test_a_service_that_asks_for_an_hour_is_left_alone_soon(
 def test_a_refused_connection_is_tried_again_even_for_creates(open_session: Any) -> None:
     exchange = open_session().send("POST", "http://127.0.0.1:9/", operation="createContact", writes=True)
     assert (exchange.fault, exchange.retries) == ("the connection was refused", 3)
-
-
-def test_a_connection_closed_without_an_answer_is_a_fault(open_session: Any, serve: Any) -> None:
-    server = serve(lambda *_: None)
-    exchange = open_session().send("POST", server.url, operation="createContact", writes=True)
-    assert (exchange.fault, len(server.received)) == ("the connection was closed without an answer", 1)
 
 
 def test_a_session_alone_leaves_nothing_behind_on_this_machine() -> None:

@@ -23,13 +23,6 @@ from tests.meta.program import PATIENCE
 from tests.meta.wire import Serve
 
 
-def test_what_one_worker_made_another_finds(tmp_path: Path) -> None:
-    first, second = SharedState(tmp_path), SharedState(tmp_path)
-    made = first.once("draft", lambda: {"uid": "rc-test-0123456789"})
-    assert second.once("draft", lambda: pytest.fail("made twice")) == made
-    assert first.once("draft", lambda: pytest.fail("made twice")) is made
-
-
 def test_workers_that_ask_at_once_make_it_once(tmp_path: Path) -> None:
     made: list[int] = []
     barrier = threading.Barrier(4)
@@ -56,32 +49,10 @@ def test_a_failure_is_not_shared(tmp_path: Path) -> None:
     assert SharedState(tmp_path).once("draft", lambda: "made") == "made"
 
 
-def test_an_obstacle_may_be_what_is_shared(tmp_path: Path) -> None:
-    SharedState(tmp_path).once("picture", lambda: Blocked("createAttachment", "answered 413"))
-    found: Any = SharedState(tmp_path).once("picture", lambda: pytest.fail("made twice"))
-    assert (found.operation, found.cause) == ("createAttachment", "answered 413")
-
-
-def test_one_thing_may_need_another(tmp_path: Path) -> None:
-    sharing = SharedState(tmp_path)
-    assert sharing.once("attachment", lambda: sharing.once("draft", lambda: "uid") + "/1") == "uid/1"
-
-
 def test_counters_go_on_from_worker_to_worker(tmp_path: Path) -> None:
     first, second = SharedState(tmp_path), SharedState(tmp_path)
     assert [first.take("files"), second.take("files"), first.take("files")] == [0, 1, 2]
     assert second.take("records") == 0
-
-
-def test_marks_and_offers_are_seen_by_all(tmp_path: Path) -> None:
-    first, second = SharedState(tmp_path), SharedState(tmp_path)
-    assert not second.marked("disturbed")
-    assert second.offered("record") is None
-    first.mark("disturbed")
-    first.offer("record", "one")
-    first.offer("record", "two")
-    assert second.marked("disturbed")
-    assert second.offered("record") == "one"
 
 
 def test_nobody_else_can_look_at_what_is_shared(tmp_path: Path) -> None:
@@ -246,18 +217,6 @@ def test_cleaning_may_use_what_the_cases_may_not(tmp_path: Path) -> None:
     with pytest.raises(BudgetSpent):
         admission.send(cleaning)
     assert len(spent) == 1
-
-
-def test_without_a_budget_nothing_is_counted(tmp_path: Path) -> None:
-    RequestBudget(tmp_path, None).take()
-    assert list(tmp_path.glob("requests*")) == []
-
-
-def test_a_clock_that_a_kill_cut_short_is_no_obstacle(tmp_path: Path) -> None:
-    (tmp_path / "pace").write_text("")
-    (tmp_path / "rest").write_text("12.3e")
-    with Pace(DryRun(), tmp_path, 1000, 2).turn():
-        pass
 
 
 def test_a_rest_has_an_end_whatever_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,3 @@ def test_what_was_used_up_is_known_to_later_runs_at_the_same_target_and_realm(tm
     assert UsedUp(path, "http://one.test").of("abs-dev") == {"file-1", "file-2"}
     assert not UsedUp(path, "http://one.test").of("bch-dev")
     assert not UsedUp(path, "http://two.test").of("abs-dev")
-
-
-def test_without_a_file_nothing_is_remembered() -> None:
-    memory = UsedUp(None, "http://one.test")
-    memory.note("abs-dev", "file-1")
-    assert not memory.of("abs-dev")

@@ -53,17 +53,6 @@ def test_address_comes_from_the_ready_line() -> None:
         assert sandbox.base_url == "http://127.0.0.1:4321"
 
 
-def test_there_is_no_address_outside_the_block() -> None:
-    sandbox = fake(READY + WAIT)
-    with pytest.raises(SuiteError, match="not running"):
-        _ = sandbox.base_url
-    with sandbox:
-        process = process_of(sandbox)
-    assert process.returncode is not None
-    with pytest.raises(SuiteError, match="not running"):
-        _ = sandbox.base_url
-
-
 def test_it_is_stopped_when_the_block_raises() -> None:
     processes = []
 
@@ -75,12 +64,6 @@ def test_it_is_stopped_when_the_block_raises() -> None:
     with pytest.raises(KeyError):
         fails_inside()
     assert processes[0].returncode is not None
-
-
-def test_a_second_stop_does_nothing() -> None:
-    with fake(READY + WAIT) as sandbox:
-        sandbox.stop()
-    sandbox.stop()
 
 
 def test_one_that_is_asked_to_end_does_so_before_it_is_stopped() -> None:
@@ -113,12 +96,6 @@ def test_one_that_stays_silent_is_given_up_and_stopped() -> None:
     assert sandbox._process is None
 
 
-def test_a_talkative_one_is_never_blocked() -> None:
-    talk = "import sys; sys.stdout.write('x\\n' * 500_000); sys.stderr.write('y\\n' * 500_000)"
-    with fake(READY + talk) as sandbox:
-        assert process_of(sandbox).wait(PATIENCE) == 0
-
-
 def test_it_does_not_hear_the_credentials_of_live_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGISTRY_PASSWORD", "hunter2")
     code = "import os, sys; sys.exit(str([name for name in os.environ if 'REGISTRY' in name]))"
@@ -143,11 +120,6 @@ def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(embedded_sandbox, "find_spec", lambda name: None if name == "uvicorn" else object())
     with pytest.raises(UsageError, match=r"pip install 'registry-contracts\[sandbox\]'"):
         EmbeddedSandbox().__enter__()
-
-
-def test_more_options_reach_the_sandbox() -> None:
-    with pytest.raises(UsageError, match="--no-such-option"):
-        EmbeddedSandbox(arguments=["--no-such-option"]).__enter__()
 
 
 @pytest.mark.parametrize("end", ["exit", "exception", "killed"])

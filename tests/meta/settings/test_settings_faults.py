@@ -245,18 +245,6 @@ def test_bad_settings_give_one_line_with_place_and_remedy(folder: Path, name: st
     assert PASSWORD not in message + repr(caught.value)
 
 
-def test_deeply_nested_file_is_refused_without_a_traceback(folder: Path) -> None:
-    (folder / "deep.toml").write_text("a = " + "[" * 20_000)
-    with pytest.raises(UsageError, match=r"^deep\.toml: too deep"):
-        load_target("deep.toml", ENVIRON, folder)
-
-
-def test_number_too_long_to_read_is_refused_without_a_traceback(folder: Path) -> None:
-    (folder / "long.toml").write_text("a = " + "9" * 20_000)
-    with pytest.raises(UsageError, match=r"^long\.toml: too deep or too long"):
-        load_target("long.toml", ENVIRON, folder)
-
-
 def test_file_in_another_encoding_names_the_line(folder: Path) -> None:
     (folder / "latin.toml").write_bytes(HEAD.encode() + b"# caf\xe9\n")
     with pytest.raises(UsageError, match=r"^latin\.toml:3: is not UTF-8 text; save the file as UTF-8$"):

@@ -11,7 +11,7 @@ import pytest
 
 from contracts.errors import SuiteError, UsageError
 from contracts.settings.settings_reader import load_target
-from contracts.settings.target import Account, AttachmentSettings, RealmSettings, Secret, Target, WireNames
+from contracts.settings.target import Account, RealmSettings, Secret, Target, WireNames
 
 PASSWORD = "hunter2-correct-horse"
 
@@ -38,11 +38,6 @@ def a_target(**settings: object) -> Target:
 )
 def test_a_need_is_met_or_named(need: str, realm: str, message: str | None) -> None:
     assert a_target().missing(need, realm) == message
-
-
-def test_a_size_limit_that_is_set_is_not_missing() -> None:
-    target = a_target(attachments=AttachmentSettings(size_limit_bytes=10))
-    assert target.missing("attachments.size_limit_bytes") is None
 
 
 @pytest.mark.parametrize(
@@ -83,31 +78,6 @@ def test_a_secret_cannot_be_pickled(protocol: int) -> None:
 
 def test_a_secret_has_no_attribute_dictionary_to_print() -> None:
     assert not hasattr(Secret(PASSWORD), "__dict__")
-
-
-def test_secrets_compare_by_what_they_hold() -> None:
-    assert Secret("a") == Secret("a")
-    assert Secret("a") != Secret("b")
-    assert len({Secret("a"), Secret("a"), Secret("b")}) == 2
-
-
-def test_a_target_can_be_a_dictionary_key_although_it_holds_documents() -> None:
-    settings = RealmSettings(workflow_document={"header": {}})
-    assert {settings: 1}[RealmSettings(workflow_document={"header": {}})] == 1
-    assert {a_target(): 1}[a_target()] == 1
-
-
-def test_a_filled_document_is_a_copy() -> None:
-    settings = RealmSettings(workflow_document={"title": {"en": "T"}})
-    filled = settings.filled_document("some-identifier")
-    assert filled == {"title": {"en": "T"}, "header": {"identifier": "some-identifier"}}
-    assert settings.workflow_document == {"title": {"en": "T"}}
-    assert RealmSettings().filled_document("some-identifier") is None
-
-
-def test_a_document_can_be_filled_without_identifier() -> None:
-    settings = RealmSettings(workflow_document={"header": {"identifier": "old", "schema": "s"}})
-    assert settings.filled_document(None) == {"header": {"schema": "s"}}
 
 
 def test_a_live_target_in_a_file_called_sandbox_is_no_sandbox() -> None:
