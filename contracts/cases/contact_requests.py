@@ -17,6 +17,7 @@ from contracts.cases.sample_records import (
     MANDATORY_FIELDS,
     Record,
     Samples,
+    mandatory_of,
     without,
 )
 from contracts.checks import errors_array
@@ -443,8 +444,9 @@ def all_at_once(
     return sent
 
 
-def claim_none_demanded(claim: Claim, contacts: ContactRequests, records: Iterable[Record]) -> None:
-    """Claim of records that lack optional fields that none is called missing."""
+def claim_none_demanded(claim: Claim, contacts: ContactRequests, records: Iterable[Record]) -> list[Exchange]:
+    """Claim of records that lack optional fields that none is called missing; returns their exchanges."""
+    exchanges = []
     for record in records:
         sent = contacts.send(record)
         answer = usable(sent)
@@ -456,6 +458,24 @@ def claim_none_demanded(claim: Claim, contacts: ContactRequests, records: Iterab
             expected=f"no {errors_array.MANDATORY} for an optional field",
             seen=f"{', '.join(missed)} called missing: {answer.quote()}",
         )
+        exchanges.append(sent)
+    return exchanges
+
+
+def claim_any_fields(
+    claim: Claim, contacts: ContactRequests, samples: Samples, exchanges: Iterable[Exchange]
+) -> None:
+    """Claim that records with some of the optional fields are accepted.
+
+    Raises:
+        Blocked: a record with its mandatory fields alone, or one with everything, is refused as well; their own
+            clauses hold that finding.
+    """
+    for sent in exchanges:
+        full = contacts.full_record()
+        if not taken(sent) and not all(taken(contacts.send(each)) for each in (full, mandatory_of(full))):
+            raise _blocked(sent, "refuses contacts of other fields, too")
+        claim_accepted(claim, sent, samples)
 
 
 def claim_errors_arrays(claim: Claim, exchanges: Iterable[Exchange]) -> None:

@@ -16,9 +16,6 @@ import schemathesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
-from schemathesis.checks import CHECKS
-from schemathesis.core.failures import FailureGroup
-from schemathesis.core.parameters import ParameterLocation
 
 from contracts.cases.arrangement import Arrangement
 from contracts.cases.sample_records import Samples
@@ -36,10 +33,15 @@ from contracts.session.namespace import Namespace
 
 #: Where a request goes is the actor's business: this address is only written into what Schemathesis makes.
 _ANYWHERE: Final = "http://127.0.0.1"
-#: What Schemathesis compares with the description, and the clause that it speaks of.
-_ANSWER_CHECKS: Final[Mapping[str, str]] = {
-    "content_type_conformance": "json-labelled-json",
-    "response_schema_conformance": "errors-element-shape",
+#: Checks of Schemathesis that compare an answer with the description, where the document is exact.
+_CHECKS: Final = ("content_type_conformance", "response_schema_conformance")
+_LABEL, _SHAPE = "json-labelled-json", "errors-element-shape"
+#: Their failures, and the clause that each is about.
+_FAILURES: Final[Mapping[str, str]] = {
+    "MissingContentType": _LABEL,
+    "MalformedMediaType": _LABEL,
+    "UndefinedContentType": _LABEL,
+    "JsonSchemaError": _SHAPE,
 }
 _FREED: Final[Mapping[str, str]] = {
     "getDraft": "draft-delete-content-gone",
@@ -51,7 +53,7 @@ _FAILED: Final = 500
 _UIDS: Final = ("uid", "identifier")
 #: Operations that write to what is there already.
 _ON_WHAT_IS_THERE: Final = ("updateContact", "createAttachment", "persistTemporaryFile")
-ANSWER_CLAUSES: Final = (*_ANSWER_CHECKS.values(), "no-server-error")
+ANSWER_CLAUSES: Final = (_LABEL, _SHAPE, "no-server-error")
 INPUT_CLAUSES: Final = (*ANSWER_CLAUSES, "list-top", "draft-values-kept")
 LINK_CLAUSES: Final = (*_FREED.values(), "draft-get-content", "draft-exists-present", "draft-info-present")
 
@@ -77,6 +79,7 @@ def _read_by_schemathesis(document: dict[str, Any]) -> Any:
     config = schemathesis.Config.from_dict(
         {
             "generation": {"allow-x00": False, "codec": "utf-8"},
+            "checks": {"enabled": False} | {name: {"enabled": True} for name in _CHECKS},
             "phases": {
                 "examples": {"enabled": False},
                 "fuzzing": {"enabled": False},
@@ -121,8 +124,8 @@ def inputs(operation: str, realm: str) -> SearchStrategy[Inputs]:
 
 
 def _breaks_body(case: Any) -> bool:
-    body = case.meta.components.get(ParameterLocation.BODY)
-    return body is not None and body.mode.is_negative
+    parts = case.meta.components.items()
+    return any(place.value == "body" and part.mode.is_negative for place, part in parts)
 
 
 def _allowed(case: Any) -> Inputs:
@@ -188,25 +191,25 @@ class DescribedInputs:
         response = case.call(base_url=_ANYWHERE, session=self._client)
         exchange = self._client.exchanges[-1]
         self._failed = self._lasting and exchange.answer.status >= _FAILED
-        for check in self._exact_for(exchange):
-            failure = _failure(case, response, check)
-            self._claim(_ANSWER_CHECKS[check], self._operation).holds(
+        failures = failures_of(case, response)
+        for clause in self._exact_for(exchange):
+            failure = "; ".join(failures.get(clause, ()))
+            self._claim(clause, self._operation).holds(
                 not failure, exchange, expected="an answer as described", seen=failure
             )
         self._judge_effect(drawn, path, exchange)
 
     def _exact_for(self, exchange: Exchange) -> Iterator[str]:
-        """The checks for what the document shows of an answer: where it has a body, and errors in it."""
+        """The clauses on what the document shows of an answer: where it has a body, and errors in it."""
         answer = usable(exchange)
         shown = {
             # The description has one label for JSON; others, such as that of problems, say the same.
-            "content_type_conformance": isinstance(answer.json, dict | list)
-            and not answer.media_type.endswith("+json"),
-            "response_schema_conformance": bool(readers.errors(answer)),
+            _LABEL: isinstance(answer.json, dict | list) and not answer.media_type.endswith("+json"),
+            _SHAPE: bool(readers.errors(answer)),
         }
-        for check, clause in _ANSWER_CHECKS.items():
-            if shown[check] and self._operation in load_catalogue().clause(clause).operations:
-                yield check
+        for clause, there in shown.items():
+            if there and self._operation in load_catalogue().clause(clause).operations:
+                yield clause
 
     def _judge_effect(self, drawn: Inputs, path: dict[str, Any], exchange: Exchange) -> None:
         top = str(drawn.query.get("$top", ""))
@@ -266,13 +269,15 @@ def _named(body: Any, uid: str) -> Any:
     return named
 
 
-def _failure(case: Any, response: Any, check: str) -> str:
-    """What a check of Schemathesis says of an answer; empty where it finds nothing wrong."""
+def failures_of(case: Any, response: Any) -> dict[str, list[str]]:
+    """What Schemathesis finds wrong with an answer, by the clause that it is about."""
+    found: dict[str, list[str]] = {}
     try:
-        case.validate_response(response, checks=CHECKS.get_by_names([check]))
-    except FailureGroup as group:
-        return "; ".join(failure.title for failure in group.exceptions)
-    return ""
+        case.validate_response(response)
+    except BaseExceptionGroup as group:
+        for failure in group.exceptions:
+            found.setdefault(_FAILURES.get(type(failure).__name__, ""), []).append(str(failure))
+    return found
 
 
 @dataclass

@@ -135,7 +135,7 @@ class Probe:
 
     def _by_itself(self, fault: Fault) -> bool:
         """Whether no other case judges the clause of a fault, which has fewer generated cases than a run has realms."""
-        if fault.kind == "missing":
+        if self._operation.endswith("Contact") and fault.kind == "missing":
             return True
         of_text = CONTACT_FIELDS.get("".join(fault.steps[:1]), "string") == "string"
         return fault.place == "body" and (of_text or fault.kind != "wrong-kind")

@@ -90,10 +90,6 @@ LINE_BREAKS: Final[Mapping[str, str]] = {"return": "\r", "return and newline": "
 ALL_FORBIDDEN: Final[Mapping[str, str]] = {
     f"ascii {code}": chr(code) for code in reversed(range(128)) if not _ALLOWED.fullmatch(chr(code))
 }
-#: Those that people write into a name first.
-USUAL: Final = {name: FORBIDDEN[name] for name in ("space", "dot", "slash", "colon")}
-#: One of each sort that services take for their own: a letter, a digit, a look-alike.
-WIDE: Final = {name: NON_ASCII[name] for name in ("e acute", "arabic-indic one", "full-width A")}
 #: Half a surrogate pair, which goes out as bytes that are no UTF-8.
 NO_UTF_8: Final[Mapping[str, str]] = {"no utf-8": "\ud800"}
 

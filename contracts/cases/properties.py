@@ -168,25 +168,6 @@ class Properties:
         """Whether examples are drawn for a property that begins with some of its own."""
         return not (self._brief and first)
 
-    def one(self, usual: T, drawn: SearchStrategy[T]) -> T:
-        """One example, where each leaves a record for good: the usual one in a gate, a drawn one in a night."""
-        examples = [usual]
-
-        def take(example: T) -> None:
-            examples.append(example)
-
-        if self.share > 1:
-            settings = hypothesis.settings(
-                max_examples=_NIGHTLY,
-                phases=(Phase.generate,),
-                database=None,
-                deadline=None,
-                suppress_health_check=list(HealthCheck),
-            )
-            # Hypothesis begins with the simplest example, so that the last one is taken.
-            settings(hypothesis.seed(self.seed)(hypothesis.given(drawn)(take)))()
-        return examples[-1]
-
     @property
     def _sent(self) -> int:
         return len(self._attempt.exchanges)

@@ -37,15 +37,6 @@ def unknown_realms(realm: str) -> tuple[str, ...]:
     return UNKNOWN_REALM, f"{realm.partition('-')[0]}-none"
 
 
-#: Values that are no JSON object, by name.
-NO_OBJECTS: Final[dict[str, Any]] = {
-    "string": "document",
-    "number": 17,
-    "array": [{"title": "document"}],
-    "null": None,
-}
-
-
 def submit(
     operation: str,
     actor: Actor,
@@ -80,15 +71,6 @@ def submit(
 def submit_under(actor: Actor, samples: Samples, submission: dict[str, Any]) -> Exchange:
     """Create a record under the identifier in the header of its document."""
     return submit(CREATE_NAMED, actor, samples, submission["document"]["header"]["identifier"], submission)
-
-
-def bodies_without_document(samples: Samples, identifier: str) -> dict[str, Any]:
-    """Submissions that lack the member document, by name."""
-    return {
-        "batch-only": {"batchId": "batch"},
-        "null": {"document": None},
-        "bare": samples.document(identifier),
-    }
 
 
 def submit_faulty(

@@ -65,3 +65,12 @@ def test_cases_import_nothing_that_sends() -> None:
                 if name in SENDERS or name.partition(".")[0] in SENDERS
             ]
     assert past_the_door == []
+
+
+def test_schemathesis_is_used_by_its_documented_interface_alone() -> None:
+    names = set()
+    for path in (CHECKOUT / "contracts").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+            names |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
+    assert {name for name in names if name.partition(".")[0] == "schemathesis"} == {"schemathesis"}

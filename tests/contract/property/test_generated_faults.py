@@ -7,7 +7,7 @@ from contracts.interface.description import load_description
 
 
 @smoke("createToken", requests=7)
-@contract(requests=2, dealt=9, nightly=45, faults=True, operations=load_description().operations)
+@contract(requests=5, dealt=29, nightly=53, faults=True, operations=load_description().operations)
 @for_each_case
 def test_single_faults_are_turned_down(case: Case, probe: Probe, subtests: pytest.Subtests) -> None:
     """A request with one fault in it is refused wherever the document rules the fault out."""

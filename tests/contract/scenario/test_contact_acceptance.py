@@ -12,11 +12,9 @@ from contracts.cases import (
     Deal,
     Namespace,
     Observer,
-    Properties,
     Samples,
     contact_requests,
     contract,
-    drawn_contacts,
     errors_array,
     sample_records,
     shape,
@@ -61,11 +59,11 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     records=1,
 )
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
-    contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer, properties: Properties
+    contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer
 ) -> None:
     """All 26 fields, several languages, items and names are accepted, if need be not where a record was refused."""
     errors_array.refused_before(contacts.send(sample_records.without(contacts.record(), "lastName")))
-    whole = drawn_contacts.whole(properties, contacts, samples)
+    whole = sample_records.everything(contacts.full_record())
     full, languages, items, named = (contacts.full_record(contacts.fresh_uid()) for _ in range(4))
     sent = contact_requests.all_at_once(
         contacts.send,
@@ -133,12 +131,13 @@ def test_a_contact_is_updated_with_everything(
         contact_requests.claim_shown_as_updated(claim("contact-update-full"), sent, before, record)
 
 
-@contract("contact-optional-not-demanded", requests=0, dealt=7)
-def test_no_optional_field_is_demanded_whatever_others_are_there(
-    contacts: ContactRequests, deal: Deal, claim: Claims
+@contract("contact-optional-not-demanded", "contact-any-fields", operations=[UPDATE], requests=0, dealt=7)
+def test_any_optional_field_may_be_left_out_whatever_others_are_there(
+    contacts: ContactRequests, samples: Samples, deal: Deal, claim: Claims
 ) -> None:
     """An optional field may be left out, whichever other fields are there."""
     mixes = deal(sample_records.optional_mixes(contacts.full_record()))
-    contact_requests.claim_none_demanded(
+    sent = contact_requests.claim_none_demanded(
         claim("contact-optional-not-demanded", UPDATE), contacts, mixes.values()
     )
+    contact_requests.claim_any_fields(claim("contact-any-fields", UPDATE), contacts, samples, sent)

@@ -22,18 +22,15 @@ from contracts.cases import (
 )
 
 
-@contract("workflow-document-missing", requests=4)
-def test_a_submission_without_a_document_is_refused(
+@contract("workflow-document-missing", requests=2)
+def test_a_bare_document_is_no_submission(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:
-    """The member document is required; it does not help that the body is itself a document."""
+    """The member document is required: it does not help that the body is itself a document."""
     identifier, clause = records.subject(operation), claim("workflow-document-missing", operation)
-    sent = [
-        submit(operation, author, samples, identifier, body)
-        for body in submissions.bodies_without_document(samples, identifier).values()
-    ]
-    claim_each_turned_down(clause, sent)
-    nothing_came_of(clause, records, identifier, *sent)
+    sent = submit(operation, author, samples, identifier, samples.document(identifier))
+    claim_each_turned_down(clause, [sent])
+    nothing_came_of(clause, records, identifier, sent)
 
 
 @contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content", requests=3)

@@ -1,13 +1,16 @@
 """Faults that Schemathesis generates: each has a clause, is dealt out, and is looked for again before it counts."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
+import requests
+import urllib3
 
 from contracts.cases.contact_requests import Reporting
-from contracts.cases.described_inputs import described_operation
+from contracts.cases.described_inputs import described_operation, failures_of
 from contracts.cases.fault_probe import Exercise, Probe, Turns
 from contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
 from contracts.cases.requests import ABSENT, Request
@@ -84,12 +87,10 @@ def test_every_generated_fault_has_a_clause(case: Case, operation: str) -> None:
 
 @pytest.fixture
 def due() -> Iterator[list[set[str]]]:
-    """The clauses of what each realm sends of an operation; of its content, they are the same in each."""
+    """The musts on content of which each realm sends a fault; in the end they are the same in each."""
     sent: list[set[str]] = [set() for _ in range(REALMS)]
     yield sent
-    assert all(sent)
-    content = [{name for name in clauses if name.startswith(("contact-", "workflow-"))} for clauses in sent]
-    assert content[0] == content[1] == content[2]
+    assert sent[0] == sent[1] == sent[2]
 
 
 @for_each_case
@@ -98,7 +99,9 @@ def test_every_realm_of_a_run_gets_a_fault_of_each_clause_on_content(
 ) -> None:
     for probe, clauses in zip(dealt, due, strict=True):
         found = [(fault, probe.clause_of(fault)) for fault in probe.due(case)]
-        clauses |= {clause.id for _, clause in found if clause.level is Level.MUST}
+        clauses |= {
+            clause.id for fault, clause in found if fault.place == "body" and clause.level is Level.MUST
+        }
 
 
 def test_a_refused_fault_holds(probe: Any, attempt: Attempt) -> None:
@@ -187,3 +190,23 @@ def test_a_fault_behind_what_is_right_keeps_it() -> None:
     assert with_fault(request, replace(fault, behind=False), fresh).body["emails"] == [["x"]]
     text = Fault("body", ("city",), "body.city.en:wrong-kind", {"en": ["x"]}, behind=True)
     assert with_fault(request, text, fresh).body["city"] == {"en": "Nairobi", "fr": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("label", "content", "clause"),
+    [
+        ("text/plain", {"errors": []}, "json-labelled-json"),
+        ("application/json", {"errors": [{"code": 7}]}, "errors-element-shape"),
+        ("application/json", {"errors": []}, ""),
+    ],
+)
+def test_what_schemathesis_finds_wrong_with_an_answer_is_about_a_clause(
+    label: str, content: Any, clause: str
+) -> None:
+    case = described_operation("createContact").find_operation_by_id("createContact").Case(body={})
+    response = requests.Response()
+    response.status_code = 400
+    response.raw = urllib3.HTTPResponse(headers={"Content-Type": label}, status=400)
+    response._content = json.dumps(content).encode()
+    response.request = requests.Request("POST", "http://127.0.0.1/").prepare()
+    assert list(failures_of(case, response)) == ([clause] if clause else [])

@@ -146,19 +146,3 @@ def test_first_examples_come_first(trial: Callable[..., Trial]) -> None:
     made = trial()
     made.hold(first=[77, 78])
     assert made.judged[:2] == [77, 78]
-
-
-def test_of_records_that_stay_a_gate_makes_the_usual_one_and_a_night_a_drawn_one() -> None:
-    gate, night, again, another = (
-        Properties(Attempt(1), seed, InMemoryExampleDatabase(), thorough=thorough).one(-1, NUMBERS)
-        for seed, thorough in ((1, False), (1, True), (1, True), (2, True))
-    )
-    assert gate == -1
-    assert night == again != another
-
-
-def test_a_draw_that_hypothesis_calls_too_large_or_too_slow_is_taken_all_the_same() -> None:
-    """On a busy machine any draw may be too slow."""
-    long = st.lists(st.integers(), min_size=3000, max_size=3000)
-    night = Properties(Attempt(1), 1, InMemoryExampleDatabase(), thorough=True)
-    assert len(night.one([], long)) == 3000
