@@ -33,6 +33,7 @@ from contracts.plugin.collection import (
 from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
+from contracts.safe_text import displayed
 from contracts.session.authentication import NoTokenError
 
 #: Endings of a case that say nothing against the service.
@@ -162,11 +163,7 @@ def _tone_down(
     for report in reports:
         report.user_properties.append((VERDICT_PROPERTY, str(weight)))
         if report.failed:
-            _soften(
-                item,
-                report,
-                f"{weight}: {'; '.join(contradiction.clause for contradiction in contradictions)}",
-            )
+            _soften(item, report, f"{weight}: {'; '.join(each.clause for each in contradictions)}")
 
 
 def _soften(item: pytest.Item, report: pytest.TestReport, reason: str) -> None:
@@ -222,12 +219,17 @@ def _apply_ending(item: pytest.Item, report: pytest.TestReport, error: BaseExcep
 
 
 def _redact(report: pytest.TestReport, worker: Worker) -> None:
+    """Take the secrets out of a report, and what a terminal would obey."""
+
+    def plain(text: str) -> str:
+        return displayed(worker.redactor.text(text))
+
     if isinstance(report.longrepr, str):
-        report.longrepr = worker.redactor.text(report.longrepr)
+        report.longrepr = plain(report.longrepr)
     elif isinstance(report.longrepr, tuple):
         path, line, reason = report.longrepr
-        report.longrepr = (path, line, worker.redactor.text(reason))
-    report.sections = [(name, worker.redactor.text(text)) for name, text in report.sections]
+        report.longrepr = (path, line, plain(reason))
+    report.sections = [(name, plain(text)) for name, text in report.sections]
 
 
 def _obstacle(error: BaseException) -> Blocked | None:
@@ -280,4 +282,4 @@ def _mark(
         call = next((report for report in reports if report.when == "call"), reports[0])
         call.outcome = "failed"
         lines = [str(Contradiction(finding.evidence)) for finding in findings if finding.confirmed]
-        call.longrepr = worker.redactor.text("\n".join(lines) or ending.reason or "")
+        call.longrepr = displayed(worker.redactor.text("\n".join(lines) or ending.reason or ""))

@@ -22,9 +22,12 @@ def test_a_run_that_holds_ends_with_0(run: Callable[..., Any], program: bool) ->
 
 @pytest.mark.parametrize("program", [True, False], ids=["program", "pytest"])
 def test_a_contradiction_ends_with_1(run: Any, faulty: Callable[..., Any], program: bool) -> None:
-    service = faulty(hidden)
+    escape = (404, JSON, b'{"message": "\\u001b]0;owned \\u202e"}')
+    service = faulty(hidden_when(lambda _: True, escape))
     ended = run("-k", "test_content", "--realm=abs-dev", f"--target={service.target}", program=program)
     assert ended.code == 1, ended.output
+    assert "]0;owned" in ended.out
+    assert not any(obeyed in ended.output for obeyed in ("\x1b]", "\u202e"))
     (finding,) = ended.verdict["findings"]
     assert (finding["clause"], finding["operation"], finding["confirmed"]) == (
         "draft-get-content",
