@@ -32,7 +32,7 @@ from contracts.history.drift import (
     realm_difference_lines,
     without_moved_faults,
 )
-from contracts.history.observed_facts import Change, Facts, Severity, read_facts
+from contracts.history.observed_facts import Change, Facts, Severity
 from contracts.interface.catalogue import load_catalogue
 from contracts.plugin.run_options import BASELINE, CLAUSE, REALM
 from contracts.reports.kept_runs import run_folder
@@ -94,7 +94,7 @@ def show(*, beside: bool, as_json: bool, **where: Any) -> int:
     if beside:
         return _show_realms(seen, as_json=as_json)
     if as_json:
-        click.echo(json_text([plain(change.entry) for change in seen.changes], indent=2))
+        click.echo(json_text([plain(change) for change in seen.changes], indent=2))
     elif seen.accepted is None:
         target = plain_line(seen.target)
         click.echo(f"no baseline of {target} yet; `registry-contracts drift accept` writes {seen.path}")
@@ -137,15 +137,15 @@ def _load(
     clauses = [catalogue.clause(name).id for name in clause]
     known_realms(realm)
     folder = run_folder(reports, run)
-    document = observations.read(folder)
-    target = str(document["target"])
+    seen = observations.read(folder)
+    target = seen.target
     path = Path(baseline) if baseline else baselines.path_of(target)
     accepted = baselines.read(path, realms_of_operations())
     if accepted is not None and accepted.target != target:
         raise UsageError(
             f"{path} is the baseline of {accepted.target}, and {folder.name} was run on {target}"
         )
-    selected = select_facts(read_facts(document), clauses, realm)
+    selected = select_facts(seen.facts, clauses, realm)
     facts = without_moved_faults(accepted.facts if accepted else {}, selected)
     return _Run(folder.name, target, path, accepted, facts)
 

@@ -1,129 +1,33 @@
-"""`observations.json`: what was seen where the document is silent, in an order that two runs share.
+"""What a run saw where the interface document is silent, as flat facts, and `observations.json`, which holds them.
 
-Besides what cases noted, it holds statuses and shapes of responses, read from the exchanges of cases that went well. A
-shape is inferred by GenSON from a body without what the run sent and without records of others, as JSON Schema with the
-format of a text where every sample has it.
+Besides what cases noted, these are statuses and shapes of responses, from the exchanges of cases that went well. The
+shape of a response is one fact a line, `200 body.identifier: string`, from a body without what the run sent and without
+records of others; a text has its form where every sample has it, a member that was not always there is `optional`.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 import jsonschema_rs
-from genson import SchemaBuilder  # type: ignore[import-untyped]
-from genson.schema.strategies import String  # type: ignore[import-untyped]
-from msgspec import UNSET, Meta, UnsetType
 
 from contracts.errors import UsageError
 from contracts.evidence.record import Observation, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import json_of
-from contracts.file_formats import (
-    Format,
-    Moment,
-    Name,
-    Names,
-    convert,
-    one_of,
-    parse,
-    plain,
-    read_bytes,
-    write_file,
-)
+from contracts.file_formats import Format, Moment, Name, convert, parse, read_bytes, write_file
 from contracts.history.drift import RealmDifference, between_realms
-from contracts.history.observed_facts import read_facts, refusal_clause, success_clause
+from contracts.history.observed_facts import FAULT, OPTIONAL, OR, SEEN, Facts, Place, Value
 from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import segments
-
-
-def infer(samples: Iterable[Any]) -> dict[str, Any]:
-    """Infer a JSON Schema (draft 2020-12 and earlier read it alike) that every sample fits.
-
-    Args:
-        samples: JSON values; at least one. Values leave no trace but their kind and, for texts, their form.
-
-    Returns:
-        The schema, members in alphabetical order, the same for any order of the samples.
-    """
-    builder = _Builder(schema_uri=None)
-    for sample in samples:
-        builder.add_object(sample)
-    schema: dict[str, Any] = _ordered(builder.to_schema())
-    return schema
-
-
-@lru_cache(maxsize=4096)
-def form_of(text: str) -> str | None:
-    """Return the form of a text: `date-time`, `date`, `uuid`, `email`, `uri`, or None for any other."""
-    return next((name for name, has in _forms() if has(text)), None)
-
-
-class _Formed(String):  # type: ignore[misc]
-    """Texts of one form; texts of several forms, or of none, stand beside each other as alternatives."""
-
-    KEYWORDS = ("type", "format")
-    FORM: str
-
-    @classmethod
-    def match_schema(cls, schema: dict[str, Any]) -> bool:
-        return schema.get("type") == "string" and schema.get("format") == cls.FORM
-
-    @classmethod
-    def match_object(cls, obj: Any) -> bool:
-        return isinstance(obj, str) and form_of(obj) == cls.FORM
-
-    def to_schema(self) -> dict[str, Any]:
-        return {"type": "string", "format": self.FORM}
-
-
-class _Plain(String):  # type: ignore[misc]
-    """Texts of no form that is told apart."""
-
-    @classmethod
-    def match_object(cls, obj: Any) -> bool:
-        return isinstance(obj, str) and form_of(obj) is None
-
-
-_FORMS = ("date-time", "date", "uuid", "email", "uri")
-
-
-class _Builder(SchemaBuilder):  # type: ignore[misc]
-    EXTRA_STRATEGIES = (
-        *(type(f"_{name}", (_Formed,), {"FORM": name}) for name in _FORMS),
-        _Plain,
-    )
-
-
-@cache
-def _forms() -> tuple[tuple[str, Callable[[str], bool]], ...]:
-    return tuple((name, _checker(name)) for name in _FORMS)
-
-
-def _checker(name: str) -> Callable[[str], bool]:
-    has = jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True).is_valid
-    if name == "uri":
-        # Any word before a colon is a scheme; only addresses are meant.
-        return lambda text: text.startswith(("http://", "https://")) and has(text)
-    return has
-
-
-def _ordered(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _ordered(value[key]) for key in sorted(value)}
-    if isinstance(value, list):
-        # Alternatives and required members are sets; their order says nothing.
-        return sorted((_ordered(item) for item in value), key=json.dumps)
-    return value
-
 
 #: Keys that are values, such as identifiers and numbers, become this one.
 ANY_KEY: Final = "*"
@@ -131,6 +35,70 @@ _VALUE_KEY: Final = re.compile(r"\d+|[0-9a-fA-F-]{12,}|rc-.*")
 _DEEPEST: Final = 24
 #: Where a request names the record it is about.
 _NAMES: Final = ("uid", "identifier")
+#: Cases that send the same in every run; generated and played ones depend on the seed.
+_STEADY: Final = "scenario/"
+_WENT_WELL: Final = frozenset({Verdict.PASS, Verdict.OBSERVED})
+_VALID_UID: Final = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
+_FORMS: Final = ("date-time", "date", "uuid", "email", "uri")
+#: The members of an answer that a case put into words, and how the words for its body begin.
+_SHAPE: Final = frozenset({"status", "type", "body"})
+_WORDS: Final = ("object of ", "array of ")
+
+_Taken = tuple[Exchange, Mapping[str, str]]
+
+
+@lru_cache(maxsize=4096)
+def form_of(text: str) -> str | None:
+    """Return the form of a text: `date-time`, `date`, `uuid`, `email`, `uri`, or None for any other."""
+    return next((name for name in _FORMS if _has_form(name)(text)), None)
+
+
+@cache
+def _has_form(name: str) -> Callable[[str], bool]:
+    has = jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True).is_valid
+    # Any word before a colon is a scheme; only addresses are meant.
+    return lambda text: has(text) and (name != "uri" or text.startswith(("http://", "https://")))
+
+
+@dataclass
+class _Answers:
+    """The answers of one operation with one status: kinds by path, and how often each path was there."""
+
+    kinds: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    times: Counter[str] = field(default_factory=Counter)
+    objects: Counter[str] = field(default_factory=Counter)
+
+    def add(self, value: Any, path: str = "body") -> None:
+        """Take in a JSON value."""
+        self.times[path] += 1
+        self.kinds[path].add(_kind(value))
+        if isinstance(value, dict):
+            self.objects[path] += 1
+            for name, member in value.items():
+                self.add(member, f"{path}.{_named(name)}")
+        for item in value if isinstance(value, list) else ():
+            self.add(item, f"{path}[]")
+
+    def facts(self, status: str) -> Iterator[tuple[str, str]]:
+        """Yield the facts, by names that begin with the status."""
+        for path, kinds in sorted(self.kinds.items()):
+            words = OR.join(sorted(kinds - ({"integer"} if "number" in kinds else set())))
+            parent = path.rpartition(".")[0]
+            optional = not path.endswith("[]") and self.times[path] < self.objects[parent]
+            yield f"{status} {path}", f"{words}, {OPTIONAL}" if optional else words
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        form = form_of(value)
+        return f"string {form}" if form else "string"
+    names = {bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
+    return names.get(type(value), "null")
+
+
+def _named(name: str) -> str:
+    """Return a member's name as a path can hold it: dots and brackets in it stay readable, but cut nothing."""
+    return name.translate({ord("."): "·", ord("["): "(", ord("]"): ")", ord("|"): "/"})
 
 
 @dataclass(frozen=True)
@@ -148,18 +116,10 @@ class Sent:
     documents: frozenset[str]
 
 
-def what_was_sent(exchanges: Iterable[tuple[Exchange, Mapping[str, str]]]) -> Sent:
-    """Gather what the run sent.
-
-    Args:
-        exchanges: each with the values of its path parameters.
-    """
-    members: set[str] = set()
-    identifiers: set[str] = set()
-    others: set[str] = set()
-    files = {
-        name for name, operation in load_description().operations.items() if operation.family == "attachment"
-    }
+def what_was_sent(exchanges: Iterable[_Taken]) -> Sent:
+    """Gather what the run sent, from exchanges with the values of their path parameters."""
+    members, identifiers, others = set[str](), set[str](), set[str]()
+    files = operations_with(family="attachment")
     for exchange, path in exchanges:
         if exchange.method not in ("POST", "PUT") or exchange.operation == "createToken":
             continue
@@ -170,9 +130,7 @@ def what_was_sent(exchanges: Iterable[tuple[Exchange, Mapping[str, str]]]) -> Se
         if _status(exchange) < 400:
             named = {path[name] for name in _NAMES if path.get(name)}
             identifiers |= named
-            if exchange.operation not in files and not (
-                isinstance(document, dict) and _is_document(document)
-            ):
+            if exchange.operation not in files and not _is_document(document):
                 others |= named
     return Sent(frozenset(members), frozenset(identifiers), frozenset(identifiers - others))
 
@@ -186,8 +144,7 @@ def telling(exchange: Exchange, path: Mapping[str, str], sent: Sent) -> bool:
     whole = exchange.response is None or exchange.response.body.whole
     if _status(exchange) >= 400:
         return whole
-    named = [path[name] for name in _NAMES if path.get(name)]
-    foreign = any(name not in sent.identifiers for name in named)
+    foreign = any(path.get(name) and path[name] not in sent.identifiers for name in _NAMES)
     # Bodies and types of files are not the service's.
     return exchange.operation not in operations_with(answers="file") and not foreign and whole
 
@@ -202,63 +159,39 @@ def normal(operation: str, value: Any, sent: Sent) -> Any:
     if operation == "getDraft" and not any(map(_is_document, _objects(value))):
         return None
     kept = _own_items(value, sent.documents) if operation == "listDrafts" else value
-    return _without_sent(kept, sent, 0)
-
-
-def refused(value: Any, sent: Sent) -> Any:
-    """Return the body of a refusal with keys that are values put together."""
-    return _without_sent(value, sent, 0)
-
-
-def signature(value: Any) -> str:
-    """Return a text that is equal for values of the same shape, so that each shape is looked at once."""
-    return json.dumps(_outline(value), sort_keys=True)
-
-
-def _outline(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _outline(member) for name, member in value.items()}
-    if isinstance(value, list):
-        outlines = {json.dumps(_outline(item), sort_keys=True) for item in value}
-        return sorted(outlines)
-    return f"{type(value).__name__} {form_of(value)}" if isinstance(value, str) else type(value).__name__
+    return _without_sent(kept, sent)
 
 
 def _status(exchange: Exchange) -> int:
     return exchange.response.status if exchange.response else 599
 
 
-def _is_document(value: Mapping[str, Any]) -> bool:
-    return isinstance(value.get("header"), dict)
+def _is_document(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("header"), dict)
 
 
 def _objects(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    if depth > _DEEPEST:
-        return
     if isinstance(value, dict):
         yield value
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for member in members:
+    for member in members if depth < _DEEPEST else ():
         yield from _objects(member, depth + 1)
 
 
-def _without_sent(value: Any, sent: Sent, depth: int) -> Any:
+def _without_sent(value: Any, sent: Sent, depth: int = 0) -> Any:
+    """A body in which keys that are values are put together, and documents lack what the run sent."""
     if depth > _DEEPEST:
         return None
     if isinstance(value, dict):
         dropped: Collection[str] = sent.members if _is_document(value) else ()
         return {
-            _key(name, sent): _without_sent(member, sent, depth + 1)
+            ANY_KEY if name in sent.identifiers or _VALUE_KEY.fullmatch(name) else name: _without_sent(
+                member, sent, depth + 1
+            )
             for name, member in value.items()
             if name not in dropped
         }
-    if isinstance(value, list):
-        return [_without_sent(item, sent, depth + 1) for item in value]
-    return value
-
-
-def _key(name: str, sent: Sent) -> str:
-    return ANY_KEY if name in sent.identifiers or _VALUE_KEY.fullmatch(name) else name
+    return [_without_sent(item, sent, depth + 1) for item in value] if isinstance(value, list) else value
 
 
 def _own_items(value: Any, own: Collection[str], depth: int = 0) -> Any:
@@ -275,59 +208,53 @@ def _names_one_of(item: Mapping[str, Any], own: Collection[str]) -> bool:
     return any(text in own for text in texts)
 
 
-#: Cases that send the same in every run; generated and played ones depend on the seed.
-_STEADY: Final = "scenario/"
-_WENT_WELL: Final = frozenset({Verdict.PASS, Verdict.OBSERVED})
-_VALID_UID: Final = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
-_EMPTY, _TEXT, _BYTES = "empty", "text", "bytes"
-
-
-class _Answers:
-    """The answers of one operation with one status in one realm."""
-
-    def __init__(self) -> None:
-        self.types: set[str] = set()
-        self.bodies: set[str] = set()
-        self.samples: dict[str, Any] = {}
-
-    def as_data(self) -> dict[str, Any]:
-        data: dict[str, Any] = {"types": sorted(self.types), "bodies": sorted(self.bodies)}
-        if self.samples:
-            data["schema"] = infer(self.samples[key] for key in sorted(self.samples))
-        return data
-
-
-def answers_of(record: RunRecord) -> list[dict[str, Any]]:
-    """Tell how requests were answered.
+def answers_of(record: RunRecord) -> Facts:
+    """Tell how requests were answered: statuses of success, and types and shapes of responses.
 
     Args:
         record: the run; only scenario cases that passed or observed are read, and only for clauses it selected.
-
-    Returns:
-        Members clause (a silent one), realm, operation and answers: status → `types` (media types), `bodies`
-        (`empty`, `text` or `bytes`, where it was no JSON) and `schema` (JSON Schema, where it was). Sorted.
     """
     taken = list(_taken(record))
-    sent = what_was_sent(taken)
-    selected = set(record.run.clauses)
-    responses: dict[tuple[str, str, str], dict[str, _Answers]] = defaultdict(lambda: defaultdict(_Answers))
+    sent, selected = what_was_sent(taken), set(record.run.clauses)
+    types: dict[Place, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    bodies: dict[Place, dict[str, _Answers]] = defaultdict(lambda: defaultdict(_Answers))
+    statuses: dict[Place, set[str]] = defaultdict(set)
     for exchange, path in taken:
-        clause = _clause(exchange, path)
-        if clause in selected:
-            place = clause, str(exchange.operation), exchange.realm
-            _note(responses[place][str(_status(exchange))], exchange, path, sent)
-    return [
-        {
-            "clause": clause,
-            "realm": realm,
-            "operation": operation,
-            "answers": {status: answers[status].as_data() for status in sorted(answers)},
-        }
-        for (clause, operation, realm), answers in sorted(responses.items())
-    ]
+        operation, clause, status = str(exchange.operation), _clause(exchange, path), str(_status(exchange))
+        if clause not in selected:
+            continue
+        place = Place(clause, operation, exchange.realm)
+        if status < "400":
+            of_status = load_description().operations[operation].clauses.status
+            statuses[Place(of_status, operation, exchange.realm)].add(status)
+        if telling(exchange, path, sent):
+            _note(types[place][status], bodies[place][status], exchange, sent)
+    facts: Facts = {place: {"status": OR.join(sorted(seen))} for place, seen in statuses.items()}
+    for place, answers in bodies.items():
+        of_place = {name: text for status, each in answers.items() for name, text in each.facts(status)}
+        of_place |= {f"{status} type": OR.join(sorted(of)) for status, of in types[place].items() if of}
+        facts.setdefault(place, {}).update(of_place)
+    return facts
 
 
-def _taken(record: RunRecord) -> Iterator[tuple[Exchange, Mapping[str, str]]]:
+def _note(types: set[str], answers: _Answers, exchange: Exchange, sent: Sent) -> None:
+    response = exchange.response
+    value = json_of(response.body) if response is not None else None
+    if response is None:
+        return
+    if value is not None:
+        accepted = response.status < 400
+        shape = normal(str(exchange.operation), value, sent) if accepted else _without_sent(value, sent)
+        if shape is None:
+            return
+        answers.add(shape)
+    else:
+        text = "bytes" if response.body.decoded is None else "text"
+        answers.kinds["body"].add(text if response.body.size else "empty")
+    types |= {response.media_type} if response.media_type else set()
+
+
+def _taken(record: RunRecord) -> Iterator[_Taken]:
     """Yield the exchanges that are read, each with the values of its path parameters."""
     operations = load_description().operations
     well = {case.id for case in record.cases if case.outcome in _WENT_WELL and case.id.startswith(_STEADY)}
@@ -336,117 +263,152 @@ def _taken(record: RunRecord) -> Iterator[tuple[Exchange, Mapping[str, str]]]:
         operation = operations.get(exchange.operation or "")
         if exchange.case not in well or exchange.fault or not exchange.response or operation is None:
             continue
-        path = urlsplit(exchange.url).path.removeprefix(base)
         # A case may ask for another address in an operation's name; its answer says nothing of the operation.
-        values = operation.match(segments(path))
-        expected = exchange.realm in operation.realms
-        if values is not None and expected and exchange.response.status < 500:
+        values = operation.match(segments(urlsplit(exchange.url).path.removeprefix(base)))
+        if values is not None and exchange.realm in operation.realms and exchange.response.status < 500:
             yield exchange, values
 
 
 def _clause(exchange: Exchange, path: Mapping[str, str]) -> str:
-    operation = str(exchange.operation)
+    """The silent clause about the body of an answer, or about a refusal."""
+    described = load_description().operations[str(exchange.operation)]
     if _status(exchange) < 400:
-        return success_clause(operation)
+        return described.clauses.answer
+    if path.get("uid") is not None and not _VALID_UID.fullmatch(path["uid"]):
+        return "uid-refusal-answer"
     tokenless = "Authorization" not in exchange.request_headers or _status(exchange) == 401
-    uid = path.get("uid")
-    valid = uid is None or _VALID_UID.fullmatch(uid) is not None
-    return refusal_clause(operation, tokenless=tokenless, uid_valid=valid)
+    # The table of the workflow endpoint gives the refusal for want of a token, so it is no silent point.
+    if tokenless and described.protected and described.family != "workflow":
+        return "token-missing-answer"
+    return described.clauses.refusal
 
 
-def _note(answers: _Answers, exchange: Exchange, path: Mapping[str, str], sent: Sent) -> None:
-    response = exchange.response
-    if response is None or not telling(exchange, path, sent):
-        return
-    body, value = response.body, json_of(response.body)
-    if value is not None:
-        accepted = response.status < 400
-        shape = normal(str(exchange.operation), value, sent) if accepted else refused(value, sent)
-        if shape is None:
-            return
-        answers.samples.setdefault(signature(shape), shape)
+#: The record that was asked about last, and its facts: several reports ask for the same, and it takes its time.
+_LATEST: list[tuple[RunRecord, Facts]] = []
+
+
+def facts_of(record: RunRecord) -> Facts:
+    """Return all that a run saw at silent points, sorted; it is not to be altered."""
+    if not _LATEST or _LATEST[0][0] is not record:
+        _LATEST[:] = [(record, put_together(record.observations, answers_of(record)))]
+    return _LATEST[0][1]
+
+
+def put_together(observations: Iterable[Observation], answers: Facts) -> Facts:
+    """Return what cases noted and how requests were answered as facts; what could not be told (null) is none."""
+    noted: dict[Place, dict[str, set[str] | tuple[str, ...]]] = defaultdict(dict)
+    for observation in observations:
+        place = Place(observation.clause, observation.operation or "", observation.realm)
+        has_shape = any(name != "status" for name in answers.get(place, ()))
+        for path, value in _flat(observation.seen, has_shape=has_shape):
+            _add(noted[place], path, value)
+    facts: dict[Place, dict[str, Value]] = {
+        place: {
+            path: value if isinstance(value, tuple) else OR.join(sorted(value))
+            for path, value in seen.items()
+        }
+        for place, seen in noted.items()
+    }
+    for place, answered in answers.items():
+        # What a case says of the status of a success stands before what its requests show of it.
+        known = facts.get(place, {})
+        facts[place] = known | {
+            name: text for name, text in answered.items() if name != "status" or not known
+        }
+    return {place: dict(sorted(values.items())) for place, values in sorted(facts.items()) if values}
+
+
+def text_of(value: object) -> str:
+    """Return a scalar as the text that facts hold: `201`, `true`, `header`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    # No separator of alternatives may cut it in two.
+    return " ".join(str(value).split()).replace(OR, " / ")
+
+
+def _add(facts: dict[str, set[str] | tuple[str, ...]], path: str, value: str | tuple[str, ...]) -> None:
+    before = facts.get(path)
+    if isinstance(value, tuple) or isinstance(before, tuple):
+        several = value if isinstance(value, tuple) else (value,)
+        facts[path] = tuple(sorted({*several, *(before or ())}))
     else:
-        answers.bodies.add(_EMPTY if not body.size else _BYTES if body.decoded is None else _TEXT)
-    if response.media_type:
-        answers.types.add(response.media_type)
+        facts[path] = {value, *(before or ())}
 
 
-FILE_NAME = "observations.json"
-FORMAT: Final = 2
+def _flat(seen: Any, *, has_shape: bool, path: str = "") -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    """Yield the facts of one observation; `has_shape`: the shape of its body is known from exchanges, too."""
+    if isinstance(seen, dict) and set(seen) == {"fault", "status"}:
+        yield f"{FAULT}{seen['fault']}", text_of(seen["status"])
+    elif isinstance(seen, dict) and set(seen) == _SHAPE:
+        if not (has_shape and int(seen["status"]) < 400):
+            yield "status", text_of(seen["status"])
+        if not has_shape:
+            yield f"{seen['status']} type", text_of(seen["type"]) or "none"
+            yield f"{seen['status']} body", text_of(seen["body"])
+    elif isinstance(seen, dict):
+        for name, value in seen.items():
+            yield from _flat(value, has_shape=has_shape, path=f"{path}.{name}" if path else str(name))
+    elif isinstance(seen, list | tuple):
+        if path or not has_shape:
+            yield path or SEEN, tuple(sorted({text_of(value) for value in seen if value is not None}))
+    elif seen is not None and not (has_shape and isinstance(seen, str) and seen.startswith(_WORDS)):
+        yield path or SEEN, text_of(seen)
 
 
-class ObservedPoint(Format, frozen=True):
-    """What cases noted, equal notes put together; `seen` is any JSON value, null in it could not be told."""
-
-    clause: Name
-    realm: Name
-    operation: str | None
-    seen: Any
-    cases: Names
+FILE_NAME: Final = "observations.json"
+FORMAT: Final = 3
 
 
-class ResponseShape(Format, frozen=True, rename={"json_schema": "schema"}):
-    """Responses with one status: media types, kinds of bodies that were no JSON, a schema that every JSON body fits."""
-
-    types: Annotated[tuple[str, ...], Meta(extra_json_schema={"uniqueItems": True})]
-    bodies: Annotated[
-        tuple[Annotated[str, one_of("bytes", "empty", "text")], ...],
-        Meta(extra_json_schema={"uniqueItems": True}),
-    ]
-    json_schema: dict[str, Any] | UnsetType = UNSET
-
-
-class OperationResponses(Format, frozen=True):
-    """The responses of an operation in a realm, by status."""
+class PlaceFacts(Format, frozen=True):
+    """What was seen of a clause on an operation in a realm: name of a fact → its value, or a closed set of values."""
 
     clause: Name
+    operation: str
     realm: Name
-    operation: Name
-    answers: Annotated[
-        dict[Annotated[str, Meta(pattern="^[1-4][0-9]{2}$")], ResponseShape], Meta(min_length=1)
-    ]
-
-    def __post_init__(self) -> None:
-        """Refuse an operation that the interface does not have."""
-        if self.operation not in load_description().operations:
-            raise ValueError(f"there is no operation '{self.operation}'")
+    facts: Mapping[str, Value]
 
 
 class ObservationsFile(Format, frozen=True, kw_only=True):
     """What a run saw where the interface document is silent; `complete` is false where evidence is missing."""
 
-    format: Literal[2]
+    format: Literal[3] = FORMAT
     target: str
     profile: str
     started: Moment
-    observations: tuple[ObservedPoint, ...]
-    answers: tuple[OperationResponses, ...]
+    observed: tuple[PlaceFacts, ...]
     realm_differences: tuple[RealmDifference, ...]
     complete: bool
 
+    @property
+    def facts(self) -> Facts:
+        """The facts by their place."""
+        return {Place(each.clause, each.operation, each.realm): dict(each.facts) for each in self.observed}
+
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `observations.json` and return its path."""
-    content = build(record) | {"complete": not verdict.problems}
+    """Write `observations.json`, in an order that two runs share, and return its path."""
+    run, facts = record.run, facts_of(record)
+    content = ObservationsFile(
+        target=run.target,
+        profile=run.profile,
+        started=run.started,
+        observed=tuple(PlaceFacts(*place, values) for place, values in facts.items()),
+        realm_differences=between_realms(facts),
+        complete=not verdict.problems,
+    )
     return write_file(folder / FILE_NAME, content, ObservationsFile)
 
 
-def read(folder: Path) -> dict[str, Any]:
-    """Return the content of the `observations.json` of a run folder, as `build` does.
+def read(folder: Path) -> ObservationsFile:
+    """Read the `observations.json` of a run folder.
 
     Raises:
         UsageError: it is absent, of another version, cannot be used, or is of a run that is not whole.
     """
-    return read_observations(folder / FILE_NAME)
-
-
-def read_observations(path: Path) -> dict[str, Any]:
-    """Return the content of an `observations.json`, as `build` does.
-
-    Raises:
-        UsageError: as `read` does.
-    """
-    again = f"`python -m contracts.reports {path.parent}` makes it again"
+    path = folder / FILE_NAME
+    again = f"`python -m contracts.reports {folder}` makes it again"
     try:
         content = parse(read_bytes(path), str(path))
     except FileNotFoundError as error:
@@ -455,68 +417,7 @@ def read_observations(path: Path) -> dict[str, Any]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise UsageError(f"{path} is of another version of the suite; {again}")
-    if not convert(content, ObservationsFile, str(path)).complete:
-        raise UsageError(
-            f"{path.parent.name} is not whole, so its observations cannot be relied on; run again"
-        )
-    return content
-
-
-#: The record that was asked about last, and its content: several reports ask for the same, and it takes its time.
-_LATEST: list[tuple[RunRecord, dict[str, Any]]] = []
-
-
-def build(record: RunRecord) -> dict[str, Any]:
-    """Return the content of `observations.json` as plain data, all but `complete`; it is not to be altered.
-
-    Returns:
-        Members format, target, profile, started, `observations` (what cases noted), `answers` (statuses and
-        shapes, see `answers_of`) and `realm_differences` (points that realms do not agree on).
-    """
-    if not _LATEST or _LATEST[0][0] is not record:
-        _LATEST[:] = [(record, _build(record))]
-    return _LATEST[0][1]
-
-
-def _build(record: RunRecord) -> dict[str, Any]:
-    run = record.run
-    seen = {"observations": merge_observations(record.observations), "answers": answers_of(record)}
-    differences = between_realms(read_facts(seen))
-    return {
-        "format": FORMAT,
-        "target": run.target,
-        "profile": run.profile,
-        "started": run.started,
-        **seen,
-        "realm_differences": plain(differences),
-    }
-
-
-def merge_observations(observations: tuple[Observation, ...]) -> list[dict[str, Any]]:
-    """Put equal observations together.
-
-    Returns:
-        Members clause, realm, operation, seen and cases (node ids), sorted by all but the last, so that a
-        comparison of two runs shows nothing but differences.
-    """
-    cases: dict[tuple[str, str, str, str], set[str]] = {}
-    seen: dict[tuple[str, str, str, str], Observation] = {}
-    for observation in observations:
-        key = (
-            observation.clause,
-            observation.operation or "",
-            observation.realm,
-            json.dumps(observation.seen, sort_keys=True),
-        )
-        seen.setdefault(key, observation)
-        cases.setdefault(key, set()).add(observation.case)
-    return [
-        {
-            "clause": seen[key].clause,
-            "realm": seen[key].realm,
-            "operation": seen[key].operation,
-            "seen": seen[key].seen,
-            "cases": sorted(cases[key]),
-        }
-        for key in sorted(seen)
-    ]
+    file = convert(content, ObservationsFile, str(path))
+    if not file.complete:
+        raise UsageError(f"{folder.name} is not whole, so its observations cannot be relied on; run again")
+    return file

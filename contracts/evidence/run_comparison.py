@@ -10,7 +10,7 @@ from typing import Final
 
 from contracts.errors import UsageError
 from contracts.evidence.findings import Cell
-from contracts.evidence.observations import build
+from contracts.evidence.observations import facts_of
 from contracts.evidence.record import Case, ExitCode, RunFacts, RunRecord, Verdict, digest
 from contracts.evidence.run_folder import read_run_facts
 from contracts.evidence.verdicts import RunVerdict
@@ -25,7 +25,6 @@ from contracts.history.drift import (
     not_accepted_yet,
     without_moved_faults,
 )
-from contracts.history.observed_facts import read_facts
 from contracts.history.runs import Entry, Seen, line_of, past_of, write_past
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
@@ -50,7 +49,7 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     target = record.run.target
     if note.baseline is None:
         return DriftReport(note.mode, target, note.path)
-    seen = without_moved_faults(note.baseline.facts, read_facts(build(record)))
+    seen = without_moved_faults(note.baseline.facts, facts_of(record))
     changes = compare(note.baseline.facts, seen)
     terms = record.run.terms
     return DriftReport(
@@ -254,5 +253,5 @@ class Comparison:
         if self.history is None or not path.exists():
             return
         entry = runs.read_line(path.read_text("utf-8"))
-        if isinstance(entry, runs.Entry) and entry.comparable:
+        if entry is not None and entry.comparable:
             runs.append(self.history, entry)

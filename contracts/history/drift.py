@@ -94,14 +94,23 @@ def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
         for difference in _differences(accepted.get(place, {}), facts):
             alike[place.clause, place.operation, difference].append(place.realm)
     changes = [
-        Change(kind, clause, operation, tuple(realms), point, shown(was), shown(now))
+        Change(
+            severity=kind.severity,
+            change=kind,
+            clause=clause,
+            operation=operation,
+            realms=tuple(realms),
+            point=point,
+            was=shown(was),
+            now=shown(now),
+        )
         for (clause, operation, (kind, point, was, now)), realms in alike.items()
     ]
     return tuple(sorted(changes, key=_rank))
 
 
 def _rank(change: Change) -> tuple[int, str, str, str]:
-    return list(Kind).index(change.kind), change.clause, change.operation, change.point
+    return list(Kind).index(Kind(change.change)), change.clause, change.operation, change.point
 
 
 def _differences(accepted: _Known, facts: _Known) -> Iterator[tuple[Kind, str, Value | None, Value | None]]:
@@ -207,7 +216,7 @@ class DriftCause:
     @property
     def kind(self) -> Kind:
         """What changed in all of them."""
-        return self.changes[0].kind
+        return Kind(self.changes[0].change)
 
     @property
     def severity(self) -> Severity:
@@ -236,14 +245,8 @@ def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
     alike: dict[tuple[str, ...], list[Change]] = defaultdict(list)
     for change in changes:
         point = change.point.removeprefix(f"{status_of(change.point) or ''} ")
-        alike[change.kind, point, change.was or "", change.now or ""].append(change)
+        alike[change.change, point, change.was or "", change.now or ""].append(change)
     return tuple(DriftCause(tuple(group)) for group in alike.values())
-
-
-def told_by_one_answer(change: Change) -> bool:
-    """Whether one answer can show a change; that an item of a set is gone, or a number fell, it cannot."""
-    was, now = ((value or "").split(", ") for value in (change.was, change.now))
-    return not (set(now) < set(was) or change.point.rpartition(".")[2] in _QUANTITIES)
 
 
 class Mode(StrEnum):

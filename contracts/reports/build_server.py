@@ -146,11 +146,11 @@ def _drift(drift: DriftReport) -> TestSuite:
     suite = TestSuite("drift")
     entries = []
     for change in drift.changes:
-        place = f"{change.clause} ({change.operation}) in {', '.join(change.realms)}: {change.kind}"
+        place = f"{change.clause} ({change.operation}) in {', '.join(change.realms)}: {change.change}"
         line = f"{change.severity}: {change.says}"
         entry = TestCase(name=printable(place), classname=printable(drift.baseline or "baseline"))
         if drift.mode is Mode.FAIL and change.severity is Severity.BREAKING and change not in drift.outside:
-            entry.result = Failure(printable(line), str(change.kind))
+            entry.result = Failure(printable(line), str(change.change))
         entry.system_out = printable(line)
         entries.append(entry)
     suite.add_testcases(entries)

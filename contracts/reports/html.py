@@ -22,7 +22,6 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.history.drift import shown
-from contracts.history.observed_facts import read_facts
 from contracts.history.runs import Past, PastRun, read_past
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
@@ -170,7 +169,7 @@ def _families(record: RunRecord, verdict: RunVerdict) -> list[Family]:
     """The rows of the grid by clause family, in the catalogue's order."""
     by_id = {case.id: case for case in record.cases}
     facts: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for place, values in read_facts(observations.build(record)).items():
+    for place, values in observations.facts_of(record).items():
         facts[place.clause, place.realm] += [
             f"{place.operation} {point}: {shown(value)}" for point, value in values.items()
         ]

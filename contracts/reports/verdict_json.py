@@ -32,7 +32,7 @@ from contracts.file_formats import (
     same_outcome,
     write_file,
 )
-from contracts.history.observed_facts import ChangeEntry
+from contracts.history.observed_facts import Change
 
 FILE_NAME = "verdict.json"
 #: What is written; older ones are read.
@@ -171,7 +171,7 @@ class LeftEntry(Format, frozen=True):
     what: str
 
 
-class CountedChange(ChangeEntry, frozen=True):
+class CountedChange(Change, frozen=True):
     """A change of an observation; `counted` is false where it does not touch what the consumer uses."""
 
     counted: bool
@@ -353,8 +353,7 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         causes=[_cause(cause) for cause in verdict.causes],
         observations=record.observations,
         drift=[
-            _filled(CountedChange, change.entry, counted=change not in verdict.drift.outside)
-            for change in changes
+            _filled(CountedChange, change, counted=change not in verdict.drift.outside) for change in changes
         ],
         deviations=[_filled(DeviationEntry, outcome.deviation, outcome) for outcome in verdict.deviations],
         residue=record.residue,

@@ -13,8 +13,8 @@ from contracts.evidence.observations import ObservationsFile
 from contracts.evidence.record import EVENTS, RunFile
 from contracts.file_formats import schema_of
 from contracts.history.baseline import DriftSettings
-from contracts.history.observed_facts import ChangeEntry
-from contracts.history.runs import Entry, Folded, Past
+from contracts.history.observed_facts import Change
+from contracts.history.runs import Entry, Past
 from contracts.manual.check import CheckFile
 from contracts.proving.trials import Result
 from contracts.reports.finding_files import FindingFile
@@ -39,16 +39,14 @@ def _journal() -> dict[str, Any]:
 #: Name of a schema → what makes it.
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "changes": lambda: schema_of(
-        "What `drift --json` prints: how a run differs from the accepted baseline", tuple[ChangeEntry, ...]
+        "What `drift --json` prints: how a run differs from the accepted baseline", tuple[Change, ...]
     ),
     "check": lambda: schema_of(
         "check.json: what traffic showed about the interface, from an archive or through the proxy", CheckFile
     ),
     "drift": lambda: schema_of("drift.json: what a run's observations were compared with", DriftSettings),
     "finding": lambda: schema_of("A finding with its exchanges", FindingFile),
-    "history": lambda: schema_of(
-        "One line of a history: a run, or older runs of one target folded", Entry, Folded
-    ),
+    "history": lambda: schema_of("One line of a history: a run", Entry),
     "journal": _journal,
     "ledger": lambda: schema_of(
         "One line of a ledger: a write before it is sent, or what became of it", LedgerEntry

@@ -1,10 +1,9 @@
-"""Drift between runs: facts compared, differences between realms shown beside, classes of what changed."""
+"""Drift: which changes of a fact break a client, which do not, and what is no change at all."""
 
 from typing import Any
 
 import pytest
 
-from contracts.file_formats import plain
 from contracts.history.drift import (
     between_realms,
     compare,
@@ -12,218 +11,126 @@ from contracts.history.drift import (
     realm_difference_lines,
     without_moved_faults,
 )
-from contracts.history.observed_facts import Change, Kind, Severity
+from contracts.history.observed_facts import Facts, Kind, Place, Severity, Value
+
+REALMS = ("abs-dev", "bch-dev", "chm-dev")
 
 
-def differing(made: Any, was: Any, now: Any) -> list[Kind]:
-    """How two notes at one point differ in the first realm."""
-    before, after = (
-        made.facts(made.observation("list-envelope", "listDrafts", seen, "abs-dev")) for seen in (was, now)
-    )
-    return [change.kind for change in compare(before, after)]
+def facts(clause: str = "list-envelope", realms: tuple[str, ...] = REALMS, **values: Any) -> Facts:
+    return {Place(clause, "listDrafts", realm): dict(values) for realm in realms}
 
 
-ADDITIVE = [
-    (403, 200),
-    ("400 errors", "201"),
-    ("refused", "kept"),
-    ({"seconds": 3600}, {"seconds": 86400}),
-    ({"items": "10"}, {"items": "25"}),
-    (["Error.Mandatory"], ["Error.InvalidValue", "Error.Mandatory"]),
-    (["400 errors"], ["400 errors", "422 errors"]),
-]
-BREAKING = [
-    (200, 201),
-    (200, 403),
-    (404, 410),
-    ("400 errors", "200 errors"),
-    ("400 errors", "400"),
-    ("kept", "refused with 400"),
-    ("kept", "changed"),
-    ("as saved", "latest first"),
-    (True, False),
-    ({"seconds": 3600}, {"seconds": 900}),
-    ({"items": "6 or more"}, {"items": "5"}),
-    (["Error.InvalidValue", "Error.Mandatory"], ["Error.Mandatory"]),
-    (["400 errors"], ["422 errors"]),
-]
-
-
-@pytest.mark.parametrize(("was", "now"), ADDITIVE)
-def test_where_there_is_only_more_than_was_accepted_it_is_additive(made: Any, was: Any, now: Any) -> None:
-    (kind,) = differing(made, was, now)
-    assert kind.severity is Severity.ADDITIVE
-
-
-@pytest.mark.parametrize(("was", "now"), BREAKING)
-def test_every_other_change_may_break_a_client(made: Any, was: Any, now: Any) -> None:
-    (kind,) = differing(made, was, now)
-    assert kind.severity is Severity.BREAKING
-
-
-@pytest.mark.parametrize(
-    ("was", "now"),
-    [
-        (200, 200),
-        ({"items": "6 or more"}, {"items": "10"}),
-        ({"items": "10"}, {"items": "6 or more"}),
-        ({"order": "as saved"}, {"order": None}),
-        ({"create": 201, "update": 200}, {"update": 200}),
-        ({"update": 200}, {"create": 201, "update": 200}),
-    ],
-)
-def test_what_contradicts_nothing_is_no_drift(made: Any, was: Any, now: Any) -> None:
-    assert differing(made, was, now) == []
-
-
-def schema(**members: Any) -> dict[str, Any]:
-    """An object of members that are always there, but for those whose type ends with a question mark."""
-    types = {
-        name: kind.removesuffix("?") if isinstance(kind, str) else kind for name, kind in members.items()
-    }
-    optional = {name for name, kind in members.items() if isinstance(kind, str) and kind.endswith("?")}
+def shape(**members: str) -> Facts:
+    """An answer of an object; members stand in it as facts do."""
+    members = {f"200 body.{name}": kind for name, kind in members.items()}
     return {
-        "type": "object",
-        "properties": {n: {"type": kind} if isinstance(kind, str) else kind for n, kind in types.items()},
-        "required": sorted(members.keys() - optional),
+        Place("draft-save-answer", "saveDraft", realm): {"200 body": "object", **members} for realm in REALMS
     }
 
 
-DATE = {"type": "string", "format": "date-time"}
-NULLABLE = {"anyOf": [{"type": "null"}, DATE]}
-SHAPES = [
-    pytest.param(schema(a="string", b="string"), schema(a="string"), Kind.GONE, id="gone"),
-    pytest.param(schema(a="string"), schema(a="string", b="string"), Kind.ADDED, id="added"),
-    pytest.param(schema(a="string"), schema(a="string", b="string?"), Kind.ADDED, id="added-optional"),
-    pytest.param(schema(a="string"), schema(a="string?"), Kind.CHANGED, id="may-be-missing"),
-    pytest.param(schema(a="string"), schema(a="integer"), Kind.CHANGED, id="kind"),
-    pytest.param(schema(a="integer"), schema(a="number"), Kind.CHANGED, id="integer-to-number"),
-    pytest.param(schema(a=DATE), schema(a=NULLABLE), Kind.CHANGED, id="null-too"),
-    pytest.param(schema(a=DATE), schema(a="string"), Kind.CHANGED, id="form-lost"),
-    pytest.param(schema(a="string"), schema(a=DATE), Kind.CHANGED, id="form-other"),
-    pytest.param({"type": "array"}, schema(items="array"), Kind.CHANGED, id="envelope"),
-]
-
-
-@pytest.mark.parametrize(("was", "now", "kind"), SHAPES)
-def test_a_changed_shape_is_classed(made: Any, was: Any, now: Any, kind: Kind) -> None:
-    before, after = (
-        made.facts(answers=[made.answer("draft-save-answer", "saveDraft", 200, each)]) for each in (was, now)
-    )
-    (change,) = compare(before, after)
-    assert change.kind is kind
-    assert change.realms == made.realms
+G, C, A = Kind.GONE, Kind.CHANGED, Kind.ADDED
 
 
 @pytest.mark.parametrize(
-    ("was", "now"),
+    ("name", "was", "now", "kind"),
     [
-        (schema(a="string?"), schema(a="string")),
-        (schema(a="string", b="string?"), schema(a="string")),
-        (schema(a=NULLABLE), schema(a=DATE)),
-        (schema(a="number"), schema(a="integer")),
-        ({"type": "array", "items": schema(a="string")}, {"type": "array"}),
+        ("seen", "403", "200", A),
+        ("seen", "400 errors", "201", A),
+        ("seen", "refused", "kept", A),
+        ("seconds", "3600", "86400", A),
+        ("items", "10", "25", A),
+        ("seen", ("Error.Mandatory",), ("Error.InvalidValue", "Error.Mandatory"), A),
+        ("seen", "200", "201", C),
+        ("seen", "200", "403", C),
+        ("seen", "404", "410", C),
+        ("seen", "400 errors", "200 errors", C),
+        ("seen", "kept", "refused with 400", C),
+        ("seen", "as saved", "latest first", C),
+        ("seen", "true", "false", C),
+        ("seconds", "3600", "900", C),
+        ("items", "6 or more", "5", C),
+        ("seen", ("Error.InvalidValue", "Error.Mandatory"), ("Error.Mandatory",), C),
+        ("seen", "200", "200", None),
+        ("items", "6 or more", "10", None),
+        ("items", "10", "6 or more", None),
+        ("seen", "200 | 201", "200", None),
     ],
-    ids=["always-there", "optional-not-seen", "never-null", "whole-numbers", "empty-list"],
 )
-def test_fewer_possibilities_than_accepted_are_no_drift(made: Any, was: Any, now: Any) -> None:
-    before, after = (
-        made.facts(answers=[made.answer("draft-save-answer", "saveDraft", 200, each)]) for each in (was, now)
+def test_a_change_is_additive_where_there_is_only_more(name: str, was: Value, now: Value, kind: Any) -> None:
+    places = [Place("list-envelope", "listDrafts", realm) for realm in REALMS]
+    changes = compare({place: {name: was} for place in places}, {place: {name: now} for place in places})
+    assert [(each.change, each.severity, each.realms) for each in changes] == (
+        [(kind, Severity.ADDITIVE if kind is A else Severity.BREAKING, REALMS)] if kind else []
     )
-    assert compare(before, after) == ()
 
 
-def test_what_stands_inside_goes_and_comes_with_what_it_stands_in(made: Any) -> None:
-    flat, deep = schema(a="string"), schema(a="string", b=schema(c="string", d=schema(e="string")))
-    before, after = (
-        made.facts(answers=[made.answer("draft-save-answer", "saveDraft", 200, each)])
-        for each in (flat, deep)
-    )
-    assert [change.point for change in compare(before, after)] == ["200 body.b"]
-    assert [change.point for change in compare(after, before)] == ["200 body.b"]
+DATE = "string date-time"
 
 
-def test_an_answer_with_another_status_is_new_but_for_its_status(made: Any) -> None:
-    def facts(status: int) -> Any:
-        return made.facts(answers=[made.answer("draft-save-answer", "saveDraft", status, schema(a="string"))])
+@pytest.mark.parametrize(
+    ("was", "now", "kind"),
+    [
+        ({"a": "string", "b": "string"}, {"a": "string"}, G),
+        ({"a": "string"}, {"a": "string", "b": "string, optional"}, A),
+        ({"a": "string"}, {"a": "string, optional"}, C),
+        ({"a": "string"}, {"a": "integer"}, C),
+        ({"a": "integer"}, {"a": "number"}, C),
+        ({"a": DATE}, {"a": f"null | {DATE}"}, C),
+        ({"a": DATE}, {"a": "string"}, C),
+        ({"a": "string, optional"}, {"a": "string"}, None),
+        ({"a": "string", "b": "string, optional"}, {"a": "string"}, None),
+        ({"a": f"null | {DATE}"}, {"a": DATE}, None),
+        ({"a": "number"}, {"a": "integer"}, None),
+        ({"a": "array", "a[]": "string"}, {"a": "array"}, None),
+    ],
+)
+def test_a_changed_shape_is_classed(was: dict[str, str], now: dict[str, str], kind: Any) -> None:
+    assert [each.change for each in compare(shape(**was), shape(**now))] == ([kind] if kind else [])
 
-    assert [change.point for change in compare(facts(201), facts(200))] == ["status"]
-    assert {point for values in not_accepted_yet(facts(201), facts(200)).values() for point in values} == {
-        "200 body",
-        "200 body.a",
-        "200 type",
-    }
+
+def test_what_stands_inside_goes_and_comes_with_what_it_stands_in() -> None:
+    flat, deep = shape(a="string"), shape(a="string", b="object", **{"b.c": "string"})
+    for one, other in ((flat, deep), (deep, flat)):
+        assert [change.point for change in compare(one, other)] == ["200 body.b"]
 
 
-def test_what_nobody_accepted_or_observed_is_no_drift(made: Any) -> None:
-    one, other = (
-        made.facts(made.observation(clause, "listDrafts", 200)) for clause in ("list-envelope", "list-fields")
-    )
+def test_what_nobody_accepted_or_observed_is_no_drift() -> None:
+    one, other = facts(seen="200"), facts("list-fields", seen="200")
     assert compare(one, other) == compare({}, one) == compare(one, {}) == ()
     assert not_accepted_yet(one, other) == other
 
 
-def test_realms_that_differ_alike_are_told_together_and_breaking_comes_first(made: Any) -> None:
-    before = made.facts(made.observation("list-envelope", "listDrafts", {"a": 403, "b": 200}))
-    after = made.facts(
-        made.observation("list-envelope", "listDrafts", {"a": 200, "b": 200}, "abs-dev", "bch-dev")
-        + made.observation("list-envelope", "listDrafts", {"a": 403, "b": 500}, "chm-dev")
-    )
-    breaking, additive = compare(before, after)
-    assert (breaking.severity, breaking.realms, breaking.point) == (Severity.BREAKING, ("chm-dev",), "b")
-    assert additive == Change(
-        Kind.ADDED, "list-envelope", "listDrafts", ("abs-dev", "bch-dev"), "a", "403", "200"
-    )
+def test_realms_that_differ_alike_are_told_together_and_breaking_comes_first() -> None:
+    before = facts(a="403", b="200")
+    after = facts(realms=REALMS[:2], a="200", b="200") | facts(realms=REALMS[2:], a="403", b="500")
+    told = [(each.severity, each.realms, each.point, each.was, each.now) for each in compare(before, after)]
+    assert told == [
+        (Severity.BREAKING, ("chm-dev",), "b", "200", "500"),
+        (Severity.ADDITIVE, ("abs-dev", "bch-dev"), "a", "403", "200"),
+    ]
 
 
-def test_generated_faults_that_fall_to_another_realm_are_nothing_new(made: Any) -> None:
-    def dealt(realm: str, status: int) -> Any:
-        seen = {"fault": "body:missing", "status": status}
-        return made.facts(made.observation("draft-save-body", "saveDraft", seen, realm))
+def test_generated_faults_that_fall_to_another_realm_are_nothing_new() -> None:
+    def dealt(realm: str, status: str) -> Facts:
+        return facts(realms=(realm,), **{"fault body:missing": status})
 
-    accepted = dealt("bch-dev", 400)
-    assert not_accepted_yet(accepted, without_moved_faults(accepted, dealt("abs-dev", 400))) == {}
-    assert not_accepted_yet(accepted, without_moved_faults(accepted, dealt("abs-dev", 201))) == dealt(
-        "abs-dev", 201
-    )
-    assert [
-        change.kind for change in compare(accepted, without_moved_faults(accepted, dealt("bch-dev", 201)))
-    ] == [Kind.ADDED]
+    accepted = dealt("bch-dev", "400")
+    assert not_accepted_yet(accepted, without_moved_faults(accepted, dealt("abs-dev", "400"))) == {}
+    moved = without_moved_faults(accepted, dealt("abs-dev", "201"))
+    assert not_accepted_yet(accepted, moved) == dealt("abs-dev", "201")
 
 
-def test_realms_that_disagree_are_shown_with_their_values(made: Any) -> None:
-    facts = made.facts(
-        made.observation("list-envelope", "listDrafts", {"a": 200, "b": 1}, "abs-dev", "bch-dev")
-        + made.observation("list-envelope", "listDrafts", {"a": 404, "b": 1}, "chm-dev")
-    )
-    assert list(realm_difference_lines(between_realms(facts))) == [
+def test_realms_that_disagree_are_shown_with_their_values_and_what_one_lacks() -> None:
+    differing = facts(realms=REALMS[:2], a="200", b="1") | facts(realms=REALMS[2:], a="404", b="1")
+    assert list(realm_difference_lines(between_realms(differing))) == [
         "list-envelope · listDrafts",
         "  a",
         "    abs-dev, bch-dev: 200",
         "    chm-dev: 404",
     ]
-
-
-def test_a_realm_that_did_not_observe_a_point_has_no_say(made: Any) -> None:
-    facts = made.facts(
-        made.observation("list-envelope", "listDrafts", {"a": 200}, "abs-dev")
-        + made.observation("list-envelope", "listDrafts", {"b": 200}, "bch-dev")
-    )
-    assert between_realms(facts) == ()
-
-
-def test_a_member_that_one_realm_lacks_is_absent_there(made: Any) -> None:
-    less = {"type": "object", "properties": {"identifier": {"type": "string"}}, "required": ["identifier"]}
-    facts = made.facts(
-        answers=[
-            made.answer("draft-save-answer", "saveDraft", 200, made.record, "abs-dev"),
-            made.answer("draft-save-answer", "saveDraft", 200, less, "bch-dev"),
-        ]
-    )
-    (difference,) = between_realms(facts)
-    assert plain(difference) == {
-        "clause": "draft-save-answer",
-        "operation": "saveDraft",
-        "point": "200 body.createdOn",
-        "values": {"abs-dev": "string date-time", "bch-dev": "absent"},
-    }
+    unseen = facts(realms=REALMS[:1], a="200") | facts(realms=REALMS[1:], b="200")
+    assert between_realms(unseen) == ()
+    lacking = shape(a="string")
+    del lacking[Place("draft-save-answer", "saveDraft", "chm-dev")]["200 body.a"]
+    (difference,) = between_realms(lacking)
+    assert difference.values == {"abs-dev": "string", "bch-dev": "string", "chm-dev": "absent"}

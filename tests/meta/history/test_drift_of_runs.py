@@ -1,14 +1,15 @@
-"""Drift of whole runs: the same service never drifts, a changed one does as it should and is told of."""
+"""Drift of whole runs: the same service never drifts, a changed one does as it should; the command accepts it."""
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.record import AssertionCount, ExitCode, RunRecord, Verdict
+from contracts.evidence.record import AssertionCount, ExitCode, Verdict
 from contracts.evidence.run_comparison import realms_of_operations
 from contracts.evidence.verdicts import judge
 from contracts.history.baseline import (
@@ -19,116 +20,121 @@ from contracts.history.baseline import (
     save_drift_settings,
     write,
 )
-from contracts.history.drift import NO_DRIFT, DriftReport, Mode, change_lines, compare
+from contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare
+from contracts.history.observed_facts import Facts, Place
 from contracts.interface.catalogue import Clause, Level
 from tests.meta.evidence.sample_records import case, run_facts, run_record
-from tests.meta.program import Ended, Program
+from tests.meta.program import Ended, Program, RunCommand
 from tests.meta.schemas import misfits
 
 REALMS_OF = realms_of_operations()
 CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Content.", realms=("abs-dev",))
+FILE = Path("baselines") / "sandbox.yaml"
 
 
-def record() -> RunRecord:
-    """A run that passes."""
-    run = run_facts(clauses=(CLAUSE.id,))
+def saved(status: str, clause: str = "draft-success-status") -> Facts:
+    """What was seen of saving a draft in two realms."""
+    return {Place(clause, "saveDraft", realm): {"seen": status} for realm in ("abs-dev", "bch-dev")}
+
+
+def report(mode: Mode, now: str = "200", was: str = "201", **more: Any) -> DriftReport:
+    return DriftReport(mode, "sandbox", "b.yaml", True, compare(saved(was), saved(now)), **more)
+
+
+BREAKING = report(Mode.FAIL)
+
+
+@pytest.mark.parametrize(
+    ("drift", "code", "says"),
+    [
+        (BREAKING, 1, "breaking drift from b.yaml: changed: saveDraft: 201, now 200 (draft-success-status) in abs"),
+        (report(Mode.WARN), 0, "1 assertion"),
+        (report(Mode.FAIL, "200", "403"), 0, "1 assertion"),
+        (report(Mode.FAIL, outside=frozenset(BREAKING.changes)), 0, "1 assertion"),
+        (DriftReport(Mode.FAIL, "dev", "baselines/dev.yaml"), 0, "1 assertion"),
+    ],
+    ids=["breaking", "warned of", "additive", "outside the consumer", "no baseline"],
+)  # fmt: skip
+def test_only_breaking_drift_fails_a_run_that_asked_for_it(drift: DriftReport, code: int, says: str) -> None:
     held = AssertionCount(CLAUSE.id, "getDraft", 1, 0)
-    passing = case(
-        "y", Verdict.PASS, id="scenario/test_x.py::test_y", clauses=(CLAUSE.id,), assertions=(held,)
-    )
-    return run_record(run, [passing])
-
-
-@pytest.fixture
-def report(made: Any) -> Any:
-    """Makes the drift of a run by mode, from 201 to another status, 200 unless told."""
-
-    def make(mode: Mode, status: int = 200, **more: Any) -> DriftReport:
-        before, after = (
-            made.facts(made.observation("draft-success-status", "saveDraft", each)) for each in (201, status)
-        )
-        return DriftReport(mode, "sandbox", "b.yaml", True, compare(before, after), **more)
-
-    return make
-
-
-def test_breaking_drift_fails_a_run_that_asked_for_it(report: Any) -> None:
-    verdict = judge(record(), [CLAUSE], report(Mode.FAIL))
-    assert verdict.exit_code is ExitCode.FAIL
-    assert verdict.reason == (
-        "breaking drift from b.yaml: changed: saveDraft: 201, now 200 (draft-success-status) "
-        "in abs-dev, bch-dev, chm-dev"
-    )
-
-
-def test_one_cause_is_one_line_whatever_saw_it(made: Any) -> None:
-    before, after = (
-        made.facts(
-            made.observation("draft-success-status", "saveDraft", seen),
-            made.observation("draft-success-status", "deleteDraft", seen),
-            made.observation("list-envelope", "listDrafts", "array"),
-        )
-        for seen in (204, 202)
-    )
-    assert list(change_lines(compare(before, after))) == [
-        "breaking (2)",
-        "  changed: deleteDraft, saveDraft: 204, now 202 (draft-success-status) · abs-dev, bch-dev, chm-dev",
-    ]
-
-
-def test_drift_warns_by_default_and_is_in_the_answer(report: Any) -> None:
-    verdict = judge(record(), [CLAUSE], report(Mode.WARN))
-    assert verdict.exit_code is ExitCode.PASS
-    assert (
-        verdict.drift.sentence == "1 breaking, 0 additive against b.yaml; `registry-contracts drift` shows it"
-    )
-
-
-def test_neither_additive_drift_nor_what_a_consumer_does_not_use_blocks(report: Any, made: Any) -> None:
-    before, after = (
-        made.facts(made.observation("draft-by-restricted", "saveDraft", status)) for status in (403, 200)
-    )
-    additive = DriftReport(Mode.FAIL, "sandbox", "b.yaml", True, compare(before, after))
-    outside = report(Mode.FAIL, outside=frozenset(report(Mode.FAIL).changes))
-    for drift in (additive, outside):
-        assert judge(record(), [CLAUSE], drift).exit_code is ExitCode.PASS
-        assert drift.changes
-
-
-def test_without_a_baseline_one_line_says_how_to_make_one() -> None:
-    drift = DriftReport(Mode.FAIL, "dev", "baselines/dev.yaml")
-    assert drift.blocking is None
-    assert (
-        drift.sentence
-        == "no baseline of dev yet; `registry-contracts drift accept` writes baselines/dev.yaml"
-    )
+    passing = case("y", Verdict.PASS, clauses=(CLAUSE.id,), assertions=(held,))
+    verdict = judge(run_record(run_facts(clauses=(CLAUSE.id,)), [passing]), [CLAUSE], drift)
+    assert verdict.exit_code is ExitCode(code)
+    assert verdict.reason.startswith(says)
+    assert drift.sentence is not None
     assert NO_DRIFT.sentence is None
 
 
-def test_a_run_keeps_the_baseline_it_was_started_with(made: Any, tmp_path: Path) -> None:
+def test_a_run_keeps_the_baseline_it_was_started_with_and_an_altered_note_is_told(tmp_path: Path) -> None:
     folder, path = tmp_path / "run", tmp_path / "b.yaml"
     folder.mkdir()
-    baseline = Baseline("sandbox", made.facts(made.observation("draft-success-status", "saveDraft", 201)))
+    assert load_drift_settings(folder, REALMS_OF) is None
+    baseline = Baseline("sandbox", saved("201"))
     write(path, baseline, REALMS_OF)
     save_drift_settings(folder, Mode.FAIL, path, REALMS_OF)
     path.unlink()
     note = load_drift_settings(folder, REALMS_OF)
     assert note is not None
     assert (note.mode, note.path, note.baseline) == (Mode.FAIL, path.as_posix(), baseline)
-
-
-def test_a_folder_without_a_note_has_no_drift_and_an_altered_one_is_told(tmp_path: Path) -> None:
-    assert load_drift_settings(tmp_path, REALMS_OF) is None
-    save_drift_settings(tmp_path, Mode.WARN, tmp_path / "none.yaml", REALMS_OF)
-    note = load_drift_settings(tmp_path, REALMS_OF)
-    assert note is not None
-    assert note.baseline is None
-    (tmp_path / SETTINGS_FILE).write_text('{"mode": "warn", "baseline": "b", "known": true}', "utf-8")
+    (folder / BASELINE_FILE).unlink()
     with pytest.raises(UsageError, match=BASELINE_FILE):
-        load_drift_settings(tmp_path, REALMS_OF)
-    (tmp_path / SETTINGS_FILE).write_text('{"mode": "loud"}', "utf-8")
+        load_drift_settings(folder, REALMS_OF)
+    (folder / SETTINGS_FILE).write_text('{"mode": "loud"}', "utf-8")
     with pytest.raises(UsageError, match="mode: Invalid"):
-        load_drift_settings(tmp_path, REALMS_OF)
+        load_drift_settings(folder, REALMS_OF)
+
+
+def test_the_command_shows_drift_and_accepts_it(run_command: RunCommand, latest: Callable[..., Path]) -> None:
+    first = latest(saved("201"))
+    assert run_command("drift")[1].startswith(
+        "no baseline of sandbox yet; `registry-contracts drift accept` writes"
+    )
+    assert run_command("drift", "accept")[0] == 0
+    assert run_command("drift") == (0, f"no drift: run-0 against {FILE}\n", "")
+    latest(saved("200") | saved("x", "list-envelope"))
+    code, out, _ = run_command("drift")
+    assert (code, out.splitlines()) == (
+        1,
+        [
+            "breaking (1)",
+            "  changed: saveDraft: 201, now 200 (draft-success-status) · abs-dev, bch-dev",
+            f"1 breaking, 0 additive: run-1 against {FILE}; 2 facts not accepted yet",
+        ],
+    )
+    (change,) = json.loads(run_command("drift", "--json")[1])
+    assert (change["severity"], change["change"], change["was"]) == ("breaking", "changed", "201")
+    assert [run_command("drift", name)[0] for name in ("run-1", str(first))] == [1, 0]
+    accepting = run_command("drift", "accept", "--realm", "abs-dev", "--clause", "draft-success-status")
+    assert accepting[1].splitlines()[-1] == f"accepted 1 change and 0 new facts of run-1: {FILE}"
+    assert [run_command("drift", "--realm", "abs-dev")[0], run_command("drift")[0]] == [0, 1]
+    assert run_command("drift", "accept")[0] == 0
+    assert run_command("drift")[:2] == (0, f"no drift: run-1 against {FILE}\n")
+    assert run_command("drift", "--realms")[1].startswith("0 points on which")
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "why"),
+    [
+        (None, ("drift",), "no run in 'reports' yet"),
+        ({}, ("drift", "elsewhere"), "no run 'elsewhere'"),
+        ({}, ("drift", "--clause", "list-envelop"), "did you mean 'list-envelope'"),
+        ({"complete": False}, ("drift", "accept"), "is not whole"),
+        ({"target": "dev"}, ("drift", "--baseline", "b.yaml"), "b.yaml is the baseline of sandbox"),
+        ('{"format": 2}', ("drift",), "is of another version of the suite"),
+        ("{", ("drift",), "is not JSON"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    run_command: RunCommand, latest: Callable[..., Path], tmp_path: Path, content: Any, words: Any, why: str
+) -> None:
+    (tmp_path / "b.yaml").write_text("format: 1\ntarget: sandbox\nrealms: []\nfacts: {}\n", "utf-8")
+    if content is not None:
+        folder = latest({}, **content if isinstance(content, dict) else {})
+        if isinstance(content, str):
+            (folder / "observations.json").write_text(content, "utf-8")
+    code, out, err = run_command(*words)
+    assert (code, out, err.count("\n")) == (4, "", 1)
+    assert why in err
 
 
 #: Cheap cases at silent points: lists, their envelope and order, statuses, reading without a token.

@@ -1,14 +1,34 @@
-"""Observations become flat facts, each with a name; shapes of answers are the same for the same service."""
+"""What cases noted and how requests were answered become flat facts, under the silent clause that speaks of them."""
 
-import itertools
 import json
+from dataclasses import replace
 from typing import Any
 
-import jsonschema_rs
 import pytest
 
-from contracts.evidence.observations import Sent, form_of, infer, normal, signature
-from contracts.history.observed_facts import Place, facts_of
+from contracts.evidence.observations import answers_of, put_together
+from contracts.evidence.record import Observation, Verdict
+from contracts.exchanges.exchange import Body, Exchange
+from contracts.history.observed_facts import Facts, Place
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.description import load_description
+from tests.meta import messages
+from tests.meta.evidence.sample_records import case, run_facts, run_record
+from tests.meta.messages import response
+
+CASE = "scenario/test_draft_life.py::test_a_draft[abs-dev]"
+UID = "rc-abcd-list-0001"
+BASE = "http://127.0.0.1:8080/base"
+JSON = {"content-type": "application/json; charset=utf-8"}
+PLACE = Place("draft-save-answer", "saveDraft", "abs-dev")
+WORDS = {"status": 201, "type": "application/json", "body": "object of createdOn"}
+ANSWERED: Facts = {PLACE: {"201 body": "object", "201 body.createdOn": "string date-time"}}
+
+
+def noted(seen: Any, answers: Facts | None = None) -> dict[str, Any]:
+    """The facts of one note beside answers."""
+    observation = Observation(PLACE.clause, PLACE.realm, PLACE.operation, CASE, seen)
+    return dict(put_together([observation], answers or {}).get(PLACE, {}))
 
 
 @pytest.mark.parametrize(
@@ -17,152 +37,113 @@ from contracts.history.observed_facts import Place, facts_of
         (201, {"seen": "201"}),
         (True, {"seen": "true"}),
         (3600.0, {"seen": "3600"}),
-        ("400 errors", {"seen": "400 errors"}),
         ({"create": 201, "update": 200}, {"create": "201", "update": "200"}),
         ({"empty": {"top": 400}}, {"empty.top": "400"}),
         ({"fault": "body:missing", "status": 400}, {"fault body:missing": "400"}),
         (["b", "a", "b"], {"seen": ("a", "b")}),
         ("this | that", {"seen": "this / that"}),
+        ({"order": None, "items": "10"}, {"items": "10"}),
+        (None, {}),
+        (WORDS, {"status": "201", "201 type": "application/json", "201 body": "object of createdOn"}),
     ],
 )
-def test_what_a_case_noted_is_named(made: Any, seen: Any, expected: dict[str, Any]) -> None:
-    (found,) = made.facts(made.observation("some-clause", "saveDraft", seen, "abs-dev")).values()
-    assert found == expected
+def test_what_a_case_noted_is_named(seen: Any, expected: dict[str, Any]) -> None:
+    assert noted(seen) == expected
 
 
-def test_what_could_not_be_told_is_no_fact(made: Any) -> None:
-    found = made.facts(
-        made.observation("some-clause", "listDrafts", {"order": None, "items": "10"}, "abs-dev")
+def test_a_body_in_words_gives_way_to_the_shape_of_exchanges() -> None:
+    assert noted(WORDS, ANSWERED) == ANSWERED[PLACE]
+    assert noted({**WORDS, "status": 404}, ANSWERED) == ANSWERED[PLACE] | {"status": "404"}
+
+
+def exchange(operation: str, status: int, answer: Any, *, uid: str = UID, signed_in: bool = True) -> Exchange:
+    described = load_description().operations[operation]
+    names = {name: uid if name in ("uid", "identifier") else "7" for name in described.path_parameters}
+    content = b"" if answer is None else (answer if isinstance(answer, str) else json.dumps(answer)).encode()
+    return messages.exchange(
+        response(status, content, JSON if answer else {}),
+        operation,
+        {"Authorization": "Bearer [redacted]"} if signed_in else {},
+        json.dumps({"header": {"identifier": uid}, "firstName": "Ana"}).encode(),
+        id=f"main-{operation}-{status}-{uid}-{answer}",
+        case=CASE,
+        method=described.method,
+        url=described.url(BASE, **names),
     )
-    assert list(found.values()) == [{"items": "10"}]
-    assert made.facts(made.observation("some-clause", "listDrafts", None)) == {}
 
 
-def test_several_notes_at_one_point_are_alternatives(made: Any) -> None:
-    both = made.observation("some-clause", "listDrafts", 401, "abs-dev") + made.observation(
-        "some-clause", "listDrafts", 400, "abs-dev"
-    )
-    assert made.facts(both) == {Place("some-clause", "listDrafts", "abs-dev"): {"seen": "400 | 401"}}
+def told(*exchanges: Exchange, outcome: Verdict = Verdict.PASS) -> dict[str, dict[str, Any]]:
+    """Facts by clause and operation, but for the statuses of successes."""
+    clauses = tuple(clause.id for clause in load_catalogue())
+    run = run_facts(base_url=BASE, clauses=clauses)
+    cases = [case("x", outcome, id=each.case) for each in exchanges]
+    found = answers_of(run_record(run, cases, exchanges={each.id: each for each in exchanges}))
+    return {f"{p.clause} {p.operation}": v for p, v in found.items() if v.keys() != {"status"}}
 
 
-def test_a_body_in_words_gives_way_to_its_inferred_shape(made: Any) -> None:
-    words = {"status": 201, "type": "application/json", "body": "object of createdOn, identifier"}
-    seen = made.observation("draft-save-answer", "saveDraft", words, "abs-dev")
-    place = Place("draft-save-answer", "saveDraft", "abs-dev")
-    flat = made.facts(
-        seen, answers=[made.answer("draft-save-answer", "saveDraft", 201, made.record, "abs-dev")]
-    )
-    assert flat[place] == {
-        "201 body": "object",
-        "201 body.createdOn": "string date-time",
-        "201 body.identifier": "string",
+SAVED = exchange("saveDraft", 201, {"identifier": UID, "createdOn": "2026-11-21T12:00:00Z", "n": 1})
+AGAIN = exchange("saveDraft", 201, {"identifier": UID, "createdOn": None, "tags": [{"a": 2.5}], "n": 1.5})
+
+
+def test_accepted_requests_tell_type_and_shape_member_by_member() -> None:
+    assert told(SAVED, AGAIN)["draft-save-answer saveDraft"] == {
         "201 type": "application/json",
+        "201 body": "object",
+        "201 body.createdOn": "null | string date-time",
+        "201 body.identifier": "string",
+        "201 body.n": "number",
+        "201 body.tags": "array, optional",
+        "201 body.tags[]": "object",
+        "201 body.tags[].a": "number",
     }
-    assert made.facts(seen)[place]["201 body"] == "object of createdOn, identifier"
-
-
-def test_the_status_of_a_refusal_stays_beside_its_shape(made: Any) -> None:
-    words = {"status": 404, "type": "application/json", "body": "object of message"}
-    seen = made.observation("draft-failure-status", "getDraft", words, "abs-dev")
-    flat = made.facts(
-        seen, answers=[made.answer("draft-failure-status", "getDraft", 404, made.record, "abs-dev")]
-    )
-    assert flat[Place("draft-failure-status", "getDraft", "abs-dev")]["status"] == "404"
-
-
-def test_statuses_of_success_are_noted_where_no_case_notes_them(made: Any) -> None:
-    answers = [made.answer("workflow-answer", "updateWorkflowRecord", 200, made.record, "abs-dev")]
-    place = Place("workflow-success-status", "updateWorkflowRecord", "abs-dev")
-    assert made.facts(answers=answers)[place] == {"status": "200"}
-    noted = made.observation("workflow-success-status", "updateWorkflowRecord", 200, "abs-dev")
-    assert made.facts(noted, answers=answers)[place] == {"seen": "200"}
-
-
-OWN = frozenset({"rc-own-000001"})
-SENT = Sent(frozenset({"header", "firstName"}), OWN, OWN)
-SAMPLES = [
-    {"id": 1, "on": "2026-11-21T12:00:00.5Z", "tags": []},
-    {"id": 2.5, "on": None, "tags": [{"name": "a"}], "note": "x"},
-    {"id": 3, "on": "2026-11-21T12:00:00.5Z", "tags": [{"name": None}]},
-]
-
-
-def test_the_order_of_samples_leaves_no_trace() -> None:
-    schemas = {json.dumps(infer(order)) for order in itertools.permutations(SAMPLES)}
-    assert len(schemas) == 1
-
-
-def test_every_sample_fits_the_schema_and_no_value_is_in_it() -> None:
-    schema = infer(SAMPLES)
-    validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
-    assert all(validator.is_valid(sample) for sample in SAMPLES)
-    assert "2026" not in json.dumps(schema)
-
-
-def test_a_shape_is_told_member_by_member() -> None:
-    flat = facts_of({"200": {"types": ["application/json"], "bodies": [], "schema": infer(SAMPLES)}})
-    assert flat == {
-        "200 type": "application/json",
-        "200 body": "object",
-        "200 body.id": "number",
-        "200 body.note": "string, optional",
-        "200 body.on": "null | string date-time",
-        "200 body.tags": "array",
-        "200 body.tags[]": "object",
-        "200 body.tags[].name": "null | string",
-    }
-
-
-def test_bodies_that_are_no_json_are_told_by_a_word() -> None:
-    flat = facts_of(
-        {"204": {"types": [], "bodies": ["empty"]}, "404": {"types": ["text/plain"], "bodies": ["text"]}}
-    )
-    assert flat == {"204 body": "empty", "404 type": "text/plain", "404 body": "text"}
 
 
 @pytest.mark.parametrize(
-    ("text", "form"),
+    ("refused", "place"),
     [
-        ("2026-11-21T12:00:00Z", "date-time"),
-        ("2026-11-21T12:00:00.123456+00:00", "date-time"),
-        ("2026-11-21", "date"),
-        ("a3bb189e-8bf9-3888-9912-ace4e6543002", "uuid"),
-        ("A3BB189E-8BF9-3888-9912-ACE4E6543002", "uuid"),
-        ("author@sandbox.test", "email"),
-        ("https://example.test/a?b=c", "uri"),
-        ("sandbox:author", None),
-        ("2026", None),
-        ("", None),
+        (exchange("getDraft", 404, {"message": "none"}), "draft-failure-status getDraft"),
+        (exchange("getDraft", 403, "no", signed_in=False), "token-missing-answer getDraft"),
+        (exchange("getDraft", 401, None), "token-missing-answer getDraft"),
+        (exchange("getDraft", 400, {}, uid="too-short"), "uid-refusal-answer getDraft"),
+        (exchange("updateContact", 400, {"errors": []}), "errors-status updateContact"),
+        (
+            exchange("updateWorkflowRecord", 403, {}, signed_in=False),
+            "workflow-message-place updateWorkflowRecord",
+        ),
     ],
 )
-def test_forms_of_texts_are_told_apart(text: str, form: str | None) -> None:
-    assert form_of(text) == form
+def test_a_refusal_stands_under_a_silent_clause_that_speaks_of_it(refused: Exchange, place: str) -> None:
+    assert list(told(refused)) == [place]
+    clause = load_catalogue().clause(place.partition(" ")[0])
+    assert (clause.level, refused.operation in clause.operations) == (Level.SILENT, True)
 
 
-def test_a_document_that_comes_back_loses_what_was_sent_and_keeps_what_was_added() -> None:
-    document = {"header": {"identifier": "rc-own-000001"}, "firstName": "Ana", "_revision": 3}
-    assert normal("getDraft", document, SENT) == {"_revision": 3}
-    assert normal("getDraft", {"body": document, "owner": "x"}, SENT) == {
-        "body": {"_revision": 3},
-        "owner": "x",
-    }
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SAVED, case="property/test_generated_faults.py::test_x"),
+        replace(SAVED, case="[cleaning]"),
+        replace(SAVED, fault="503 from the gateway"),
+        replace(SAVED, response=None),
+        replace(SAVED, realm="ort-dev"),
+        replace(SAVED, response=replace(SAVED.answer, status=500)),
+        replace(SAVED, url=f"{BASE}/api/v2023/documents/{UID}/versions/draft"),
+    ],
+    ids=["generated", "housekeeping", "fault", "no-answer", "foreign-realm", "server-error", "other-address"],
+)
+def test_what_says_nothing_steady_of_an_operation_is_left_out(other: Exchange) -> None:
+    assert told(other) == {}
+    assert told(SAVED, outcome=Verdict.FAIL) == {}
 
 
-def test_a_draft_without_a_header_says_nothing_of_the_service() -> None:
-    assert normal("getDraft", {"firstName": 17}, SENT) is None
-
-
-def test_a_list_of_drafts_keeps_the_runs_own() -> None:
-    own, foreign = {"id": "rc-own-000001", "size": 1}, {"id": "somebody-elses", "size": 1, "legacy": True}
-    assert normal("listDrafts", {"items": [foreign, own], "links": []}, SENT) == {"items": [own], "links": []}
-    assert normal("listDrafts", [foreign], SENT) == []
-
-
-def test_keys_that_are_values_are_put_together() -> None:
-    assert normal("saveDraft", {"versions": {"17": {"on": "x"}}}, SENT) == {"versions": {"*": {"on": "x"}}}
-
-
-def test_equal_shapes_have_one_signature() -> None:
-    same = [signature({"a": 1, "b": ["x"]}), signature({"b": ["y", "z"], "a": 2})]
-    assert same[0] == same[1] != signature({"a": "1", "b": ["x"]})
-    assert signature([{"a": 1}]) != signature([{"a": 1}, {"b": 1}])
+def test_what_was_sent_and_what_is_somebody_elses_leave_no_shape() -> None:
+    read = exchange("getDraft", 200, {"header": {"identifier": UID}, "firstName": "Ana", "etag": "x"})
+    foreign = exchange("getDraft", 200, {"header": {}, "theirs": 1}, uid="somebody-elses-1")
+    mine, others = {"id": UID, "size": 1}, {"id": "somebody-elses-1", "legacy": True}
+    listed = exchange("listDrafts", 200, [mine, others])
+    cut = Body(b'{"id": 8, "more"', 20, whole=False)
+    long = replace(exchange("createAttachment", 201, {}), response=replace(SAVED.answer, body=cut))
+    found = told(SAVED, read, foreign, listed, long, exchange("getAttachment", 200, "the content"))
+    assert found["draft-get-answer getDraft"].keys() == {"200 body", "200 body.etag", "200 type"}
+    assert "200 body[].legacy" not in found["list-fields listDrafts"]
+    assert not [place for place in found if "Attachment" in place]

@@ -73,7 +73,7 @@ def test_every_writer_writes_whatever_a_service_answers(
                 json.loads(text, parse_constant=refuse)
     ET.parse(folder / "junit.xml")  # noqa: S314 - our own
     content = json.loads((folder / "observations.json").read_text("utf-8"))
-    assert any(each["operation"] == "saveDraft" for each in content["answers"])
+    assert any(each["operation"] == "saveDraft" for each in content["observed"])
 
 
 def answering(values: list[Any], token: str) -> Callable[[Journal], None]:

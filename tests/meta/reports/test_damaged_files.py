@@ -20,7 +20,6 @@ from contracts.evidence.run_comparison import realms_of_operations
 from contracts.evidence.run_folder import collect
 from contracts.exchanges import har
 from contracts.history import baseline, runs
-from contracts.history.observed_facts import read_facts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.manual.check import CheckOptions, check_archive
@@ -72,7 +71,7 @@ class File:
 
 
 def _facts_of(path: Path) -> object:
-    return read_facts(observations.read(path.parent))
+    return observations.read(path.parent).facts
 
 
 def _history(path: Path) -> object:
@@ -93,7 +92,7 @@ FILES = [
         (baseline.DriftSettings,),
     ),
     File("past.json", lambda path: runs.read_past(path.parent), (runs.Past,)),
-    File("history-entry.json", _history, (runs.Entry, runs.Folded), lines=True),
+    File("history-entry.json", _history, (runs.Entry,), lines=True),
     File("journal-gw0.jsonl", lambda path: collect(path.parent), lines=True),
     File(
         "ledger.jsonl",

@@ -9,7 +9,8 @@ import jsonschema_rs
 import pytest
 
 from contracts.file_formats import plain
-from contracts.history.observed_facts import Change, Kind
+from contracts.history.drift import compare
+from contracts.history.observed_facts import Facts, Place
 from contracts.proving import trials
 from contracts.session.draft_cleanup import Draft
 from contracts.session.ledger import Ledger, read_entries
@@ -73,15 +74,10 @@ def test_lines_of_a_ledger_and_of_a_sweep_fit(tmp_path: Path) -> None:
 
 
 def test_changes_as_drift_prints_them_fit() -> None:
-    changes = [
-        plain(
-            Change(
-                kind, "list-fields", "listDrafts", ("abs-dev", "bch-dev"), "200 items.name", was, now
-            ).entry
-        )
-        for kind in Kind
-        for was, now in (("text", None), (None, "number"), ("text", "number"))
-    ]
+    place = Place("list-fields", "listDrafts", "abs-dev")
+    was: Facts = {place: {"200 body": "object", "200 body.a": "string"}}
+    now: Facts = {place: {"200 body": "object", "200 body.a": "number"}}
+    changes = [plain(change) for change in compare(was, now)]
     assert mistakes("changes", [changes]) == []
     assert mistakes("changes", [[{**changes[0], "severity": "grave"}]])
 

@@ -1,0 +1,180 @@
+"""The history file: a run a line, bounded, never lost to a damaged line; trends, and the commands that show them."""
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import UsageError
+from contracts.history.runs import (
+    Entry,
+    History,
+    Past,
+    Seen,
+    append,
+    line_of,
+    past_of,
+    read,
+    read_line,
+    read_past,
+    trends,
+    write_past,
+)
+from tests.meta.program import RunCommand
+from tests.meta.schemas import mistakes
+
+Made = Callable[..., Entry]
+PLACE = ("draft-get-content", "abs-dev")
+HISTORY = Path("reports") / "history.jsonl"
+#: A line of an earlier version, which put old runs together.
+FOLDED = (
+    '{"format":1,"target":"sandbox","until":"2026-11-01T00:00:00+00:00","runs":7,"cells":{},"series":"gate"}'
+)
+
+
+def test_an_entry_reads_back_from_its_line(made_run: Made) -> None:
+    for entry in (made_run(1), made_run(2, "fail", target="naïve")):
+        line = line_of(entry)
+        assert line.isascii()
+        assert read_line(line) == entry
+        assert mistakes("history", [json.loads(line)]) == []
+    assert read_line(FOLDED) is None
+
+
+@pytest.mark.parametrize(
+    "line", ["", "{", "[]", '{"format":2}', '{"format":1}', '{"format":1,"run":"x","started":"yesterday"}']
+)
+def test_a_line_that_is_no_entry_is_refused(line: str) -> None:
+    with pytest.raises(UsageError):
+        read_line(line)
+
+
+def test_runs_are_appended_once_and_leave_earlier_lines_untouched(made_run: Made, tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "history.jsonl"
+    assert read(path) == History()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda day: append(path, made_run(day)), range(1, 21)))
+    before = path.read_text()
+    append(path, made_run(2))
+    assert (path.read_text(), len(read(path).entries), read(path).damaged) == (before, 20, {})
+    append(path, made_run(21))
+    assert path.read_text().startswith(before)
+
+
+def test_a_damaged_line_is_named_passed_over_and_kept_while_the_oldest_runs_go(
+    made_run: Made, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.jsonl"
+    damaged = '{"format":1,"run":"half a li'
+    path.write_text(f"{FOLDED}\n{line_of(made_run(1))}\n{damaged}")
+    append(path, made_run(2), keep=3)
+    assert [entry.run for entry in read(path).entries] == [made_run(1).run, made_run(2).run]
+    assert [where.startswith(f"{path}:3: is not JSON") for where in read(path).damaged] == [True]
+    for day in range(3, 9):
+        append(path, made_run(day), keep=3)
+        append(path, made_run(day, target="dev", run=f"dev-{day}"), keep=3)
+    assert damaged in path.read_text().splitlines()
+    assert {len(read(path).of(target)) for target in ("sandbox", "dev")} == {3}
+
+
+def test_a_history_that_cannot_be_used_is_one_line(made_run: Made, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot read the history"):
+        read(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot write the history"):
+        append(tmp_path / "file" / "history.jsonl", made_run(1))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "green", "red", "flips"),
+    [
+        (("pass",), 1, None, 0),
+        (("fail",), None, 1, 0),
+        (("pass", "fail", "inconclusive", "error"), 1, 2, 1),
+        (("fail", "pass"), 2, None, 1),
+        (("pass", "fail", "pass", "fail"), 3, 4, 3),
+        (("observed", "advisory", "deviation"), 1, 2, 1),
+        (("inconclusive",), None, None, 0),
+    ],
+)
+def test_green_and_red_are_told_from_neither(
+    made_run: Made, verdicts: tuple[str, ...], green: int | None, red: int | None, flips: int
+) -> None:
+    runs = tuple(made_run(day, verdict) for day, verdict in enumerate(verdicts, start=1))
+    found = trends(History(runs), "sandbox")[PLACE]
+    assert found.last_green == (made_run(green).started if green else None)
+    assert found.red_since == (made_run(red).started if red else None)
+    assert (found.flips, found.flaky, found.requests, found.seconds) == (flips, flips > 1, 4.0, 0.25)
+
+
+def test_targets_and_series_are_kept_apart(made_run: Made) -> None:
+    other = made_run(2, "fail", run="x", target="dev")
+    runs = (made_run(1, series="gate in abs-dev"), other, made_run(2, "fail", series="gate in bch-dev"))
+    history = History(runs)
+    assert (history.targets, history.series_of("sandbox")) == (
+        ("sandbox", "dev"),
+        ("gate in bch-dev", "gate in abs-dev"),
+    )
+    assert trends(history, "sandbox")[PLACE].last_green is None
+    assert trends(history, "sandbox", series="gate in abs-dev")[PLACE].last_green == runs[0].started
+    assert [run.run for run in past_of(history, "sandbox", "gate in abs-dev").runs] == [runs[0].run]
+
+
+def test_a_finding_is_told_since_when_it_is(made_run: Made, tmp_path: Path) -> None:
+    other = {"errors-status": {"abs-dev": Seen("fail", 1, 0.1)}}
+    runs = (made_run(1), made_run(2), made_run(3, cells=other), made_run(4, cells=other))
+    write_past(tmp_path, past_of(History(runs), "sandbox", "gate"))
+    past = read_past(tmp_path)
+    assert past == past_of(History(runs), "sandbox", "gate")
+    assert past.describe("errors-status", "abs-dev") == "red since 2026-11-03 12:00, not green before"
+    assert past.describe(*PLACE) == "new in this run, last green 2026-11-02 12:00"
+    assert past.describe("draft-delete-removes", "abs-dev") == "not judged in earlier runs"
+    assert (Past().describe(*PLACE), read_past(tmp_path / "none")) == ("", Past())
+
+
+def listed(run_command: RunCommand, *words: str) -> list[list[str]]:
+    ended = run_command("list", *words)
+    assert ended.code == 0, ended.err
+    return [line.split("  ") for line in ended.out.splitlines()]
+
+
+def test_what_is_red_or_flaky_is_listed_with_its_trend(run_command: RunCommand, made_run: Made) -> None:
+    assert run_command("list", "runs") == (0, "", "0 lines\n")
+    for day, verdict in enumerate(["pass", "fail", "fail"], start=1):
+        append(HISTORY, made_run(day, verdict))
+    red = ["draft-get-content", "abs-dev", "pFF", "red since 2026-11-02 12:00, last green 2026-11-01 12:00"]
+    assert listed(run_command, "red") == [red]
+    assert listed(run_command, "red", "--realm", "bch-dev") == listed(run_command, "flaky") == []
+    told = json.loads(run_command("explain", "draft-get-content", "--json")[1])["history"]["abs-dev"]
+    assert told["line"].startswith("  [pFF] red since 2026-11-02 12:00")
+    for day, verdict in enumerate(["pass", "fail", "pass"], start=4):
+        append(HISTORY, made_run(day, verdict))
+    flaky = ["draft-get-content", "abs-dev", "4", "pFFpFp", "last green 2026-11-06 12:00"]
+    assert listed(run_command, "flaky", "--operation", "getDraft") == [flaky]
+    append(HISTORY, made_run(7, "fail", series="nightly"))
+    with HISTORY.open("a") as file:
+        file.write("garbage\n")
+    assert len(listed(run_command, "red")) == 1
+    assert listed(run_command, "red", "--series", "gate") == []
+    assert run_command("list", "runs").err.startswith(f"{HISTORY}:8: is not JSON: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("runs", "--target", "dev"), "no runs on 'dev' in reports/history.jsonl; it holds sandbox"),
+        (("red", "--series", "nightly"), "no series 'nightly' on sandbox; there are 'gate'"),
+        (("runs", "--history", "nowhere.jsonl"), "there is no history nowhere.jsonl"),
+        (("runs", "--realm", "abs-dev"), "--realm says nothing about runs"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    run_command: RunCommand, made_run: Made, words: tuple[str, ...], why: str
+) -> None:
+    append(HISTORY, made_run(1))
+    code, _, err = run_command("list", *words)
+    assert code == 4
+    (line,) = err.splitlines()
+    assert why in line
