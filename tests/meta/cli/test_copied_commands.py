@@ -120,14 +120,6 @@ def test_a_finding_that_cannot_be_run_again_is_one_line(
     assert name in line or "none" in line
 
 
-def test_a_finding_of_a_service_is_not_looked_for_on_another(program: Program, kept: Kept) -> None:
-    service = {"name": "environment", "kind": "development", "base_url": "http://127.0.0.1:9"}
-    kept.altered(target=service, command="pytest cases")
-    ended = program("run", "--finding", kept.finding["id"], "--reports", str(kept.folder.parent))
-    assert (ended.code, ended.out) == (4, "")
-    assert "an address needs an account: set REGISTRY_EMAIL and REGISTRY_PASSWORD" in ended.err
-
-
 @pytest.mark.skipif(shutil.which("curl") is None, reason="this machine has no curl")
 def test_a_sandbox_served_by_hand_takes_the_pasted_request(program: Program, printed: Printed) -> None:
     (serve,) = printed.commands("sandbox")

@@ -61,14 +61,6 @@ def test_an_sdk_is_blocked_by_its_own_operation(uploads: Program) -> None:
     )
 
 
-def test_an_sdk_is_not_blocked_by_anothers_operation(program: Program) -> None:
-    (program.folder / "sdk.toml").write_text(TEXTS, encoding="utf-8")
-    ended = program("gate", *ON_SANDBOX, "--consumer", "sdk.toml", FAULT)
-    assert ended.code == 0, ended.out
-    assert ended.last.startswith("gate: pass: ")
-    assert verdict(program)["strict"] is True
-
-
 def test_an_accepted_contradiction_passes_and_is_shown_apart(uploads: Program) -> None:
     accept(uploads)
     ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", FAULT)
@@ -143,15 +135,6 @@ def assert_refused(ended: Ended, says: str) -> None:
     assert (ended.out, ended.err.count("\n")) == ("", 1)
 
 
-def test_the_consumer_of_a_kept_run_is_checked_as_for_a_gate(uploads: Program) -> None:
-    uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml")
-    (uploads.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
-    assert_refused(
-        uploads("gate", "--from", "reports", "--consumer", "sdk.toml"), "unknown operation 'saveDrafts'"
-    )
-    assert_refused(uploads("gate", "--from", "reports", "--max-age", "soon"), "--max-age takes a number")
-
-
 def test_two_gates_send_the_same_requests(program: Program) -> None:
     (program.folder / "sdk.toml").write_text(GENERATED, encoding="utf-8")
     for reports in ("one", "two"):
@@ -183,17 +166,12 @@ def requests(reports: Path) -> list[str]:
     ("words", "says"),
     [
         (("--consumer", "sdk.toml"), "sdk.toml:1: unknown operation 'saveDrafts'; did you mean 'saveDraft'?"),
-        (("--consumer", "nowhere.toml"), "no consumer file 'nowhere.toml'"),
         (("-k", "draft"), "-k is not for a gate"),
-        (("-qk", "draft"), "-k is not for a gate"),
         (("@words.txt",), "-m is not for a gate"),
         (("--seed=0",), "--seed is not for a gate"),
         (("--ignore-glob=*draft*",), "--ignore-glob is not for a gate"),
         (("--last-failed",), "--lf is not for a gate"),
-        (("--sw",), "--stepwise is not for a gate"),
-        (("--sw-skip",), "--stepwise-skip is not for a gate"),
         (("-x",), "--maxfail is not for a gate: a gate runs to its end"),
-        (("--maxfail=3",), "--maxfail is not for a gate"),
         (("--collect-only",), "--collect-only is not for a gate"),
         (("-o", "strict=false"), "-o is not for a gate"),
         (("-c", "other.ini"), "-c is not for a gate"),
@@ -260,19 +238,6 @@ def test_no_abbreviation_gets_past(program: Program) -> None:
         ended = program("gate", word)
         assert ended.code == 4, ended.out + ended.err
         assert f"unrecognized arguments: {word}" in ended.err
-
-
-def test_cases_of_other_operations_are_left_out_unless_they_alone_judge_a_clause(program: Program) -> None:
-    text = 'operations = ["createWorkflowRecordWithIdentifier"]\nrealms = ["ort-dev"]\n'
-    (program.folder / "sdk.toml").write_text(text, encoding="utf-8")
-    ended = program("run", "--consumer", "sdk.toml", "--collect-only", "-q")
-    assert ended.code == 0, ended.out
-    taken = [line for line in ended.out.splitlines() if "::" in line]
-    assert all("[ort-dev" in line for line in taken)
-    assert any("test_workflow_rows.py" in line for line in taken)
-    assert not any("test_draft_life.py" in line for line in taken)
-    # The clause is on both ways to create; its only case goes the way without an identifier.
-    assert any("batch" in line for line in taken), taken
 
 
 def test_a_run_of_some_cases_calls_nothing_gone_that_every_case_looks_for(program: Program) -> None:

@@ -53,10 +53,6 @@ def test_an_interruption_while_it_is_imported_is_one_line() -> None:
     assert (ended.returncode, ended.stderr) == (2, "registry-contracts: interrupted\n")
 
 
-#: Shared options whose help says what they are in that command.
-WORDED_APART = {"strict"}
-
-
 def options(command: click.Command) -> dict[str, click.Option]:
     """The options of a command by name."""
     return {str(each.name): each for each in command.params if isinstance(each, click.Option)}
@@ -66,17 +62,6 @@ def test_a_gate_takes_what_a_run_takes_but_for_what_would_make_it_partial() -> N
     partial = {"profile", "clause", "operation", "finding", "seed", "first"}
     assert options(run).keys() - options(gate).keys() == partial
     assert options(gate).keys() - options(run).keys() == {"kept", "max_age"}
-
-
-def test_a_shared_option_is_the_same_in_both() -> None:
-    ours, theirs = options(run), options(gate)
-    for name in theirs.keys() & ours.keys():
-        one, other = (
-            (each.metavar, each.multiple, each.is_flag, repr(each.type))
-            for each in (ours[name], theirs[name])
-        )
-        assert one == other, name
-        assert (ours[name].help == theirs[name].help) == (name not in WORDED_APART), name
 
 
 def test_an_address_stands_for_a_target_and_not_beside_one() -> None:

@@ -166,16 +166,6 @@ def plain(python: Path, tmp_path: Path) -> None:
     lend(python, (), tmp_path / "lent")
 
 
-@pytest.mark.usefixtures("plain")
-def test_what_runs_is_the_wheels(python: Path) -> None:
-    asked = "import contracts, contracts.interface.location as l; print(contracts.__file__); print(l.cases_directory())"
-    ended = subprocess.run(
-        [python, "-c", asked], cwd="/", capture_output=True, text=True, check=True, timeout=PATIENCE
-    )
-    root = str(python.parents[1])
-    assert [line.startswith(root) for line in ended.stdout.splitlines()] == [True, True], ended.stdout
-
-
 @pytest.mark.usefixtures("with_sandbox")
 def test_a_gate_works_in_another_repository_and_writes_nothing_but_reports(installed: Installed) -> None:
     ended = installed("gate", "--target", "sandbox", "--consumer", "sdk.toml", "--workers", "2")
@@ -196,16 +186,6 @@ def test_a_gate_works_in_another_repository_and_writes_nothing_but_reports(insta
     assert installed("drift", "show").returncode == 0
     assert installed.written() == {"sdk.toml", "reports"}
     assert installed.left_private() == []
-
-
-@pytest.mark.usefixtures("with_sandbox")
-def test_packages_of_the_same_name_earlier_on_the_path_are_not_imported(installed: Installed) -> None:
-    (installed.folder / HIDDEN).unlink()  # what stands on the path on purpose may hide the standard library
-    ended = installed(
-        *("run", "--profile", "smoke", "--realm", "abs-dev", "--workers", "2"),
-        PYTHONPATH=str(installed.folder),
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 @pytest.mark.usefixtures("plain")

@@ -54,13 +54,6 @@ def test_the_examples_for_gitlab_keep_its_schema(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_the_schema_sees_a_mistake(tmp_path: Path) -> None:
-    spoilt = tmp_path / "gate.yml"
-    text = (CHECKOUT / ".github" / "workflows" / "gate.yml").read_text(encoding="utf-8")
-    spoilt.write_text(text.replace("runs-on:", "run-on:"), encoding="utf-8")
-    assert against_schema(spoilt).returncode == 1
-
-
 def commands(text: str) -> list[list[str]]:
     """The lines in which a text calls the program, as words."""
     lines = text.replace("\\\n", " ").splitlines()
@@ -133,13 +126,6 @@ def test_the_gate_says_its_code_and_leaves_a_summary(tmp_path: Path) -> None:
     )
 
 
-def test_the_gate_hands_a_bad_code_on(tmp_path: Path) -> None:
-    asked = {"TARGET": "sandbox", "CONSUMER": "nowhere.toml", "WORKERS": "1"}
-    ended = run_script(script_of("gate.yml", "gate", "Gate"), tmp_path, **asked)
-    assert ended.returncode == 4
-    assert (tmp_path / "output").read_text("utf-8") == "exit-code=4\n"
-
-
 def test_a_night_is_one_run_that_a_release_can_ask() -> None:
     content = yaml.safe_load((CHECKOUT / ".github/workflows/nightly.yml").read_text("utf-8"))
     (job,) = content["jobs"].values()
@@ -148,10 +134,3 @@ def test_a_night_is_one_run_that_a_release_can_ask() -> None:
     assert run == 'registry-contracts run --target "$TARGET" --profile nightly --workers 2'
     kept = next(each["with"]["name"] for each in job["steps"] if each.get("name") == "Report")
     assert f"name: {kept}\n          path: night" in (CHECKOUT / "docs" / "ci.md").read_text("utf-8")
-
-
-def test_every_secret_that_a_step_uses_is_one_that_the_gate_takes() -> None:
-    text = (CHECKOUT / ".github" / "workflows" / "gate.yml").read_text(encoding="utf-8")
-    # YAML reads the key `on` as true.
-    taken = set(yaml.safe_load(text)[True]["workflow_call"]["secrets"])
-    assert set(re.findall(r"secrets\.([A-Z_]+)", text)) == taken
