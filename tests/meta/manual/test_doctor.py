@@ -107,15 +107,6 @@ def test_a_contradiction_that_reading_shows_is_named(
     assert "contradicts list-top" in texts(content, "listDrafts in abs-dev")
 
 
-def test_a_realm_that_wants_capitals_is_named(
-    command: RunCommand, monkeypatch: pytest.MonkeyPatch, serve: Serve
-) -> None:
-    aim(monkeypatch, serve(in_capitals).url)
-    content = looked(command, code=4)
-    assert "it answers to 'ABS-DEV'" in texts(content, "abs-dev")
-    assert 'sent_as = "ABS-DEV"' in texts(content, "realms")
-
-
 def test_init_writes_the_spelling_that_alone_is_known(
     command: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, serve: Serve
 ) -> None:

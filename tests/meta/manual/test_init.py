@@ -99,24 +99,6 @@ def test_what_was_written_is_read_as_a_target(command: RunCommand, here: Path, a
     assert (contact["type"], contact["firstName"]) == (CONTACT["type"], "Sample")
 
 
-@pytest.mark.parametrize(
-    ("contacts", "refused", "draft"),
-    [(False, False, "permit"), (True, False, None), (True, True, "permit")],
-)
-def test_a_draft_is_learned_where_no_contact_is_known_to_serve(
-    command: RunCommand, here: Path, archive: Archive, contacts: bool, refused: bool, draft: str | None
-) -> None:
-    path = "/api/v2013/documents/a-draft-of-mine/versions/draft?schema="
-    entries = recording() if contacts else []
-    entries += [recorded("PUT", f"{path}contact", 400, {}, CONTACT, "abs-dev")] if refused else []
-    entries.append(recorded("PUT", f"{path}permit", 201, {}, DOCUMENT, "abs-dev"))
-    ended = command("init", "dev", "--from-har", archive(entries))
-    settings = written(here)["realm"]["abs-dev"]
-    assert settings.get("draft_schema") == draft
-    assert ("draft_document" in settings) == (draft is not None)
-    assert ("saved a draft of 'permit' in abs-dev" in ended.out) == (draft is None)
-
-
 @pytest.mark.parametrize(("words", "kept"), [((), False), (("--keep-personal-data",), True)])
 def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_stays(
     command: RunCommand, here: Path, archive: Archive, words: tuple[str, ...], kept: bool
@@ -139,18 +121,6 @@ def test_production_gives_no_address_and_its_realms_nothing(
     assert "a-locked-record" not in (here / "targets" / "dev.toml").read_text("utf-8")
 
 
-def test_an_identifier_that_breaks_the_rule_is_not_taken(
-    command: RunCommand, here: Path, archive: Archive
-) -> None:
-    update = "/api/v2023/documents/schemas/permit/short"
-    entries = [
-        recorded("PUT", update, status, answer, {}, "abs-dev")
-        for status, answer in ((200, {}), (400, LOCKED))
-    ]
-    assert command("init", "dev", "--from-har", archive(entries)).code == 0
-    assert written(here)["realm"]["abs-dev"] == {"workflow_schema": "permit"}
-
-
 def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
     command: RunCommand, here: Path, archive: Archive
 ) -> None:
@@ -162,19 +132,6 @@ def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
     assert settings["realm"]["abs-dev"]["sent_as"] == "ABS-DEV"
     assert settings["names"] == {"scheme": "Ticket"}
     assert "sent_as" not in written(here, "both")["realm"]["abs-dev"]
-
-
-def test_the_target_is_looked_at_where_the_author_is_known(
-    command: RunCommand, here: Path, faithful: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = tomllib.loads(faithful.read_text("utf-8"))["base_url"]
-    monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
-    monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
-    ended = command("init", "dev", "--base-url", address)
-    assert ended.code == 0, ended
-    assert "signs in" in ended.out
-    assert ended.last.startswith("next: registry-contracts doctor --target dev")
-    assert written(here)["realms"] == ["abs-dev", "bch-dev", "chm-dev", "ort-dev"]
 
 
 def test_an_environment_that_stands_in_the_way_is_told_and_the_file_stays(
@@ -238,19 +195,6 @@ def test_a_recording_that_cannot_be_used_is_refused_in_one_line(
     assert not (here / "targets").exists()
 
 
-def test_a_recording_without_bodies_says_what_it_could_not_show(
-    command: RunCommand, here: Path, archive: Archive
-) -> None:
-    entries = recording()
-    for each in entries:
-        each["request"].pop("postData", None)
-        each["response"]["content"] = {"size": 0, "mimeType": "application/json"}
-    ended = command("init", "dev", "--from-har", archive(entries))
-    assert ended.code == 0
-    assert "no response of the recording has a body" in ended.out
-    assert "workflow_document" not in written(here)["realm"]["abs-dev"]
-
-
 def test_ctrl_c_while_it_looks_says_that_the_settings_are_written(
     command: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,17 +208,6 @@ def test_ctrl_c_while_it_looks_says_that_the_settings_are_written(
     assert ended.code == 2
     assert "targets/dev.toml is written; the target was not looked at" in ended.err
     assert written(here)["base_url"] == "https://one.example"
-
-
-def test_a_folder_that_takes_no_file_is_one_line_and_leaves_nothing(
-    command: RunCommand, here: Path, archive: Archive
-) -> None:
-    (here / "targets").mkdir()
-    (here / "targets" / "samples").write_text("no folder", "utf-8")
-    ended = command("init", "dev", "--from-har", archive(recording()))
-    assert (ended.code, ended.err.count("\n")) == (4, 1)
-    assert "cannot write to 'targets'" in ended.err
-    assert [path.name for path in (here / "targets").iterdir()] == ["samples"]
 
 
 @pytest.mark.parametrize(
