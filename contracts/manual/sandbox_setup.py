@@ -25,7 +25,7 @@ def faults(*, fixed: bool = False) -> Sequence[Breakage] | None:
     except ModuleNotFoundError:
         return None
     chosen = population.fixed_set() if fixed else population.population().values()
-    return [Breakage(fault.name, fault.sentence, fault.clauses, fault.operations) for fault in chosen]
+    return [Breakage(fault.name, fault.sentence, fault.breaks, fault.at) for fault in chosen]
 
 
 def variants() -> Sequence[Breakage] | None:

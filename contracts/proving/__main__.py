@@ -33,6 +33,13 @@ _PARTS = ("fixed", "drawn", "manners")
     "--seed", type=int, help="Of the draw and of manners; a fresh one by default, which is printed."
 )
 @click.option("--realm", metavar="REALM", default="", help="Run what is drawn or named in this realm.")
+@click.option(
+    "--profile",
+    type=click.Choice(["smoke", "gate", "nightly"]),
+    default="gate",
+    show_default=True,
+    help="Of the runs on drawn faults.",
+)
 @click.option("--to-the-end", "whole", is_flag=True, help="Do not stop a trial at its finding.")
 @click.option("--floor", type=_FILE, help="File with a share of found faults that a draw may not fall below.")
 @click.option("--land", type=_FILE, help="Write the share that this draw found into this file.")
@@ -70,6 +77,7 @@ def command(*, parts: tuple[str, ...], **options: Any) -> int:
     Examples:
       python -m contracts.proving --clause draft-get-content
       python -m contracts.proving drawn --faults 200 --services 50
+      python -m contracts.proving drawn --faults 100 --services 0 --profile smoke
       python -m contracts.proving drawn --service gzip+list-hal --realm abs-dev
       python -m contracts.proving fixed drawn --seed 7 --floor .ci/drawn.json
     """  # noqa: D301 - click's mark for lines to be left as they are

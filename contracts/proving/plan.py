@@ -10,14 +10,13 @@ from typing import Final
 from zlib import crc32
 
 from contracts.errors import UsageError
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.proving.runs import Function
 from contracts.proving.services import AND, SLOW, cover, draw_services
 from contracts.proving.trials import FAITHFUL, Kind, Part, Trial
 from contracts.sandbox.faults import population
-from contracts.sandbox.faults.fault import ALWAYS, Fault
+from contracts.sandbox.faults.conditions import ALWAYS
+from contracts.sandbox.faults.fault import Fault
 from contracts.sandbox.variants import ALL as VARIANTS
 from contracts.sandbox.variants import chosen
 from contracts.sandbox.weather import ALL as WEATHERS
@@ -26,6 +25,8 @@ from contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: Seed of the fixed set.
 FIXED_SEED: Final = 1
+#: Clauses that take two realms to be seen broken.
+_BETWEEN_REALMS: Final = frozenset({"realm-drafts-apart", "realm-lists-apart"})
 #: A test function that finds none of so many faults of its clauses will find none.
 _MOST_TRIALS_OF_FUNCTION: Final = 12
 
@@ -33,14 +34,14 @@ _MOST_TRIALS_OF_FUNCTION: Final = 12
 def fixed_trials(faults: Iterable[Fault], realm: str = "") -> Iterator[Trial]:
     """Each fault before the cases of its clauses, in one realm; another one for each."""
     for fault in faults:
-        offered = realms_of(fault)
+        offered = fault.realms
         trial = _narrow(fault, realm or offered[crc32(fault.name.encode()) % len(offered)])
         # What shows once in so many times is found by repetition alone.
         yield (further(trial) or trial) if fault.rare else trial
 
 
 def _narrow(fault: Fault, realm: str) -> Trial:
-    return Trial(Part.FIXED, Kind.FAULT, fault.name, (realm,), FIXED_SEED, clauses=fault.clauses, narrow=True)
+    return Trial(Part.FIXED, Kind.FAULT, fault.name, (realm,), FIXED_SEED, clauses=fault.breaks, narrow=True)
 
 
 def further(trial: Trial) -> Trial | None:
@@ -52,35 +53,19 @@ def further(trial: Trial) -> Trial | None:
         return None
     if trial.profile == "nightly":
         return replace(trial, profile="gate", realms=trial.realms[:1], narrow=False)
-    return replace(trial, profile="nightly", realms=realms_of(population.load(trial.name)))
+    return replace(trial, profile="nightly", realms=population.load(trial.name).realms)
 
 
 def trials_of_function(name: str, function: Function) -> list[Trial]:
     """What may show that a test function finds something: faults that break its clauses, the nearest first."""
     home = set(DEVELOPMENT_REALMS) if ANY_REALM in function.realms else set(function.realms)
-    near = [
-        fault for fault in population.fixed_set() if not function.clauses.keys().isdisjoint(fault.clauses)
-    ]
-    near.sort(key=lambda fault: len(set(fault.operations) - function.operations))
+    near = [fault for fault in population.fixed_set() if not function.clauses.keys().isdisjoint(fault.breaks)]
+    near.sort(key=lambda fault: len(set(fault.at) - function.operations))
     return [
         replace(_narrow(fault, realm), profile=function.profile, only=(name,))
         for fault in near[:_MOST_TRIALS_OF_FUNCTION]
-        for realm in [realm for realm in realms_of(fault) if realm in home][:1]
+        for realm in [realm for realm in fault.realms if realm in home][:1]
     ]
-
-
-def realms_of(fault: Fault) -> tuple[str, ...]:
-    """Where a fault can show: in the realms of its clauses, where its operations are found."""
-    if fault.realms:
-        return fault.realms
-    catalogue, described = load_catalogue(), load_description().operations
-    of_clauses = {realm for clause in fault.clauses for realm in catalogue.clause(clause).realms}
-    homes = [set(described[operation].realms) for operation in fault.operations]
-    for found in (set.intersection(*homes), set.union(*homes)):
-        common = tuple(realm for realm in DEVELOPMENT_REALMS if realm in of_clauses & found)
-        if common:
-            return common
-    return DEVELOPMENT_REALMS[:1]
 
 
 def calm_trials() -> Iterator[Trial]:
@@ -114,11 +99,16 @@ def faithful_trial(
     return Trial(Part.FIXED, Kind.SERVICE, FAITHFUL, (realm,), seed, profile, only=tuple(functions))
 
 
-def fault_trial(fault: Fault, seed: int, realm: str = "") -> Trial:
-    """A whole gate on a fault, in a realm that the seed draws among those in which the fault shows."""
+def fault_trial(fault: Fault, seed: int, realm: str = "", profile: str = "gate") -> Trial:
+    """A whole gate on a fault, in a realm that the seed draws among those in which the fault shows.
+
+    What tells realms apart shows in a run of several.
+    """
     chance = Random(f"realm {seed} {fault.name}")  # noqa: S311 - nothing secret hangs on it
-    drawn = chance.choice(fault.realms or DOCUMENT_REALMS)
-    return Trial(Part.DRAWN, Kind.FAULT, fault.name, (realm or drawn,), seed, clauses=fault.clauses)
+    several = not _BETWEEN_REALMS.isdisjoint(fault.breaks)
+    drawn = fault.realms if several else (chance.choice(fault.realms),)
+    realms = (realm,) if realm else drawn
+    return Trial(Part.DRAWN, Kind.FAULT, fault.name, realms, seed, profile, clauses=fault.breaks)
 
 
 def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
@@ -133,12 +123,14 @@ def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
     return Trial(part, Kind.SERVICE, name, (realm or drawn,), seed)
 
 
-def drawn_trials(faults: int, services: int, seed: int, realm: str = "") -> Iterator[Trial]:
-    """Whole gates on drawn services and on drawn faults of level must."""
+def drawn_trials(
+    faults: int, services: int, seed: int, realm: str = "", profile: str = "gate"
+) -> Iterator[Trial]:
+    """Whole gates on drawn services, and whole runs of a profile on drawn faults of level must."""
     for name in draw_services(services, seed):
         yield service_trial(Part.DRAWN, name, seed, realm)
     for fault in population.draw(faults, seed):
-        yield fault_trial(fault, seed, realm)
+        yield fault_trial(fault, seed, realm, profile)
 
 
 #: Figures of weathers that runs of few requests meet too: of the profile smoke, and of the cases of one clause.
@@ -187,7 +179,7 @@ def manners_trials(kills: int, seed: int) -> Iterator[Trial]:
             close,
             (_REALM,),
             seed,
-            clauses=fault.clauses,
+            clauses=fault.breaks,
             narrow=True,
             fault=fault.name,
             reachable=reachable,
@@ -202,6 +194,6 @@ def _canary(profile: str, words: str, seed: int, fault: Fault | None = None) -> 
 def _beneath(clause: str) -> Fault:
     """The first fault that breaks a clause alone, always and in each realm."""
     for fault in population.population().values():
-        if set(fault.clauses) == {clause} and fault.condition == ALWAYS:
+        if fault.breaks == (clause,) and fault.when == ALWAYS:
             return fault
     raise UsageError(f"no fault breaks {clause} alone; the weather needs one")

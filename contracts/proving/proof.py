@@ -54,6 +54,7 @@ class Proof:
         kills: How many runs to kill.
         seed: Of the draw and of manners.
         realm: Judge here alone; empty for the realms that are due.
+        profile: Of the runs on drawn faults.
         whole: Do not end a trial at its finding.
         jobs: Trials side by side.
         reports: Folder for the report, the results, and the evidence of trials that need a look.
@@ -72,6 +73,7 @@ class Proof:
     kills: int = 4
     seed: int | None = None
     realm: str = ""
+    profile: str = "gate"
     whole: bool = False
     jobs: int = 4
     reports: Path = Path("reports/proof")
@@ -111,7 +113,7 @@ def _fixed(proof: Proof) -> Iterator[Trial]:
     clauses = {load_catalogue().clause(clause).id for clause in proof.clauses}
     faults = [population.load(name) for name in proof.names]
     if not faults and not proof.variants:
-        faults = [fault for fault in population.fixed_set() if not clauses or fault.clauses[0] in clauses]
+        faults = [fault for fault in population.fixed_set() if not clauses or fault.breaks[0] in clauses]
     yield from fixed_trials(faults, proof.realm)
     for name in proof.variants:
         yield service_trial(Part.FIXED, name, 1, proof.realm)
@@ -121,10 +123,11 @@ def _drawn(proof: Proof, seed: int) -> Iterator[Trial]:
     if Part.DRAWN not in proof.parts:
         return
     if proof.narrowed:
-        yield from (fault_trial(population.load(name), seed, proof.realm) for name in proof.names)
+        faults = map(population.load, proof.names)
+        yield from (fault_trial(fault, seed, proof.realm, proof.profile) for fault in faults)
         yield from (service_trial(Part.DRAWN, name, seed, proof.realm) for name in proof.variants)
     else:
-        yield from drawn_trials(proof.faults, proof.services, seed, proof.realm)
+        yield from drawn_trials(proof.faults, proof.services, seed, proof.realm, proof.profile)
 
 
 def _manners(proof: Proof, seed: int) -> Iterator[Trial]:

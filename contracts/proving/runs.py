@@ -299,7 +299,7 @@ def _watch(trial: Trial, sandbox: Sandbox) -> Watch:
         sandbox,
         counting,
         # What goes to its end goes in its own order.
-        frozenset(fault.operations if fault and trial.stop else ()),
+        frozenset(fault.at if fault and trial.stop else ()),
         only=trial.only,
         stop=fault is not None and trial.stop,
         # Each report has to be able to write what such a service says.
@@ -321,7 +321,7 @@ def _words(trial: Trial, index: CaseIndex, folder: Path) -> Iterator[str]:
     elif index.are_own(trial.clauses):
         yield from (f"--clause={clause}" for clause in trial.clauses)
     elif trial.kind is Kind.FAULT:
-        yield from (f"--operation={operation}" for operation in population.load(trial.name).operations)
+        yield from (f"--operation={operation}" for operation in population.load(trial.name).at)
 
 
 def _trouble(watch: Watch, code: int) -> str:

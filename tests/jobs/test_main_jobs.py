@@ -30,7 +30,7 @@ ACCOUNTS: Final = {
     **{f"SANDBOX_{role.upper()}_PASSWORD": f"sandbox-{role}" for role in ACCOUNT_ROLES},
 }
 GATE: Final = "gate --target sandbox --consumer sdk.toml"
-FAULT: Final = "--sandbox-arguments '--fault lists/listDrafts/first-lost/always'"
+FAULT: Final = "--sandbox-arguments '--fault list-first-lost'"
 #: By name: operations of the SDK, a command, its exit code, and what its last line begins with.
 AT_THE_SANDBOX: Final = {
     **{operation: ([operation], GATE, 0, "gate: pass") for operation in ALL},

@@ -3,7 +3,6 @@
 `python -m tests.meta.published_tables` writes them; the tests of settings and proving tell when that is due.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
@@ -51,22 +50,16 @@ def _default(item: Field[Any]) -> str:
 
 
 def population_table() -> str:
-    """The population by family: operators, places, faults, and how many of them break a must clause."""
-    return "\n".join(_population_lines()) + "\n"
-
-
-def _population_lines() -> Iterator[str]:
-    faults = list(population().values())
-    yield "| family | operators | operations | faults | … of level must |"
-    yield "|---|---:|---:|---:|---:|"
-    for family in sorted(Counter(fault.family for fault in faults)):
-        members = [fault for fault in faults if fault.family == family]
-        operators = {fault.operator for fault in members}
-        operations = {operation for fault in members for operation in fault.operations}
+    """The population by family of clauses: rows, how many break a must clause, clauses and operations."""
+    faults = [(load_catalogue().clause(fault.breaks[0]).family, fault) for fault in population().values()]
+    lines = ["| family | rows | … of level must | clauses | operations |", "|---|---:|---:|---:|---:|"]
+    for family in (*sorted({family for family, _ in faults}), "all"):
+        members = [fault for own, fault in faults if family in (own, "all")]
         musts = sum(fault.level is Level.MUST for fault in members)
-        yield f"| {family} | {len(operators)} | {len(operations)} | {len(members)} | {musts} |"
-    musts = sum(fault.level is Level.MUST for fault in faults)
-    yield f"| all | | | {len(faults)} | {musts} |"
+        clauses = {clause for fault in members for clause in fault.breaks}
+        operations = {operation for fault in members for operation in fault.at}
+        lines.append(f"| {family} | {len(members)} | {musts} | {len(clauses)} | {len(operations)} |")
+    return "\n".join(lines) + "\n"
 
 
 def silences_table() -> str:

@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Final
 
-from contracts.sandbox.faults.effects import answer, edit, instead, refuse_before, send, signed_in
-from contracts.sandbox.faults.fault import (
+from contracts.sandbox.faults import effects as do
+from contracts.sandbox.faults.conditions import OF_FILES, OFTEN, ONCE
+from contracts.sandbox.faults.fault import Fault, row, sized
+from contracts.sandbox.faults.lists import page
+from contracts.sandbox.faults.messages import (
     Answer,
     Below,
-    Fault,
     Inject,
     Memory,
     Request,
     Where,
     answer_json,
     as_role,
-    items_of,
-    row,
-    with_items,
 )
-from contracts.sandbox.faults.lists import page
 
 _CREATE, _PERSIST, _LIST = "createAttachment", "persistTemporaryFile", "listAttachments"
 _EXISTS, _GET, _THUMBNAIL = "attachmentExists", "getAttachment", "getAttachmentThumbnail"
 _READS: Final = (_EXISTS, _GET, _THUMBNAIL)
-#: What a fault gives of a file that it cuts, in bytes.
-_BLOCK: Final = 32_768
+_SAME: Final = "attachment-download-same"
 _LARGE: Final = 64 * 1024
 _MEBIBYTE: Final = 1024**2
 _NOT_FOUND: Final = answer_json(404, {"message": "there is no such attachment of this document"})
 #: Numbers of a document's attachments, the oldest first, with the requests that made them.
 Uploads = dict[str, Request]
+Bytes = Callable[[bytes], bytes]
 
 
 def _uploads(request: Request, memory: Memory) -> Uploads:
@@ -48,7 +45,7 @@ def _persisted(upload: Request) -> bool:
     return upload.operation.id == _PERSIST
 
 
-def hiding(hidden: Callable[[Uploads], Uploads]) -> Inject:
+def _hiding(hidden: Callable[[Uploads], Uploads]) -> Inject:
     """Keep some attachments of a document out of its list, and let none of them be found."""
 
     async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
@@ -56,48 +53,41 @@ def hiding(hidden: Callable[[Uploads], Uploads]) -> Inject:
         if request.operation.id in _READS:
             return _NOT_FOUND if _number(request) in gone else None
         got, query = await below(request), dict(request.query)
-        everything = items_of((await below(request.with_query("top", "skip"))).json) or []
+        everything = (await below(request.with_query("top", "skip"))).items
         left = [item for item in everything if str(item.get("id")) not in gone]
         skip, top = query.get("skip", "0"), query.get("top", str(len(left)))
-        if not (got.success and skip.isdigit() and top.isdigit()):
-            return got
-        return with_items(got, lambda _: left[int(skip) :][: int(top)])
+        return got.with_items(lambda _: left[int(skip) :][: int(top)]) if (skip + top).isdigit() else got
 
     return effect
 
 
-def found(choose: Callable[[Request, Memory], str | None], *, instead: bool = False) -> Inject:
+def _found(choose: Callable[[Request, Memory], str | None], *, instead: bool = False) -> Inject:
     """Give the attachment of another number where there is none of the one asked for, or instead of it."""
 
     async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
         got = await below(request)
         number = choose(request, memory) if got.success == instead else None
         upload = memory.uploads.get(number or "")
-        if number is None or upload is None or not signed_in(request):
+        if number is None or upload is None or not request.signed_in:
             return got
-        where = {"uid": upload.uid, "attachmentId": number, "filename": upload.params.get("filename", "")}
-        return await below(replace(request, params=where))
+        filename = upload.params.get("filename", "")
+        return await below(request.with_params(uid=upload.uid, attachmentId=number, filename=filename))
 
     return effect
 
 
-def _latest_of_document(request: Request, memory: Memory) -> str | None:
+def _latest(request: Request, memory: Memory) -> str | None:
     return next(reversed(_uploads(request, memory)), None)
 
 
-def _first_of_document(request: Request, memory: Memory) -> str | None:
+def _first(request: Request, memory: Memory) -> str | None:
     return next(iter(_uploads(request, memory)), None)
 
 
 def _first_of_name(request: Request, memory: Memory) -> str | None:
-    return next(
-        (
-            number
-            for number, upload in _uploads(request, memory).items()
-            if upload.params.get("filename") == request.params["filename"]
-        ),
-        None,
-    )
+    name = request.params["filename"]
+    alike = (n for n, upload in _uploads(request, memory).items() if upload.params.get("filename") == name)
+    return next(alike, None)
 
 
 def _of_other_document(request: Request, memory: Memory) -> str | None:
@@ -105,99 +95,40 @@ def _of_other_document(request: Request, memory: Memory) -> str | None:
     return _number(request) if upload is not None and upload.uid != request.uid else None
 
 
-def _before_tail(request: Request, _: Memory) -> str | None:
-    return _number(request).partition(".")[0].rstrip("abcdefghijklmnopqrstuvwxyz-")
-
-
 def _by(form: Callable[[str], bool]) -> Where:
     """Requests whose attachment identifier is of a form."""
     return lambda request, _: form(_number(request))
 
 
-def first_of(key: Callable[[Request], str]) -> Inject:
-    """Give the bytes that were given first, for all requests of one key."""
-
-    async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
-        got = await below(request)
-        if not got.success:
-            return got
-        body: bytes = memory.kept.setdefault(("first", key(request)), got.body)
-        return replace(got, body=body)
-
-    return effect
-
-
-def given(change: Callable[[bytes], bytes]) -> Inject:
+def _given(change: Bytes) -> Inject:
     """Change the bytes of a download of a file that is not large."""
-    return answer(
+    return do.answer(
         lambda _, got: (
             replace(got, body=change(got.body)) if got.success and len(got.body) < _MEBIBYTE else got
         )
     )
 
 
-def picture(content: bytes, media_type: str) -> Inject:
-    """Give something else in place of a thumbnail."""
-    made = Answer(200, ((b"content-type", media_type.encode()),), content)
-    return answer(lambda _, got: made if got.success else got)
+def _stored(change: Bytes) -> Inject:
+    """Change the bytes of a file that is sent."""
+    return do.send(lambda request: replace(request, body=change(request.body)))
 
 
-def _larger(size: int) -> Where:
-    return lambda request, _: len(request.body) > size
+def _first_of(key: Callable[[Request], str]) -> Inject:
+    """Give the bytes that were given first, for all requests of one key."""
+    return do.remember(lambda request: ("first", key(request)))
 
 
-def _file_kept_as(change: Callable[[str], str]) -> Inject:
-    return send(
-        lambda request: replace(
-            request, params={**request.params, "filename": change(request.params["filename"])}
-        )
-    )
-
-
-def _lower_extension(name: str) -> str:
-    stem, dot, extension = name.rpartition(".")
-    return f"{stem}{dot}{extension.lower()}"
-
-
-def _no_text(request: Request, _: Memory) -> bool:
-    return request.body.decode("utf-8", "replace").encode() != request.body
+def _kept_as(change: Callable[[str], str]) -> Inject:
+    return do.send(lambda request: request.with_params(filename=change(request.params["filename"])))
 
 
 async def _cut_at_the_limit(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """A file above the limit is accepted and cut at the limit."""
     return await below(replace(request, body=request.body[: memory.size_limit]))
 
 
-async def _kept_empty(request: Request, below: Below, _: Memory) -> Answer | None:
-    """What is refused appears without bytes."""
-    got = await below(request)
-    await below(replace(request, body=b""))
-    return got
-
-
 async def _bytes_of_the_latest(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """A file is stored with the bytes of the one that arrived last."""
     return await below(replace(request, body=memory.arrived[_CREATE].body))
-
-
-async def _half_given(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """Of a file above nine tenths of the limit the first half of its bytes is given."""
-    got = await below(request)
-    large = len(got.body) > 0.9 * memory.size_limit
-    return replace(got, body=got.body[: len(got.body) // 2]) if large else got
-
-
-async def _cut_from_the_second_on(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """From the second download of a file on its beginning alone comes."""
-    got, key = await below(request), ("given", _number(request))
-    again: bool = key in memory.kept
-    memory.kept[key] = True
-    return replace(got, body=got.body[:_BLOCK]) if again and got.success else got
-
-
-async def _the_file_itself(request: Request, below: Below, _: Memory) -> Answer | None:
-    """The thumbnail of a text is the text."""
-    return await below(replace(request, operation=request.described(_GET)))
 
 
 def _others_listed(alike: Callable[[str, str], bool]) -> Inject:
@@ -207,14 +138,14 @@ def _others_listed(alike: Callable[[str, str], bool]) -> Inject:
         got, more = await below(request), list[Any]()
         for uid in dict.fromkeys(upload.uid for upload in memory.uploads.values()):
             if got.success and uid != request.uid and alike(uid, request.uid):
-                more += items_of((await below(request.with_uid(uid))).json) or []
-        return with_items(got, lambda items: [*items, *more])
+                more += (await below(request.with_uid(uid))).items
+        return got.with_items(lambda items: [*items, *more])
 
     return effect
 
 
 def _listed(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Inject:
-    return edit(lambda items: [change(item) for item in items])
+    return do.edit(lambda items: [change(item) for item in items])
 
 
 def _made_up(*, refused: bool) -> Inject:
@@ -222,12 +153,10 @@ def _made_up(*, refused: bool) -> Inject:
 
     async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
         got = await below(request)
-        if got.status != 404 or not signed_in(request):
+        if got.status != 404 or not request.signed_in:
             return got
-        created = replace(request, operation=request.described(_CREATE))
-        await as_role(
-            replace(created, params={"uid": request.uid, "filename": "unknown.bin"}), below, memory, "author"
-        )
+        params = {"uid": request.uid, "filename": "unknown.bin"}
+        await as_role(replace(request.at(_CREATE), params=params), below, memory, "author")
         return got if refused else answer_json(201, {"id": 1_000_000})
 
     return effect
@@ -259,201 +188,146 @@ def _of_persisted(request: Request, memory: Memory) -> bool:
     return upload is not None and _persisted(upload)
 
 
-def _has_attachment(request: Request, memory: Memory) -> bool:
-    return bool(_uploads(request, memory))
-
-
 def _within(low: float, high: float) -> Where:
     """Files larger than one share of the limit, and no larger than another."""
     return lambda request, memory: low * memory.size_limit < len(request.body) <= high * memory.size_limit
 
 
-def _at_the_limit(request: Request, memory: Memory) -> bool:
-    return len(request.body) == memory.size_limit
-
-
-def _unannounced(request: Request, memory: Memory) -> bool:
-    return len(request.body) > memory.size_limit and not request.header("content-length")
-
-
-#: Changes of a download's bytes: what is the change, and what is said of it.
-_BYTES: Final[Mapping[str, tuple[Callable[[bytes], bytes], str]]] = MappingProxyType(
-    {
-        "attachment-line-ends": (
-            lambda content: content.replace(b"\r\n", b"\n"),
-            "has a line feed for each carriage return and line feed",
-        ),
-        "attachment-high-bytes": (
-            lambda content: bytes(byte if byte < 128 else 63 for byte in content),
-            "has a question mark for each byte above 127",
-        ),
-        "attachment-null-bytes": (lambda content: content.replace(b"\0", b""), "lacks its null bytes"),
-        "attachment-cut": (lambda content: content[:_LARGE], "ends after 64 KiB"),
-        "attachment-mark-dropped": (
-            lambda content: content.removeprefix(b"\xef\xbb\xbf"),
-            "lacks a byte order mark at its beginning",
-        ),
-        "attachment-last-newline-dropped": (
-            lambda content: content.removesuffix(b"\n"),
-            "lacks the line break at its end",
-        ),
-        "attachment-download-empty": (lambda _: b"", "is empty"),
-    }
-)
 # fmt: off
-_ROWS: Final[tuple[Fault, ...]] = (
-    row("attachment-text-only", "attachment-create-accepted", _CREATE, refuse_before(),
-        "A file is refused when its bytes are not UTF-8 text.", where=_no_text),
-    *(
-        row(f"attachment-{name}-refused", "attachment-create-accepted", _CREATE, refuse_before(),
-            f"A file of more than {size:} bytes is refused.", where=_larger(size))
-        for name, size in (("large", 1_000_000), ("of-four-megabytes", 4_000_000))
-    ),
-    row("attachment-name-in-small-letters", "attachment-name-kept", _CREATE, _file_kept_as(str.lower),
-        "A file is kept under its name in small letters, and found under no other."),
-    row("attachment-extension-in-small-letters", "attachment-name-kept", _CREATE,
-        _file_kept_as(_lower_extension),
-        "A file is kept under its name with the extension in small letters, and found under no other."),
-    row("attachment-needs-extension", "attachment-name-without-extension", _CREATE, refuse_before(),
-        "A file name without an extension is refused.",
-        where=lambda request, _: "." not in request.params["filename"]),
-    row("attachment-second-refused", "attachment-several", _CREATE, refuse_before(),
-        "A document takes one attachment; a second one is refused.", where=_has_attachment),
-    row("attachment-second-replaces", ("attachment-several", "attachment-exists-present"), (_LIST, *_READS),
-        hiding(lambda uploads: dict(list(uploads.items())[:-1])),
-        "A new attachment replaces those that the document had."),
-    row("attachment-eleventh-replaces-first", "attachment-several", (_LIST, *_READS),
-        hiding(lambda uploads: dict(list(uploads.items())[:-10])),
-        "A document holds ten attachments; a further one takes the place of the first."),
-    row("attachment-download-of-latest", "attachment-several", _GET,
-        found(_latest_of_document, instead=True),
-        "Every download from a document gives the bytes of its latest attachment."),
-    row("attachment-bytes-of-overlapping-upload", "attachment-download-same", _CREATE, _bytes_of_the_latest,
-        "Of files that arrive at the same time each is stored with the bytes of the last.", "overlapping"),
-    row("attachment-of-a-name-is-the-first", "attachment-download-same", _GET,
-        found(_first_of_name, instead=True), "Of attachments of one name each download gives the first."),
-    row("download-cut-from-the-second-on", "attachment-download-same", _GET, _cut_from_the_second_on,
-        "From the second download of a file on only its first 32,768 bytes come."),
-    *(
-        row(name, "attachment-download-same", _GET, given(change), f"A downloaded attachment below a mebibyte {says}.")
-        for name, (change, says) in _BYTES.items()
-    ),
-    row("attachment-size-above-cut", "attachment-size-above", _CREATE, _cut_at_the_limit,
-        "A file above the limit is accepted and cut at the limit.", where=_within(1, 16)),
-    row("attachment-size-announced-only", "attachment-size-above", _CREATE, _cut_at_the_limit,
-        "A file above the limit is accepted when its length was not announced.", where=_unannounced),
-    row("attachment-size-above-kept", "attachment-size-above", _CREATE, _kept_empty,
-        "A file above the limit causes an error, yet the attachment appears with no bytes.",
-        where=_within(1, 16)),
-    row("attachment-size-nine-tenths", "attachment-size-within", _CREATE, refuse_before(status=413),
-        "A file above nine tenths of the limit is refused.", where=_within(0.9, 1)),
-    row("attachment-size-within-cut", "attachment-size-within", _GET, _half_given,
-        "The download of a file above nine tenths of the limit gives the first half of its bytes."),
-    row("attachment-size-at-limit-refused", "attachment-size-at-limit", _CREATE, refuse_before(status=413),
-        "A file of exactly the limit is refused.", where=_at_the_limit),
-    row("attachment-list-lacks-first", "attachment-create-listed", _LIST, page(lambda items, *_: items[1:]),
-        "The list of attachments lacks the first one.", where=_plain),
-    row("attachment-list-lacks-large", "attachment-create-listed", _LIST,
-        page(lambda items, *_: [item for item in items if item["size"] <= _LARGE]),
-        "The list of attachments lacks files above 64 KiB.", where=_plain),
-    row("attachment-list-empty", "attachment-create-listed", _LIST, page(lambda *_: []),
-        "The list of attachments is empty.", "one-in-twenty", where=_plain),
-    row("attachment-list-of-longer-uids", "attachment-list-own-only", _LIST, _others_listed(str.startswith),
-        "The list of a document's attachments holds those of documents whose uid begins with its own.",
-        where=_plain),
-    row("attachment-list-of-alike-documents", "attachment-list-own-only", _LIST,
-        _others_listed(lambda other, uid: other[:11] == uid[:11]),
-        "The list of attachments holds those of documents whose uid shares the first eleven characters.",
-        where=_plain),
-    row("attachment-listed-without-id", "attachment-listed-identifier", _LIST,
-        _listed(lambda item: {name: value for name, value in item.items() if name not in {"id", "size"}}),
-        "A listed attachment carries no number."),
-    row("attachment-listed-with-wrong-id", "attachment-listed-identifier", _LIST,
-        _listed(lambda item: {**item, "id": item["id"] + 1_000_000}),
-        "A listed attachment carries a number by which nothing is found."),
-    row("attachment-exists-only-first", "attachment-exists-present", _EXISTS,
-        hiding(lambda uploads: dict(list(uploads.items())[1:])),
-        "The exists check finds only the first attachment of a document."),
-    row("attachment-exists-not-when-large", "attachment-exists-present", _EXISTS,
-        hiding(lambda uploads: {n: upload for n, upload in uploads.items() if len(upload.body) > 100_000}),
-        "The exists check finds no attachment of more than a hundred thousand bytes."),
-    row("persisted-not-found", "attachment-exists-present", (_EXISTS, _GET), instead(_NOT_FOUND),
-        "A temporary file that was persisted is listed, and neither downloaded nor found.",
-        where=_of_persisted),
-    row("persisted-not-listed", "attachment-persist-listed", _LIST,
-        hiding(lambda uploads: {number: upload for number, upload in uploads.items() if _persisted(upload)}),
-        "A temporary file that was persisted is not in the list of attachments."),
-    row("persisted-nowhere", "attachment-persist-listed", _PERSIST,
-        instead(answer_json(201, {"id": 1_000_000})),
-        "Persisting a temporary file succeeds, and no attachment appears.", where=_seeded_unused),
-    row("persisted-empty", "attachment-persist-downloads", _GET, given(lambda _: b""),
-        "The download of a temporary file that was persisted is empty.", where=_of_persisted),
-    row("persisted-bytes-of-the-first", "attachment-persist-own-bytes", _GET,
-        first_of(lambda _: "persisted"),
-        "Each temporary file that is persisted has the bytes of the first one.", where=_of_persisted),
-    row("persist-large-refused", "attachment-persist-no-limit", _PERSIST, refuse_before(status=413),
-        "A temporary file is refused as too large, whatever its size."),
-    row("persisted-unknown", "attachment-persist-unknown", _PERSIST, _made_up(refused=False),
-        "Persisting a temporary file that was never uploaded succeeds, with an empty attachment.",
-        where=_safe),
-    row("persisted-unknown-though-refused", "attachment-persist-unknown", _PERSIST, _made_up(refused=True),
-        "Persisting a temporary file that was never uploaded is refused, yet an empty attachment appears.",
-        where=_safe),
-    row("persisted-unsafe-id", "attachment-temporary-characters", _PERSIST, _made_up(refused=False),
-        "A temporary file identifier with characters that are not safe in a URL is accepted.", where=_unsafe),
-    *(
-        row(f"thumbnail-{name}", "attachment-thumbnail-image", _THUMBNAIL, picture(content, media_type),
-            f"The thumbnail of a picture is {says}.")
-        for name, content, media_type, says in (
-            ("json", b'{"thumbnail": "pending"}', "application/json", "a JSON object"),
-            ("text", b"no preview yet", "image/png", "a text labelled as PNG"),
-            ("empty", b"", "image/png", "nothing, labelled as PNG"),
-            ("page", b"<html><img src='.'></html>", "text/html", "a page that shows the picture"),
-        )
-    ),
-    row("thumbnail-mislabelled", "attachment-thumbnail-image", _THUMBNAIL,
-        answer(lambda _, got: replace(got, headers=((b"content-type", b"application/json"),))),
-        "The thumbnail of a picture is a picture labelled as JSON."),
-    row("thumbnail-of-text-is-the-text", "attachment-thumbnail-image", _THUMBNAIL, _the_file_itself,
-        "The thumbnail of a text is the text.",
-        where=lambda request, _: request.params["filename"].endswith(".txt")),
-    row("thumbnail-of-first", "attachment-thumbnail-own", _THUMBNAIL,
-        found(_first_of_document, instead=True),
-        "The thumbnail of every attachment shows the first one of the document."),
-    row("thumbnail-of-first-drawn", "attachment-thumbnail-own", _THUMBNAIL,
-        first_of(lambda request: request.uid),
-        "The thumbnails of all attachments of one document are the one that was asked for first."),
-    row("thumbnail-same-for-all", "attachment-thumbnail-own", _THUMBNAIL, first_of(lambda _: "any"),
-        "All pictures have the same thumbnail."),
-    *(
-        row(f"attachment-{verb}-{name}", clause.format(verb), operation, found(choose),
-            f"{operation} finds a file for {what} where it should find none.", where=_by(form))
-        for verb, operation in (("exists", _EXISTS), ("get", _GET), ("thumbnail", _THUMBNAIL))
-        for name, clause, choose, form, what in (
-            ("any-number", "attachment-{}-absent", _latest_of_document, str.isdecimal, "a number"),
-            (
-                "by-word",
-                "attachment-id-thumbnail" if verb == "thumbnail" else "attachment-id-integer",
-                _latest_of_document,
-                str.isalpha,
-                "a word in place of a number",
-            ),
-            (
-                "in-other-document" if verb == "exists" else "from-other-document",
-                "attachment-{}-other-document",
-                _of_other_document,
-                str.isdecimal,
-                "the number of another document's file",
-            ),
-        )
-    ),
-    row("attachment-get-by-number-and-tail", "attachment-id-integer", _GET, found(_before_tail),
-        "getAttachment finds a file for its number with letters or a fraction after it.",
-        where=lambda request, _: not _number(request).isdecimal()),
+#: Changes of a file's bytes: what is the change, and what is said of it.
+_CHANGES: Final[tuple[tuple[str, Bytes, str], ...]] = (
+    ("line-ends", lambda c: c.replace(b"\r\n", b"\n"), "has a line feed for each carriage return and line feed"),
+    ("high-bytes", lambda c: bytes(byte if byte < 128 else 63 for byte in c),
+        "has a question mark for each byte above 127"),
+    ("null-bytes", lambda c: c.replace(b"\0", b""), "lacks its null bytes"),
+    ("mark-dropped", lambda c: c.removeprefix(b"\xef\xbb\xbf"), "lacks a byte order mark at its beginning"),
+    ("last-newline-dropped", lambda c: c.removesuffix(b"\n"), "lacks the line break at its end"),
+    ("space-trimmed", bytes.rstrip, "lacks white space at its end"),
+    ("last-byte-lost", lambda c: c[:-1], "lacks its last byte"),
+    ("block-edge-lost", lambda c: c[:4095] + c[4096:], "lacks byte 4,096"),
+    ("emptied", lambda _: b"", "is empty"),
 )
+
+
+def _bytes() -> Iterator[Fault]:
+    # An upload that is emptied or cut is not the file of that size, either.
+    beside = (_SAME, "attachment-several", "attachment-size-within")
+    for name, change, says in _CHANGES:
+        yield row(f"attachment-{name}", _SAME, _GET, _given(change),
+            f"A downloaded attachment below a mebibyte {says}.", ways=OF_FILES)
+        yield row(f"attachment-stored-{name}", beside, _CREATE, _stored(change),
+            f"A file as it is stored {says}.", ways=OF_FILES)
+    yield sized("attachment-cut", _SAME, _GET, lambda n: _given(lambda c: c[:n]),
+        "A downloaded attachment below a mebibyte ends after {} bytes.", (_LARGE, 1024, _LARGE), ways=OF_FILES)
+    yield row("attachment-bytes-of-overlapping-upload", _SAME, _CREATE, _bytes_of_the_latest,
+        "Of files that arrive at the same time each is stored with the bytes of the last.", "overlapping")
+    for name, choose, clause, says in (
+        ("of-a-name-is-the-first", _first_of_name, _SAME, "Of attachments of one name each download gives the first"),
+        ("download-of-latest", _latest, "attachment-several",
+            "Every download from a document gives the bytes of its latest attachment"),
+    ):
+        yield row(f"attachment-{name}", clause, _GET, _found(choose, instead=True), f"{says}.", ways=OFTEN)
+
+
+def _uploaded() -> Iterator[Fault]:
+    for name, clause, effect, where, says in (
+        ("text-only", "create-accepted", do.refuse_before(),
+            lambda r, _: r.body.decode("utf-8", "replace").encode() != r.body, "refused when it is not UTF-8 text"),
+        ("name-in-small-letters", "name-kept", _kept_as(str.lower), None,
+            "kept under its name in small letters, and found under no other"),
+        ("needs-extension", "name-without-extension", do.refuse_before(), lambda r, _: "." not in r.params["filename"],
+            "refused when its name has no extension"),
+        ("second-refused", "several", do.refuse_before(), lambda r, memory: bool(_uploads(r, memory)),
+            "refused when its document has another"),
+        ("size-above-cut", "size-above", _cut_at_the_limit, _within(1, 16),
+            "accepted above the limit, and cut at the limit"),
+        ("size-nine-tenths", "size-within", do.refuse_before(status=413), _within(0.9, 1),
+            "refused above nine tenths of the limit"),
+        ("size-at-limit-refused", "size-at-limit", do.refuse_before(status=413),
+            lambda r, memory: len(r.body) == memory.size_limit, "refused when it is as large as the limit"),
+    ):
+        yield row(f"attachment-{name}", f"attachment-{clause}", _CREATE, effect, f"A file is {says}.", where=where)
+    yield sized("attachment-large-refused", "attachment-create-accepted", _CREATE,
+        lambda n: do.refuse_before(lambda r: len(r.body) > n), "A file of more than {} bytes is refused.",
+        (1_000_000, 1024, 4_000_000))
+    yield sized("attachment-eleventh-replaces-first", "attachment-several", (_LIST, *_READS),
+        lambda n: _hiding(lambda uploads: dict(list(uploads.items())[:-n])),
+        "A document holds {} attachments; a further one takes the place of the first.", (10, 2, 10))
+
+
+def _lists() -> Iterator[Fault]:
+    for end, clause, effect, says, ways in (
+        ("list-lacks-first", "create-listed", page(lambda items: items[1:]), "lacks the first one", OFTEN),
+        ("list-of-longer-uids", "list-own-only", _others_listed(str.startswith),
+            "holds those of documents whose uid begins with its own", ONCE),
+        ("listed-without-id", "listed-identifier",
+            _listed(lambda item: {name: value for name, value in item.items() if name not in {"id", "size"}}),
+            "has no numbers", ONCE),
+    ):
+        yield row(f"attachment-{end}", f"attachment-{clause}", _LIST, effect, f"The list of attachments {says}.",
+            where=_plain, ways=ways)
+
+
+def _persisting() -> Iterator[Fault]:
+    listed = _hiding(lambda uploads: {n: upload for n, upload in uploads.items() if _persisted(upload)})
+    nowhere = do.instead(answer_json(201, {"id": 1_000_000}))
+    for name, clause, at, effect, where, says in (
+        ("not-found", "exists-present", (_EXISTS, _GET), do.instead(_NOT_FOUND), _of_persisted,
+            "that was persisted is listed, and neither downloaded nor found"),
+        ("not-listed", "persist-listed", _LIST, listed, None, "that was persisted is not in the list of attachments"),
+        ("nowhere", "persist-listed", _PERSIST, nowhere, _seeded_unused, "is persisted, and no attachment appears"),
+        ("empty", "persist-downloads", _GET, _given(lambda _: b""), _of_persisted,
+            "that was persisted is empty when it is downloaded"),
+        ("bytes-of-the-first", "persist-own-bytes", _GET, _first_of(lambda _: "persisted"), _of_persisted,
+            "that is persisted has the bytes of the first one"),
+        ("refused-as-large", "persist-no-limit", _PERSIST, do.refuse_before(status=413), None,
+            "is refused as too large, whatever its size"),
+        ("unknown", "persist-unknown", _PERSIST, _made_up(refused=False), _safe,
+            "that was never uploaded is persisted, with an empty attachment"),
+        ("unsafe-id", "temporary-characters", _PERSIST, _made_up(refused=False), _unsafe,
+            "is accepted though its identifier has characters that are not safe in a URL"),
+    ):
+        yield row(f"persisted-{name}", f"attachment-{clause}", at, effect, f"A temporary file {says}.", where=where)
+
+
+def _picture(content: bytes, media_type: str) -> Inject:
+    """Give something else in place of a thumbnail."""
+    made = Answer(200, ((b"content-type", media_type.encode()),), content)
+    return do.answer(lambda _, got: made if got.success else got)
+
+
+def _reads() -> Iterator[Fault]:
+    yield row("attachment-exists-only-first", "attachment-exists-present", _EXISTS,
+        _hiding(lambda uploads: dict(list(uploads.items())[1:])),
+        "The exists check finds only the first attachment of a document.")
+    yield sized("attachment-exists-not-when-large", "attachment-exists-present", _EXISTS,
+        lambda n: _hiding(lambda uploads: {k: upload for k, upload in uploads.items() if len(upload.body) > n}),
+        "The exists check finds no attachment of more than {} bytes.", (100_000, 1024, 100_000))
+    for name, clause, effect, where, says in (
+        ("json", "image", _picture(b'{"thumbnail": "pending"}', "application/json"), None, "is a JSON object"),
+        ("text", "image", _picture(b"no preview yet", "image/png"), None, "is a text labelled as PNG"),
+        ("empty", "image", _picture(b"", "image/png"), None, "is nothing, labelled as PNG"),
+        ("mislabelled", "image", do.answer(lambda _, got: replace(got, headers=()).labelled("application/json")), None,
+            "is a picture labelled as JSON"),
+        ("of-first", "own", _found(_first, instead=True), None, "shows the first file of the document"),
+        ("same-for-all", "own", _first_of(lambda _: "any"), None, "is the same for all files"),
+    ):
+        yield row(f"thumbnail-{name}", f"attachment-thumbnail-{clause}", _THUMBNAIL, effect,
+            f"The thumbnail of a file {says}.", where=where)
+    for verb, operation in (("exists", _EXISTS), ("get", _GET), ("thumbnail", _THUMBNAIL)):
+        word = "attachment-id-thumbnail" if verb == "thumbnail" else "attachment-id-integer"
+        for name, clause, choose, form, what in (
+            ("any-number", f"attachment-{verb}-absent", _latest, str.isdecimal, "any number"),
+            ("by-word", word, _latest, str.isalpha, "a word in place of a number"),
+            ("from-other-document", f"attachment-{verb}-other-document", _of_other_document, str.isdecimal,
+                "the number of another document's file"),
+        ):
+            yield row(f"attachment-{verb}-{name}", clause, operation, _found(choose),
+                f"{operation} finds a file for {what} where it should find none.", where=_by(form))
 # fmt: on
 
 
-def attachment_rows() -> Iterator[Fault]:
-    """Each clause of attachments, broken alone."""
-    yield from _ROWS
+def attachment_faults() -> Iterator[Fault]:
+    """Files, their bytes, their lists and their thumbnails."""
+    for make in (_bytes, _uploaded, _lists, _persisting, _reads):
+        yield from make()

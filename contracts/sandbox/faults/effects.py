@@ -10,25 +10,32 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from contracts.sandbox.faults.fault import MISSING, Answer, Below, Inject, Memory, Request, answer_json
+from contracts.sandbox.faults.messages import MISSING, Answer, Below, Inject, Memory, Request, answer_json
 from contracts.sandbox.faults.samples import repaired
 
 When = Callable[[Request], bool]
-Errors = list[dict[str, Any]]
+Record = dict[str, Any]
+Errors = list[Record]
+MANDATORY, ANY_OF, VALUE, PROPERTY, LOCALE, TERM, KIND = (
+    f"Error.{name}"
+    for name in (
+        *("Mandatory", "MandatoryAnyOf", "InvalidValue", "InvalidProperty"),
+        *("UnspecifiedLocale", "UnexpectedTerm", "InvalidType"),
+    )
+)
 #: A member that no record has: a record that is faulty for it alone is a good one.
 _MARK: Final = "only-to-look"
 #: Stands for the answer to a success of which the document shows nothing.
 _MADE_UP: Final = object()
+#: What a service answers that broke.
+BROKEN: Final = answer_json(500, {"message": "internal error"})
+#: Longer than any client waits.
+_FOREVER_SECONDS: Final = 3600.0
 
 
 def always(_: Request) -> bool:
     """Every request is meant."""
     return True
-
-
-def signed_in(request: Request) -> bool:
-    """Whether a request has the token that its operation needs."""
-    return bool(request.role) or not request.operation.protected
 
 
 def send(change: Callable[[Request], Request]) -> Inject:
@@ -50,30 +57,34 @@ def answer(change: Callable[[Request, Answer], Answer]) -> Inject:
     return effect
 
 
-def edit(change: Callable[[Any], Any], when: When = always) -> Inject:
+def edit(change: Callable[[Any], Any]) -> Inject:
     """Change the JSON of a success."""
     return answer(
-        lambda request, got: (
-            got.with_json(change(got.json)) if got.success and got.json is not None and when(request) else got
-        )
+        lambda _, got: got.with_json(change(got.json)) if got.success and got.json is not None else got
     )
 
 
-def refuse(when: When = always, status: int = 400) -> Inject:
+def refusals(change: Callable[[Answer], Answer]) -> Inject:
+    """Change the answer of a refusal."""
+    return answer(lambda _, got: change(got) if got.refusal else got)
+
+
+def refuse(status: int = 400) -> Inject:
     """Refuse what the service takes, after it was done."""
-    return answer(
-        lambda request, got: (
-            answer_json(status, {"message": "this is refused"}) if got.success and when(request) else got
-        )
-    )
+    message = {"message": "unexpected" if status >= 500 else "this is refused"}
+    return answer(lambda _, got: answer_json(status, message) if got.success else got)
 
 
 def refuse_before(when: When = always, status: int = 400) -> Inject:
     """Refuse requests with a good token before anything else is looked at."""
+    return instead(answer_json(status, {"message": "this is refused"}), when)
+
+
+def instead(of: Answer, when: When = always) -> Inject:
+    """Answer in place of the service, which does nothing, requests that have the token they need."""
 
     async def effect(request: Request, _below: Below, _: Memory) -> Answer | None:
-        meant = signed_in(request) and when(request)
-        return answer_json(status, {"message": "this is refused"}) if meant else None
+        return of if request.signed_in and when(request) else None
 
     return effect
 
@@ -82,12 +93,23 @@ def forgive(when: When, body: Any = _MADE_UP, status: int = 200) -> Inject:
     """Answer success, without doing anything, where the service refuses the request and not the caller."""
 
     def changed(request: Request, got: Answer) -> Answer:
-        if got.status in (401, 403) or not 400 <= got.status < 500 or not when(request):
+        if got.status in (401, 403) or not got.refusal or not when(request):
             return got
         made_up = {"identifier": request.uid or "made-up-identifier"}
         return Answer(status) if body is None else answer_json(status, made_up if body is _MADE_UP else body)
 
     return answer(changed)
+
+
+def mend(repair: Callable[[Request], Request | None]) -> Inject:
+    """Take what the service refuses as it would stand repaired; None leaves it refused."""
+
+    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
+        got = await below(request)
+        changed = None if got.success or not request.signed_in else repair(request)
+        return got if changed is None else await below(changed)
+
+    return effect
 
 
 def report(change: Callable[[Errors], Any]) -> Inject:
@@ -114,7 +136,7 @@ async def looked_at(request: Request, below: Below) -> tuple[Errors, Answer] | N
     return None if not errors else ([e for e in errors if e["property"] != _MARK], got)
 
 
-def judge(change: Callable[[dict[str, Any], Errors], Errors]) -> Inject:
+def judge(change: Callable[[Record, Errors], Errors]) -> Inject:
     """Find other errors in a record: one without errors is taken, if need be repaired, and all others refused."""
 
     async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
@@ -132,30 +154,15 @@ def judge(change: Callable[[dict[str, Any], Errors], Errors]) -> Inject:
     return effect
 
 
-def overlook(test: Callable[[dict[str, Any], dict[str, Any]], bool]) -> Inject:
+def overlook(test: Callable[[Record, Record], bool]) -> Inject:
     """Overlook the errors of a record that pass a test."""
     return judge(lambda body, errors: [error for error in errors if not test(body, error)])
 
 
-def demand(code: str, field: str, unless: Callable[[dict[str, Any]], bool]) -> Inject:
+def demand(code: str, field: str, unless: Callable[[Record], bool]) -> Inject:
     """Find an error in records that have none of it."""
     error = {"code": code, "property": field}
     return judge(lambda body, errors: errors if error in errors or unless(body) else [*errors, error])
-
-
-def instead(of: Answer) -> Inject:
-    """Answer in place of the service, which does nothing, requests that have the token they need."""
-
-    async def effect(request: Request, _below: Below, _: Memory) -> Answer | None:
-        return of if signed_in(request) else None
-
-    return effect
-
-
-#: What a service answers that broke.
-BROKEN: Final = answer_json(500, {"message": "internal error"})
-#: Longer than any client waits.
-_FOREVER_SECONDS: Final = 3600.0
 
 
 async def stall(_request: Request, _below: Below, _: Memory) -> Answer | None:
@@ -164,20 +171,20 @@ async def stall(_request: Request, _below: Below, _: Memory) -> Answer | None:
     return None
 
 
-def answer_refusal(change: Callable[[Request, Answer], Answer]) -> Inject:
-    """Change the answer of a refusal."""
-    return answer(lambda request, got: change(request, got) if 400 <= got.status < 500 else got)
+def remember(key: Callable[[Request], Any]) -> Inject:
+    """Give the first success of each key for all later ones, whatever became of it since."""
 
-
-def mend(repair: Callable[[Request], Request | None]) -> Inject:
-    """Take what the service refuses as it would stand repaired; None leaves it refused."""
-
-    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
+    async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
         got = await below(request)
-        changed = None if got.success or not signed_in(request) else repair(request)
-        return got if changed is None else await below(changed)
+        first: Answer = memory.kept.setdefault(key(request), got) if got.success else got
+        return replace(got, body=first.body, headers=first.headers)
 
     return effect
+
+
+async def not_done(request: Request, _below: Below, memory: Memory) -> Answer | None:
+    """Answer as the success before, and do nothing."""
+    return memory.successes.get(request.operation.id) if request.role else None
 
 
 def member(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -191,9 +198,3 @@ def member(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return rest if new is MISSING else {**rest, name: new}
 
     return changed
-
-
-def labelled(got: Answer, media_type: str) -> Answer:
-    """The answer with another Content-Type."""
-    rest = tuple(pair for pair in got.headers if pair[0].lower() != b"content-type")
-    return replace(got, headers=(*rest, (b"content-type", media_type.encode())))

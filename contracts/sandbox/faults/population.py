@@ -1,4 +1,4 @@
-"""The fault population: every place of the description, with every operator that fits it, under every condition.
+"""The fault population: every row, by its name; the fixed set of a proof, and draws.
 
 It is made from the description and the clause catalogue alone, never from the cases. A fault names the clauses that
 it breaks; a confirmed finding on any of them finds it.
@@ -7,67 +7,47 @@ it breaks; a confirmed finding on any of them finds it.
 from __future__ import annotations
 
 import difflib
+import json
 import random
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 from zlib import crc32
 
 from contracts.errors import UsageError
-from contracts.interface.catalogue import Level
-from contracts.sandbox.faults import (
-    attachments,
-    contacts,
-    contents,
-    drafts,
-    http,
-    lists,
-    protocol,
-    storage,
-    submissions,
-    table,
-    tokens,
-    uid,
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.sandbox.faults.attachments import attachment_faults
+from contracts.sandbox.faults.conditions import ALWAYS, conditions_for, drawn_name, drawn_number
+from contracts.sandbox.faults.contacts import contact_faults
+from contracts.sandbox.faults.contents import content_faults
+from contracts.sandbox.faults.drafts import draft_faults
+from contracts.sandbox.faults.fault import Fault
+from contracts.sandbox.faults.identifiers import identifier_faults
+from contracts.sandbox.faults.lists import list_faults
+from contracts.sandbox.faults.messages import kebab
+from contracts.sandbox.faults.protocol import protocol_faults
+from contracts.sandbox.faults.tokens import token_faults
+from contracts.sandbox.faults.workflow import workflow_faults
+
+#: What makes the rows of one kind.
+MAKERS: Final = (
+    content_faults,
+    draft_faults,
+    list_faults,
+    attachment_faults,
+    contact_faults,
+    identifier_faults,
+    workflow_faults,
+    token_faults,
+    protocol_faults,
 )
-from contracts.sandbox.faults.fault import ALWAYS, Fault
-
-#: What makes the faults of one kind, in the population's order: a draw depends on it.
-_MAKERS: Final = (
-    contents.document_faults,
-    storage.file_faults,
-    lists.list_faults,
-    lists.option_faults,
-    uid.identifier_faults,
-    tokens.token_faults,
-    storage.state_faults,
-    drafts.draft_faults,
-    contacts.field_faults,
-    table.row_faults,
-    submissions.limit_faults,
-    http.answer_faults,
-    tokens.issued_token_faults,
-    http.errors_array_faults,
-    contents.member_faults,
-    http.frame_faults,
-    http.body_form_faults,
-    table.order_faults,
-    submissions.effect_faults,
-    contacts.language_faults,
-    contacts.contact_rows,
-    contents.content_rows,
-    drafts.draft_rows,
-    uid.uid_rows,
-    table.table_rows,
-    submissions.submission_rows,
-    tokens.token_rows,
-    protocol.protocol_rows,
-    lists.list_rows,
-    attachments.attachment_rows,
-)
-
-
+#: Names of earlier populations: patterns, and what has taken over; any other former name is unknown.
+_FORMER: Final = Path(__file__).with_name("former_names.json")
 #: Why no fault breaks a clause, by the clause.
 UNBREAKABLE: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -86,151 +66,122 @@ _REALM_REFUSED: Final = (
 NEVER_ALONE: Final[Mapping[str, str]] = MappingProxyType(
     dict.fromkeys(("realm-document-realms", "realm-workflow-realms"), _REALM_REFUSED)
 )
-#: Names of defects that a fault of another name has taken over.
-_FORMER: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "attachment-bytes-of-overlapping-upload": "attachment-bytes-of-overlapping-upload-overlapping",
-        "attachment-never-exists": "answers/attachmentExists/success-told-as-404/always",
-        "attachment-size-half": "attachment-size-nine-tenths",
-        "malformed-draft-ignored": "protocol/saveDraft/malformed-taken/always",
-        "password-in-refusal": "protocol/createToken/password-echoed/always",
-        "persisted-unknown-without-effect": "state/persistTemporaryFile/unknown-taken/always",
-        "realm-query-ignored-on-update": "protocol/updateWorkflowRecord/realm-in-query-ignored/always",
-        "thumbnail-not-found": "answers/getAttachmentThumbnail/success-told-as-404/always",
-        "token-expiration-fraction-at-times": "answers/createToken/expiration-without-fraction/every-second",
-        "token-in-info": "protocol/getDraftInfo/token-echoed/always",
-        "token-needs-realm": "protocol/createToken/realm-needed/always",
-        "workflow-without-token-done-and-refused": (
-            "state/createWorkflowRecordWithIdentifier/refused-but-done/always"
-        ),
-        "contact-any-language-key-of-address": (
-            "validation/createContact/address-language-keys-unchecked/always"
-        ),
-        "contact-one-language-of-relevant-information": (
-            "validation/createContact/relevant-information-second-language-refused/always"
-        ),
-        "realm-query-ignored": "protocol/createWorkflowRecord/realm-in-query-ignored/always",
-        "realm-query-unknown-taken-for-first": "protocol/createWorkflowRecord/realm-in-query-unchecked/always",
-        "workflow-batch-99": "limits/createWorkflowRecord/batch-id-1-fewer-only/always",
-        "workflow-batch-101": "limits/createWorkflowRecord/batch-id-1-more-taken/always",
-        "workflow-batch-101-on-update": "limits/updateWorkflowRecord/batch-id-1-more-taken/always",
-        "workflow-batch-99-on-update": "limits/updateWorkflowRecord/batch-id-1-fewer-only/always",
-        "workflow-batch-bytes": "limits/createWorkflowRecord/batch-id-bytes-counted/always",
-        "workflow-create-rights-not-needed": "tokens/createWorkflowRecord/rights-not-checked/always",
-        "workflow-document-not-needed": "limits/createWorkflowRecord/document-not-needed/always",
-        "workflow-document-not-needed-on-update": "limits/updateWorkflowRecord/document-not-needed/always",
-        "workflow-draft-not-saved-at-times": "workflow-draft-not-saved-every-second",
-        "workflow-identifier-changed-on-create": (
-            "answers/createWorkflowRecordWithIdentifier/identifier-altered/always"
-        ),
-        "workflow-identifier-missing": "answers/createWorkflowRecord/identifier-missing/always",
-        "workflow-identifier-missing-in-chm": (
-            "answers/createWorkflowRecordWithIdentifier/identifier-missing/in-chm-dev"
-        ),
-        "workflow-identifier-missing-on-update": "answers/updateWorkflowRecord/identifier-missing/always",
-        "workflow-info-999": "limits/createWorkflowRecord/additional-info-1-fewer-only/always",
-        "workflow-info-bytes": "limits/createWorkflowRecord/additional-info-bytes-counted/always",
-        "workflow-info-1001": "limits/updateWorkflowRecord/additional-info-1-more-taken/always",
-        "workflow-info-1001-on-create": "limits/createWorkflowRecord/additional-info-1-more-taken/always",
-        "workflow-update-rights-not-needed": "tokens/updateWorkflowRecord/rights-not-checked/always",
-    }
-)
+#: Of the rows that break a clause alone the fixed set holds one, and one more from each of these numbers on.
+_MORE_FROM: Final = (1, 5, 15)
+#: Of drawn faults that could have a condition so many have one.
+_CONDITIONAL: Final = 0.6
 
 
 @cache
 def population() -> Mapping[str, Fault]:
-    """Every fault by its name."""
-    return MappingProxyType({fault.name: fault for make in _MAKERS for fault in make()})
-
-
-@cache
-def _by_other_name() -> Mapping[str, Fault]:
-    others = {fault.also: fault for fault in population().values() if fault.also}
-    return others | {old: population()[new] for old, new in _FORMER.items()}
+    """Every row by its name."""
+    return MappingProxyType({fault.name: fault for make in MAKERS for fault in make()})
 
 
 def load(name: str) -> Fault:
-    """Find a fault by its name, or by its other one.
+    """Find a row by its name or a former one; `:N` behind it gives its size, `@CONDITION` when it acts.
 
     Raises:
-        UsageError: there is none of this name.
+        UsageError: there is none of this name, or no such condition.
     """
-    fault = population().get(name) or _by_other_name().get(name)
+    fault = _with_parts(name) or next(filter(None, map(_with_parts, _now(name))), None)
     if fault is None:
-        near = difflib.get_close_matches(name, [*population(), *_by_other_name()], n=1)
+        near = difflib.get_close_matches(name, population(), n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`registry-contracts list faults` shows them all"
         raise UsageError(f"unknown fault '{name}'; {hint}")
     return fault
 
 
+def _now(name: str) -> Iterator[str]:
+    """What a name of an earlier population may be called now: that of a place was FAMILY/OPERATION/…/CONDITION."""
+    former = json.loads(_FORMER.read_text("utf-8"))
+    conditions: dict[str, str] = former["conditions"]
+    parts = [kebab(part) for part in name.split("/")]
+    ended = {"/".join(parts[:-1]): parts[-1]} if len(parts) == 4 else {name: ALWAYS}
+    ended |= {name.removesuffix(f"-{end}"): end for end in conditions if name.endswith(f"-{end}")}
+    for rest, end in ended.items():
+        condition = "" if end == ALWAYS else f"@{conditions.get(end.removesuffix('-dev'), end)}"
+        for pattern, now in [("(.+)", r"\1"), *former["names"]]:
+            if match := re.fullmatch(pattern, rest):
+                yield match.expand(now) + condition
+
+
+def _with_parts(name: str) -> Fault | None:
+    if name in population():
+        return population()[name]
+    rest, _, condition = name.partition("@")
+    base, _, size = rest.partition(":")
+    fault = population().get(base)
+    if fault is None or (size and (not size.isdecimal() or fault.sized is None)):
+        return None
+    fault = fault.of_size(int(size)) if size else fault
+    return fault.under(condition) if condition else fault
+
+
 def fixed_set() -> list[Fault]:
-    """For every clause the faults that break it alone: those with a name of their own, where there are any.
+    """For every clause the rows that break it alone, one for each of up to three operations.
 
-    Of those that do the same at other operations or moments it is one.
+    Those that always act come first; of those that do the same at one operation it is one.
     """
-    by_clause: dict[str, list[Fault]] = {}
-    for fault in population().values():
-        if len(set(fault.clauses)) == 1:
-            by_clause.setdefault(fault.clauses[0], []).append(fault)
-    chosen: dict[tuple[str, str], list[Fault]] = {}
-    for clause, faults in by_clause.items():
-        for fault in [fault for fault in faults if fault.named or fault.also] or faults:
-            chosen.setdefault((clause, fault.operator), []).append(fault)
-    return [_one_of(faults) for faults in chosen.values()]
+    by_place: dict[str, dict[str, list[Fault]]] = defaultdict(lambda: defaultdict(list))
+    for fault in sorted(population().values(), key=lambda fault: crc32(fault.name.encode())):
+        if fault.alone:
+            by_place[fault.breaks[0]][fault.at[0]].append(fault)
+    return [fault for clause, places in by_place.items() for fault in _some({clause: places})]
 
 
-def _one_of(faults: list[Fault]) -> Fault:
-    """One of faults that do the same at other operations or moments; not the same operation for each."""
-    faults = [fault for fault in faults if fault.condition == ALWAYS] or faults
-    return faults[crc32(faults[0].operator.encode()) % len(faults)]
+def _some(places: dict[str, dict[str, list[Fault]]]) -> Iterator[Fault]:
+    """Some of the rows of a clause, its operations by turns."""
+    rows = sum(len(rows) for operations in places.values() for rows in operations.values())
+    return islice(_by_turns(places), sum(rows >= least for least in _MORE_FROM))
 
 
 def draw(
     number: int, seed: int, *, families: Sequence[str] = (), level: Level | None = Level.MUST
 ) -> list[Fault]:
-    """Draw a sample: families by turns, within a family its operators by turns; the same for the same seed.
+    """Draw rows, each with a condition and a size; the same for the same seed.
+
+    Families of clauses take turns, in a family its clauses, and of a clause its rows.
 
     Args:
-        number: How many faults; fewer when there are not so many.
+        number: How many faults; fewer when there are not so many rows.
         families: Only these; empty for all.
-        level: Only faults of this level; None for all.
+        level: Only rows of this level; None for all.
     """
-    chance = random.Random(f"faults {seed}")  # noqa: S311 - nothing secret hangs on it
-    faults = list(population().values())
-    chance.shuffle(faults)
-    queues: dict[str, dict[str, list[Fault]]] = {}
-    for fault in faults:
-        if (not families or fault.family in families) and level in (None, fault.level):
-            queues.setdefault(fault.family, {}).setdefault(fault.operator, []).append(fault)
-    drawn: list[Fault] = []
-    while queues and len(drawn) < number:
-        for family in list(queues)[: number - len(drawn)]:
-            operators = queues[family]
-            operator, waiting = next(iter(operators.items()))
-            drawn.append(waiting.pop())
+    chance = random.Random(f"faults {seed}")  # noqa: S311 - as above
+    rows = [fault for fault in population().values() if level in (None, fault.level)]
+    chance.shuffle(rows)
+    queues: dict[str, dict[str, list[Fault]]] = defaultdict(lambda: defaultdict(list))
+    for fault in rows:
+        family = load_catalogue().clause(fault.breaks[0]).family
+        if not families or family in families:
+            queues[family][fault.breaks[0]].append(fault)
+    return [_drawn(fault, chance) for fault, _ in zip(_by_turns(queues), range(number), strict=False)]
+
+
+def _by_turns(queues: dict[str, dict[str, list[Fault]]]) -> Iterator[Fault]:
+    while queues:
+        for family, clauses in list(queues.items()):
+            clause, waiting = next(iter(clauses.items()))
+            yield waiting.pop()
             # What was drawn goes to the end of the queue.
-            del operators[operator]
+            del clauses[clause]
             if waiting:
-                operators[operator] = waiting
-            if not operators:
+                clauses[clause] = waiting
+            if not clauses:
                 del queues[family]
-    return drawn
 
 
-def chances() -> Mapping[Fault, float]:
-    """Every must fault with its share of a long draw: families count the same, and in a family its operators."""
-    musts = [fault for fault in population().values() if fault.level is Level.MUST]
-    alike = Counter((fault.family, fault.operator) for fault in musts)
-    operators = Counter(family for family, _ in alike)
-    return {
-        fault: 1 / (len(operators) * operators[fault.family] * alike[fault.family, fault.operator])
-        for fault in musts
-    }
+def _drawn(fault: Fault, chance: random.Random) -> Fault:
+    if fault.sized is not None:
+        fault = fault.of_size(drawn_number(chance, *fault.sizes[1:]))
+    conditions = list(conditions_for(fault.at, fault.realms, fault.ways)) if "@" not in fault.name else []
+    if conditions and chance.random() < _CONDITIONAL:
+        return fault.under(drawn_name(chance.choice(conditions), chance))
+    return fault
 
 
 def help_text() -> str:
-    """Every fault with what it breaks and does, as `--fault list` prints them."""
-    lines = [
-        f"{fault.name}  {fault.sentence} ({', '.join(fault.clauses)})" for fault in population().values()
-    ]
+    """Every row with what it breaks and does, as `--fault list` prints them."""
+    lines = [f"{fault.name}  {fault.sentence} ({', '.join(fault.breaks)})" for fault in population().values()]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Rows of HTTP and of realms: requests at which a service breaks or hangs, bodies, headers, secrets, realms."""
+"""Faults of HTTP and of realms: where a service breaks or hangs, answers as a whole, headers, secrets, realms."""
 
 from __future__ import annotations
 
@@ -6,47 +6,44 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
-from types import MappingProxyType
+from itertools import product
 from typing import Any, Final
 
 from contracts.interface.catalogue import load_catalogue
-from contracts.sandbox.faults.effects import (
-    BROKEN,
-    answer,
-    answer_refusal,
-    instead,
-    labelled,
-    mend,
-    refuse_before,
-    send,
-    signed_in,
-    stall,
-)
-from contracts.sandbox.faults.fault import (
+from contracts.interface.description import load_description
+from contracts.sandbox.faults import effects as do
+from contracts.sandbox.faults.conditions import NO_CONDITION, OFTEN
+from contracts.sandbox.faults.effects import BROKEN
+from contracts.sandbox.faults.fault import Fault, row
+from contracts.sandbox.faults.messages import (
     ACCOUNTS,
+    CONTACTS,
     SUBMISSIONS,
     Answer,
     Below,
-    Fault,
     Inject,
     Memory,
     Request,
     Where,
-    items_of,
+    answer_json,
     kebab,
-    row,
-    with_items,
+    read_json,
 )
-from contracts.sandbox.faults.http import (
-    REALM_NAMES,
-    SIGN_IN,
-    malformed,
-    realm_in_query_alone,
-    realm_in_query_ignored,
-)
+from contracts.sandbox.faults.tokens import SIGN_IN
+from contracts.sandbox.validation import REALMS
 
-_BROKE: Final = instead(BROKEN)
+_REALMS: Final = tuple(realm.name for realm in REALMS)
+_UNKNOWN_REALM: Final = f"^(?!({'|'.join(_REALMS)})$)."
+_THUMBNAIL: Final = "getAttachmentThumbnail"
+
+
+def malformed(request: Request, _: Memory) -> bool:
+    """Whether a body is there and is no well-formed JSON."""
+    try:
+        json.loads(request.body)
+    except (ValueError, RecursionError):
+        return bool(request.body)
+    return False
 
 
 def _beyond_ascii(request: Request, _: Memory) -> bool:
@@ -56,13 +53,13 @@ def _beyond_ascii(request: Request, _: Memory) -> bool:
     return not (address.isascii() and request.body.isascii()) or escaped is not None
 
 
-def _no_utf8(request: Request, _: Memory) -> bool:
-    return request.body.decode("utf-8", "replace").encode() != request.body
-
-
 def _half_pair(request: Request, _: Memory) -> bool:
     """Whether a body holds half of a surrogate pair."""
     return re.search("[\ud800-\udfff]", json.dumps(request.json, ensure_ascii=False)) is not None
+
+
+def _no_utf8(request: Request, _: Memory) -> bool:
+    return request.body.decode("utf-8", "replace").encode() != request.body
 
 
 def _deep(request: Request, _: Memory) -> bool:
@@ -77,12 +74,8 @@ def _no_object(request: Request, _: Memory) -> bool:
     return request.body.strip()[:1] not in (b"{", b"")
 
 
-def _no_body(request: Request, _: Memory) -> bool:
-    return not request.body
-
-
 def _unknown_account(request: Request, _: Memory) -> bool:
-    email = request.json.get("email") if isinstance(request.json, dict) else None
+    email = request.member.get("email")
     return isinstance(email, str) and bool(email) and email not in ACCOUNTS
 
 
@@ -101,184 +94,192 @@ def _text(where: str, name: str, pattern: str) -> Where:
     return meant
 
 
-_UNKNOWN_REALM: Final = f"^(?!({'|'.join(REALM_NAMES)})$)."
-# fmt: off
-#: What a careless service breaks at: the name's end, words, which requests, and the operations.
-_FAILS: Final[tuple[tuple[str, str, Where, tuple[str, ...]], ...]] = (
-    ("on-malformed-sign-in", "a body that is not well formed", malformed, (SIGN_IN,)),
-    ("on-malformed-contact", "a body that is not well formed", malformed, ("updateContact",)),
-    ("on-deep-draft", "a body nested more than 200 levels deep", _deep, ("saveDraft",)),
-    ("on-deep-submission", "a body nested more than 200 levels deep", _deep, ("createWorkflowRecord",)),
-    ("on-half-pair", "half of a surrogate pair", _half_pair, ("createContact",)),
-    ("on-half-pair-in-update", "half of a surrogate pair", _half_pair, ("updateWorkflowRecord",)),
-    ("on-half-pair-in-draft", "half of a surrogate pair", _half_pair, ("saveDraft",)),
-    ("on-other-encoding", "a body that is not UTF-8", _no_utf8, (SIGN_IN,)),
-    ("on-null-character", "a null character in a text", _null_character, ("saveDraft",)),
-    ("on-array-submission", "a body that is no object", _no_object, ("createWorkflowRecordWithIdentifier",)),
-    ("on-array-draft", "a body that is no object", _no_object, ("saveDraft",)),
-    ("on-absent-contact", "an absent body", _no_body, ("createContact",)),
-    ("on-other-content-type", "a content type other than JSON", _text("header", "content-type", "^(?!.*json)."),
-        ("updateWorkflowRecord",)),
-    ("on-huge-top", "a $top of nineteen or more digits", _text("query", "$top", "^[0-9]{19}"), ("listDrafts",)),
-    ("on-negative-skip", "a negative $skip", _text("query", "$skip", "^-"), ("listDrafts",)),
-    ("on-malformed-filter", "a $filter with an odd number of apostrophes",
-        _text("query", "$filter", "^[^']*'([^']*'[^']*')*[^']*$"), ("listDrafts",)),
-    ("on-word-for-top", "a top that is a word", _text("query", "top", "^[^-0-9]"), ("listAttachments",)),
-    ("on-word-for-attachment-id", "an attachment identifier that is a word",
-        _text("path", "attachmentId", "^[A-Za-z]+$"), ("getAttachmentThumbnail",)),
-    ("on-odd-encoding-in-uid", "a uid that is not UTF-8 when its percent-encoding is undone",
-        _text("path", "uid", "\ufffd"), ("getDraft",)),
-    ("on-apostrophe-in-uid", "an apostrophe in a uid", _text("path", "uid", "'"), ("saveDraft",)),
-    ("on-unknown-realm", "an unknown realm", _text("header", "realm", _UNKNOWN_REALM), ("saveDraft",)),
-    ("on-broken-authorization", "an Authorization header of one word",
-        _text("header", "authorization", "^[^ ]+$"), ("getDraftInfo",)),
-    ("on-long-uid-in-{}", "a uid of more than 255 characters", _text("path", "uid", ".{256}"),
-        ("getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listAttachments")),
-    ("on-huge-id-in-{}", "an attachment identifier of nineteen or more digits",
-        _text("path", "attachmentId", "^[0-9]{19}"), ("attachmentExists", "getAttachment", "getAttachmentThumbnail")),
-    ("beyond-ascii-in-{}", "a letter beyond ASCII in its address or body", _beyond_ascii,
-        ("draftExists", "getDraftInfo", "createAttachment", "persistTemporaryFile", "attachmentExists", *SUBMISSIONS)),
-)
-
-
-def _failing_rows() -> Iterator[Fault]:
-    for name, what, where, operations in _FAILS:
-        for operation in operations:
-            yield row(f"fails-{name.format(kebab(operation))}", "no-server-error", operation, _broke_at_once,
-                f"{operation} answers 500 to {what}.", where=where)
-    yield row("fails", "no-server-error", "getDraft", _BROKE, "getDraft answers 500.", "one-in-twenty")
-    yield row("fails-on-absent-draft", "no-server-error", "deleteDraft",
-        answer_refusal(lambda _, got: BROKEN if got.status == 404 else got),
-        "Deleting a draft that does not exist answers 500.")
-    yield row("thumbnail-of-text-fails", "no-server-error", "getAttachmentThumbnail", _BROKE,
-        "The thumbnail of a file that is no picture answers 500.",
-        where=_text("path", "filename", r"(?<!\.png)(?<!\.jpg)(?<!\.gif)$"))
-    yield row("hangs-on-deep-draft", "answers-in-time", "saveDraft", stall,
-        "saveDraft never answers a body nested more than 200 levels deep.", where=_deep)
-    yield row("hangs-on-unknown-account", "answers-in-time", SIGN_IN, stall,
-        "createToken never answers an e-mail that belongs to no account.", where=_unknown_account)
-# fmt: on
+def _lacks(header: str) -> Where:
+    return lambda request, _: not request.header(header)
 
 
 async def _broke_at_once(_request: Request, _below: Below, _: Memory) -> Answer | None:
-    """The service breaks before it looks at a token."""
+    """Break before a token is looked at."""
     return BROKEN
+
+
+# fmt: off
+#: What a careless service breaks at: the name's end, words, which requests, and the operations.
+_FAILS: Final[tuple[tuple[str, str, Where, tuple[str, ...]], ...]] = (
+    ("malformed-body", "a body that is not well formed", malformed, (SIGN_IN, "updateContact")),
+    ("deep-body", "a body nested more than 200 levels deep", _deep, ("saveDraft", "createWorkflowRecord")),
+    ("half-pair", "half of a surrogate pair", _half_pair, ("createContact", "updateWorkflowRecord", "saveDraft")),
+    ("other-encoding", "a body that is not UTF-8", _no_utf8, (SIGN_IN,)),
+    ("null-character", "a null character in a text", _null_character, ("saveDraft",)),
+    ("array", "a body that is no object", _no_object, ("saveDraft", "createWorkflowRecordWithIdentifier")),
+    ("absent-body", "an absent body", lambda r, _: not r.body, ("createContact",)),
+    ("other-content-type", "a content type other than JSON", _text("header", "content-type", "^(?!.*json)."),
+        ("updateWorkflowRecord",)),
+    ("huge-top", "a $top of nineteen or more digits", _text("query", "$top", "^[0-9]{19}"), ("listDrafts",)),
+    ("negative-skip", "a negative $skip", _text("query", "$skip", "^-"), ("listDrafts",)),
+    ("malformed-filter", "a $filter with an odd number of apostrophes",
+        _text("query", "$filter", "^[^']*'([^']*'[^']*')*[^']*$"), ("listDrafts",)),
+    ("word-for-top", "a top that is a word", _text("query", "top", "^[^-0-9]"), ("listAttachments",)),
+    ("word-for-attachment-id", "an attachment identifier that is a word", _text("path", "attachmentId", "^[A-Za-z]+$"),
+        (_THUMBNAIL,)),
+    ("odd-encoding-in-uid", "a uid that is not UTF-8 when its percent-encoding is undone",
+        _text("path", "uid", "\ufffd"), ("getDraft",)),
+    ("apostrophe-in-uid", "an apostrophe in a uid", _text("path", "uid", "'"), ("saveDraft",)),
+    ("unknown-realm", "an unknown realm", _text("header", "realm", _UNKNOWN_REALM), ("saveDraft",)),
+    ("broken-authorization", "an Authorization header of one word", _text("header", "authorization", "^[^ ]+$"),
+        ("getDraftInfo",)),
+    ("long-uid", "a uid of more than 255 characters", _text("path", "uid", ".{256}"),
+        ("getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listAttachments")),
+    ("huge-id", "an attachment identifier of nineteen or more digits", _text("path", "attachmentId", "^[0-9]{19}"),
+        ("attachmentExists", "getAttachment", _THUMBNAIL)),
+    ("letter-beyond-ascii", "a letter beyond ASCII in its address or body", _beyond_ascii, (
+        "draftExists", "getDraftInfo", "createAttachment", "persistTemporaryFile", "attachmentExists", *SUBMISSIONS)),
+)
+
+
+def _failing() -> Iterator[Fault]:
+    for name, what, where, operations in _FAILS:
+        for operation in operations:
+            yield row(f"fails-on-{name}-in-{kebab(operation)}", "no-server-error", operation, _broke_at_once,
+                f"{operation} answers 500 to {what}.", where=where)
+    yield row("fails-in-get-draft", "no-server-error", "getDraft", do.instead(BROKEN), "getDraft answers 500.",
+        "every-20")
+    yield row("fails-on-absent-draft", "no-server-error", "deleteDraft",
+        do.refusals(lambda got: BROKEN if got.status == 404 else got),
+        "Deleting a draft that does not exist answers 500.")
+    yield row("thumbnail-of-text-fails", "no-server-error", _THUMBNAIL, do.instead(BROKEN),
+        "The thumbnail of a file that is no picture answers 500.",
+        where=_text("path", "filename", r"(?<!\.png)(?<!\.jpg)(?<!\.gif)$"))
+    yield row("hangs-on-deep-draft", "answers-in-time", "saveDraft", do.stall,
+        "saveDraft never answers a body nested more than 200 levels deep.", where=_deep)
+    yield row("hangs-on-unknown-account", "answers-in-time", SIGN_IN, do.stall,
+        "createToken never answers an e-mail that belongs to no account.", where=_unknown_account)
+
+
+#: The clauses that a refusal of a right request breaks, by operation; the nearest first.
+ACCEPTANCE: Final[Mapping[str, tuple[str, ...]]] = {
+    "createToken": ("token-issued",),
+    "createContact": ("contact-create-accepted", "contact-create-full"),
+    "updateContact": ("contact-update-accepted", "contact-update-full"),
+    "saveDraft": ("draft-save-creates", "draft-save-updates"),
+    "getDraft": ("draft-get-content",),
+    "getDraftInfo": ("draft-info-present",),
+    "draftExists": ("draft-exists-present", "draft-save-creates"),
+    "deleteDraft": ("draft-delete-removes",),
+    # A list that is refused breaks the clause of whatever was asked of it.
+    "listDrafts": ("list-answers", "list-my-answers", "list-mydrafts-has-mine", "list-top", "list-skip",
+        "list-top-and-skip", "list-pages-cover", "list-collection-with-top", "list-collection-with-skip"),
+    "createAttachment": ("attachment-create-accepted", "attachment-several"),
+    "persistTemporaryFile": ("attachment-persist-listed", "attachment-persist-downloads"),
+    "listAttachments": ("attachment-create-listed", "realm-attachments-without", "attachment-list-top",
+        "attachment-list-skip", "attachment-list-pages-cover"),
+    "attachmentExists": ("attachment-exists-present",),
+    "getAttachment": ("attachment-download-same",),
+    "getAttachmentThumbnail": ("attachment-thumbnail-image",),
+    "createWorkflowRecord": ("workflow-create-accepted", "workflow-batch-longest", "workflow-batch-shared"),
+    "createWorkflowRecordWithIdentifier": ("workflow-create-with-identifier-accepted",),
+    "updateWorkflowRecord": ("workflow-update-accepted",),
+}
+#: Clauses on what an answer shows that hang on its body alone, by operation.
+_SHOWN: Final = {
+    "createToken": ("token-issued", "token-expiration-format"),
+    "getDraft": ("draft-get-content",),
+    "listDrafts": ACCEPTANCE["listDrafts"],
+    "listAttachments": ACCEPTANCE["listAttachments"],
+    "createWorkflowRecord": ("workflow-identifier-returned",),
+    "createWorkflowRecordWithIdentifier": ("workflow-identifier-kept",),
+    "updateWorkflowRecord": ("workflow-identifier-kept",),
+}
+
+
+def _answers() -> Iterator[Fault]:
+    for operation, clauses in ACCEPTANCE.items():
+        for status in (400, 404, 409):
+            yield row(f"{kebab(operation)}-told-as-{status}", clauses, operation, do.refuse(status),
+                f"{operation} is done and answered with the status {status}.", ways=OFTEN)
+        yield row(f"{kebab(operation)}-told-as-500", "no-server-error", operation, do.refuse(500),
+            f"{operation} is done and answered with the status 500.", ways=OFTEN)
+        yield row(f"{kebab(operation)}-refuses-with-500", "no-server-error", operation, do.refusals(lambda _: BROKEN),
+            f"{operation} answers 500 where it refuses.", ways=OFTEN)
+    for operation, clauses in _SHOWN.items():
+        for name, change, says in (
+            ("cut", lambda got: replace(got, body=got.body[:-1]), "lacks its last character"),
+            ("plain", lambda got: replace(got, body=b"OK").labelled("text/plain"), "is a word of plain text"),
+        ):
+            yield row(f"{kebab(operation)}-body-{name}", clauses, operation,
+                _on_success(change),
+                f"The body of what {operation} answers {says}.", ways=OFTEN)
+# fmt: on
 
 
 def _closed(text: str) -> str:
     """A JSON text with what is missing at its end."""
-    bare = re.sub(r'"(\\.|[^"\\])*"', "", text)
-    inside = bare.count('"') % 2 == 1
-    missing: list[str] = []
-    for letter in re.sub('"[^"]*$', "", bare):
-        if letter in "{[":
-            missing.append("}" if letter == "{" else "]")
-        elif letter in "}]" and missing:
-            missing.pop()
-    return text.rstrip().rstrip(",:") + '"' * inside + "".join(reversed(missing))
-
-
-def _first_value(text: str) -> str:
-    try:
-        return text.lstrip()[: json.JSONDecoder().raw_decode(text.lstrip())[1]]
-    except ValueError:
-        return text
-
-
-# fmt: off
-#: How malformed JSON is made good: by the end of the name, the words for it, the repair.
-_MENDS: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = MappingProxyType({
-    "cut-short": ("that is cut short", _closed),
-    "with-trailing-comma": ("with a comma before a bracket", lambda text: re.sub(r",\s*([}\]])", r"\1", text)),
-    "with-comments": ("with comments", lambda text: re.sub(r'(?ms)/\*.*?\*/|//[^\n"]*$', "", text)),
-    "with-apostrophes": ("with apostrophes for quotation marks", lambda text: text.replace("'", '"')),
-    "with-more-after-end": ("with more after its end", _first_value),
-    "with-bare-keys": ("with keys without quotation marks",
-        lambda text: re.sub(r"([{,]\s*)([A-Za-z]\w*)\s*:", r'\1"\2":', text)),
-})
-_SHORT, _DIALECT = "malformed-json-refused", "json-dialect-refused"
-#: What each operation takes of it: how its body is called, the clause, and the kinds.
-_MENDED: Final[tuple[tuple[str, str, str, tuple[str, ...]], ...]] = (
-    ("draft", "saveDraft", _SHORT, ("cut-short",)),
-    ("contact", "createContact", _SHORT, ("cut-short",)),
-    ("contact-update", "updateContact", _SHORT, ("cut-short",)),
-    ("submission", "createWorkflowRecord", _SHORT, ("cut-short",)),
-    ("named-submission", "createWorkflowRecordWithIdentifier", _SHORT, ("cut-short",)),
-    ("submission-update", "updateWorkflowRecord", _SHORT, ("cut-short",)),
-    ("draft", "saveDraft", _DIALECT, ("with-trailing-comma", "with-more-after-end", "with-bare-keys")),
-    ("credentials", SIGN_IN, _DIALECT, ("with-trailing-comma",)),
-    ("contact", "updateContact", _DIALECT, ("with-apostrophes", "with-trailing-comma", "with-comments")),
-)
-#: Operations whose JSON is labelled as something else.
-_LABELS: Final = (
-    ("getDraft", "text/plain", "plain"),
-    ("listDrafts", "text/html", "html"),
-    (SIGN_IN, "text/plain", "plain"),
-    ("listAttachments", "application/octet-stream", "octet-stream"),
-    ("createWorkflowRecord", "text/plain", "plain"),
-)
-# fmt: on
+    ends = ("".join(end) for n in (1, 2, 3) for end in product(('"', "]", "}"), repeat=n))
+    return next((text + end for end in ends if read_json((text + end).encode()) is not None), text)
 
 
 def _mended(repair: Callable[[str], str]) -> Inject:
-    return mend(
+    return do.mend(
         lambda request: replace(request, body=repair(request.body.decode("utf-8", "replace")).encode())
     )
 
 
-async def _empty_draft_stored(request: Request, below: Below, _: Memory) -> Answer | None:
-    """A body is refused, and an empty object is stored all the same."""
-    got = await below(request)
-    await below(request.with_json({}))
-    return got
-
-
-def _relabelled(media_type: str, _: Request, got: Answer) -> Answer:
-    return labelled(got, media_type) if got.success and got.body else got
-
-
-def _worded(text: str, _: Request, got: Answer) -> Answer:
-    return labelled(replace(got, body=text.encode()), "text/plain")
+def _relabelled(media_type: str) -> Inject:
+    return do.answer(lambda _, got: got.labelled(media_type) if got.success and got.body else got)
 
 
 # fmt: off
-def _body_rows() -> Iterator[Fault]:
-    for body, operation, clause, kinds in _MENDED:
-        for kind in kinds:
-            words, repair = _MENDS[kind]
-            yield row(f"malformed-{body}-{kind}", clause, operation, _mended(repair),
+#: How malformed JSON is made good: the name, the words for it, the repair, and the operations that do so.
+_MENDS: Final[tuple[tuple[str, str, str, Callable[[str], str], tuple[str, ...]], ...]] = (
+    ("malformed-json-refused", "cut-short", "that is cut short", _closed, ("saveDraft", *CONTACTS, *SUBMISSIONS)),
+    ("json-dialect-refused", "trailing-comma", "with a comma before a bracket",
+        lambda text: re.sub(r",\s*([}\]])", r"\1", text), ("saveDraft", SIGN_IN, "updateContact")),
+    ("json-dialect-refused", "comments", "with comments",
+        lambda text: re.sub(r'(?ms)/\*.*?\*/|//[^\n"]*$', "", text), ("updateContact",)),
+    ("json-dialect-refused", "apostrophes", "with apostrophes for quotation marks",
+        lambda text: text.replace("'", '"'), ("updateContact",)),
+    ("json-dialect-refused", "bare-keys", "with keys without quotation marks",
+        lambda text: re.sub(r"([{,]\s*)([A-Za-z]\w*)\s*:", r'\1"\2":', text), ("saveDraft",)),
+)
+
+
+def _bodies() -> Iterator[Fault]:
+    for clause, name, words, repair, operations in _MENDS:
+        for operation in operations:
+            yield row(f"body-with-{name}-taken-by-{kebab(operation)}", clause, operation, _mended(repair),
                 f"{operation} accepts a body {words}.", where=malformed)
-    yield row("malformed-draft-refused-yet-stored", _SHORT, "saveDraft", _empty_draft_stored,
-        "A draft that is not well formed is refused, yet an empty draft is stored under its uid.",
-        where=lambda request, memory: malformed(request, memory) and signed_in(request))
-    for operation, media_type, word in _LABELS:
-        yield row(f"json-as-{word}-by-{kebab(operation)}", "json-labelled-json", operation,
-            answer(partial(_relabelled, media_type)), f"The JSON that {operation} answers is labelled {media_type}.")
-    yield row("refusal-labelled-text", "json-labelled-json", "createContact",
-        answer_refusal(lambda _, got: labelled(got, "text/plain")),
-        "The errors of a faulty contact come as JSON labelled text/plain.")
+    for operation in load_catalogue().clause("malformed-json-refused").operations:
+        yield row(f"malformed-body-taken-by-{kebab(operation)}", "malformed-json-refused", operation,
+            do.instead(answer_json(200, {"identifier": "taken-as-it-is"})),
+            f"{operation} answers success to a body that is no JSON.", where=malformed)
+    for operation, word, media_type in (
+        ("getDraft", "plain", "text/plain"), ("listDrafts", "html", "text/html"), (SIGN_IN, "plain", "text/plain"),
+        ("listAttachments", "octet-stream", "application/octet-stream"), (SUBMISSIONS[0], "plain", "text/plain"),
+    ):
+        yield row(f"json-as-{word}-by-{kebab(operation)}", "json-labelled-json", operation, _relabelled(media_type),
+            f"The JSON that {operation} answers is labelled {media_type}.")
     yield row("refusal-in-plain-text", "json-bodies", "getDraft",
-        answer_refusal(partial(_worded, "there is no such draft")),
+        do.refusals(lambda got: replace(got, body=b"there is no such draft").labelled("text/plain")),
         "A draft that is not there is refused with a line of plain text.")
-    yield row("saved-in-plain-text", "json-bodies", "saveDraft",
-        answer(lambda request, got: _worded("saved", request, got) if got.success else got),
-        "The answer to a saved draft is the plain word saved.")
 # fmt: on
+
+
+def _on_success(change: Callable[[Answer], Answer]) -> Inject:
+    return do.answer(lambda _, got: change(got) if got.success else got)
 
 
 def _authorization(request: Request) -> str:
     return request.header("authorization")
 
 
-def _with(more: Callable[[Request], dict[str, Any]], *, refusals: bool = False) -> Inject:
+def _with(more: Callable[[Request], dict[str, Any]], *, refused: bool = False) -> Inject:
     """Add members to the JSON of successes, or of refusals."""
-    return answer(
-        lambda request, got: (
-            got.with_json({**got.json, **more(request)})
-            if got.success is not refusals and isinstance(got.json, dict)
-            else got
-        )
-    )
+
+    def changed(request: Request, got: Answer) -> Answer:
+        meant = got.success is not refused and isinstance(got.json, dict)
+        return got.with_json({**got.json, **more(request)}) if meant else got
+
+    return do.answer(changed)
 
 
 def _headers_of(request: Request) -> dict[str, Any]:
@@ -297,55 +298,62 @@ def _session_header(request: Request, got: Answer) -> Answer:
 
 
 # fmt: off
-def _header_rows() -> Iterator[Fault]:
-    for operation in load_catalogue().clause("content-type-charset").operations:
-        yield row(f"charset-refused-by-{kebab(operation)}", "content-type-charset", operation,
-            refuse_before(status=415), f"{operation} refuses a Content-Type with the parameter charset.",
-            where=_text("header", "content-type", "(?i)charset"))
-    for operation, clause in (
-        ("listAttachments", "version-2013-paths"),
-        ("getDraftInfo", "version-2013-paths"),
-        ("createWorkflowRecord", "version-2023-paths"),
-        ("updateWorkflowRecord", "version-2023-paths"),
+def _headers() -> Iterator[Fault]:
+    catalogue = load_catalogue()
+    for clause, name, effect, where, says in (
+        ("content-type-charset", "charset-refused-by", do.refuse_before(status=415),
+            _text("header", "content-type", "(?i)charset"), "with the parameter charset in its Content-Type"),
+        ("content-type-not-needed", "content-type-needed-by", do.refuse_before(), _lacks("content-type"),
+            "without a Content-Type"),
+        ("content-type-without-body", "content-type-refused-by", do.refuse_before(),
+            _text("header", "content-type", "."), "with a Content-Type"),
+        ("realm-attachments-without", "realm-needed-by", do.refuse_before(), _lacks("realm"), "without a realm"),
+        ("token-needs-no-token", "realm-needed-by", do.refuse_before(), _lacks("realm"), "without a realm"),
     ):
-        yield row(f"path-of-{kebab(operation)}-gone", clause, operation, send(_elsewhere),
-            f"There is nothing at the path and method of {operation}.")
-    yield row("password-in-answer", "no-secret-echoed", SIGN_IN, _with(lambda request: {"account": request.json}),
-        "The answer to signing in repeats the password beside the token.")
-    yield row("token-in-header", "no-secret-echoed", "listDrafts", answer(_session_header),
-        "A header of the list of drafts repeats the token of the request.")
-    yield row("token-in-submission-answer", "no-secret-echoed", "updateWorkflowRecord", _with(_headers_of),
-        "The answer to an accepted update repeats all headers of the request.")
-    for what, operation in (("contact", "createContact"), ("draft", "getDraft")):
-        yield row(f"token-in-refusal-of-{what}", "no-secret-echoed", operation,
-            _with(lambda request: {"message": f"(authorization: {_authorization(request)})"}, refusals=True),
-            f"The refusal of a {what} repeats the Authorization header in its message.")
+        for operation in catalogue.clause(clause).operations:
+            yield row(f"{name}-{kebab(operation)}", clause, operation, effect, f"{operation} refuses a request {says}.",
+                where=where)
+    for operation, described in load_description().operations.items():
+        version = "version-2023-paths" if "/v2023/" in described.path else "version-2013-paths"
+        if operation in ("listAttachments", "getDraftInfo", SUBMISSIONS[0], SUBMISSIONS[2]):
+            yield row(f"path-of-{kebab(operation)}-gone", version, operation, do.send(_elsewhere),
+                f"There is nothing at the path and method of {operation}.")
+    password = _with(lambda request: {"account": request.json})
+    refusing = _with(lambda request: {"message": f"(authorization: {_authorization(request)})"}, refused=True)
+    for name, operation, effect, says in (
+        ("password-in-answer", SIGN_IN, password, "The answer to signing in repeats the password beside the token."),
+        ("password-in-refusal", SIGN_IN, _with(lambda request: {"account": request.json}, refused=True),
+            "The refusal of a sign-in repeats the password."),
+        ("token-in-header", "listDrafts", do.answer(_session_header),
+            "A header of the list of drafts repeats the token of the request."),
+        *(
+            (f"token-in-answer-of-{kebab(operation)}", operation, _with(_headers_of),
+                f"The answer to {operation} repeats all headers of the request.")
+            for operation in ("getDraftInfo", "saveDraft", *CONTACTS, *SUBMISSIONS)
+        ),
+        *(
+            (f"token-in-refusal-of-{kebab(operation)}", operation, refusing,
+                f"The refusal of {operation} repeats the Authorization header in its message.")
+            for operation in ("createContact", "getDraft")
+        ),
+    ):
+        yield row(name, "no-secret-echoed", operation, effect, says)
 # fmt: on
 
 
-def _in_query_of(*, known: bool) -> Where:
-    """Submissions whose realm stands in the query alone, and is known but for the first, or unknown."""
-
-    def meant(request: Request, memory: Memory) -> bool:
-        right = request.realm in REALM_NAMES[1:] if known else request.realm not in REALM_NAMES
-        return realm_in_query_alone(request, memory) and right
-
-    return meant
+def _in_query(realms: Callable[[str], bool]) -> Where:
+    """Requests whose realm stands in the query alone, and passes a test."""
+    return lambda request, _: not request.header("realm") and realms(dict(request.query).get("Realm", ""))
 
 
-def _realm_empty(request: Request, _: Memory) -> bool:
-    return (b"realm", b"") in request.headers and not request.realm
-
-
-def _filtered(request: Request, _: Memory) -> bool:
-    return "$filter" in dict(request.query)
+def _unfiltered(request: Request, _: Memory) -> bool:
+    return "$filter" not in dict(request.query)
 
 
 async def _asked_in_other_realms(request: Request, below: Below, _: Memory) -> Answer | None:
-    """What is not there is looked for in the other realms."""
     got = await below(request)
-    for realm in REALM_NAMES:
-        if got.success or not signed_in(request):
+    for realm in _REALMS:
+        if got.success or not request.signed_in:
             break
         elsewhere = await below(request.with_header("realm", realm))
         got = elsewhere if elsewhere.success else got
@@ -353,44 +361,60 @@ async def _asked_in_other_realms(request: Request, below: Below, _: Memory) -> A
 
 
 async def _listed_of_all_realms(request: Request, below: Below, _: Memory) -> Answer | None:
-    """A list goes on with the items of the other realms."""
     got, more = await below(request), list[Any]()
     for realm in load_catalogue().clause("realm-lists-apart").realms:
         if realm != request.realm and got.success:
-            more += items_of((await below(request.with_header("realm", realm))).json) or []
-    return with_items(got, lambda items: [*items, *more])
+            more += (await below(request.with_header("realm", realm))).items
+    return got.with_items(lambda items: [*items, *more])
+
+
+async def _realm_refused(request: Request, below: Below, _: Memory) -> Answer | None:
+    return await below(request.with_header("realm", "no-such-realm")) if request.role else None
+
+
+async def _first_realm_taken(request: Request, below: Below, _: Memory) -> Answer | None:
+    return await below(request.with_query("Realm", Realm=_REALMS[0])) if request.role else None
 
 
 # fmt: off
-def _realm_rows() -> Iterator[Fault]:
-    missing = load_catalogue().clause("workflow-realm-missing").message or ""
-    told_404 = answer_refusal(lambda _, got: replace(got, status=404))
-    yield row("realm-query-only-abs", "realm-query", SUBMISSIONS, realm_in_query_ignored,
-        "A realm in the query counts only when it is abs-dev.", where=_in_query_of(known=True))
-    yield row("realm-query-unknown-status", "realm-query-unknown", SUBMISSIONS, told_404,
-        "An unknown realm in the query is refused with 404 in place of 400.", where=_in_query_of(known=False))
-    yield row("realm-query-unknown-message", "realm-query-unknown", SUBMISSIONS,
-        answer_refusal(lambda _, got: got.with_json({"message": missing})),
-        "An unknown realm in the query is refused with the message for a missing one.",
-        where=_in_query_of(known=False))
-    yield row("realm-empty-taken-for-first", "realm-empty", SUBMISSIONS,
-        send(lambda request: request.with_header("realm", REALM_NAMES[0])),
-        "An empty Realm header is taken for abs-dev.", where=_realm_empty)
-    yield row("realm-empty-status", "realm-empty", SUBMISSIONS, told_404,
-        "An empty Realm header is refused with 404 in place of 400.", where=_realm_empty)
+def _realms() -> Iterator[Fault]:
+    catalogue = load_catalogue()
+    told_404 = do.refusals(lambda got: replace(got, status=404))
+    known, unknown = _in_query(_REALMS.__contains__), _in_query(lambda realm: realm not in ("", *_REALMS))
+    empty = _text("header", "realm", "^$")
+    missing = {"message": catalogue.clause("workflow-realm-missing").message}
+    ignored = do.send(lambda request: request.with_query("Realm"))
+    for operation in SUBMISSIONS:
+        for name, clause, effect, where, says in (
+            ("query-ignored", "query", ignored, known, "does not see a realm that the query alone names"),
+            ("query-unknown-taken", "query-unknown", _first_realm_taken, unknown,
+                "takes an unknown realm in the query for the first one"),
+            ("query-unknown-status", "query-unknown", told_404, unknown,
+                "refuses an unknown realm in the query with 404 in place of 400"),
+            ("query-unknown-message", "query-unknown", do.refusals(lambda got: got.with_json(missing)), unknown,
+                "refuses an unknown realm in the query with the message for a missing one"),
+            ("empty-taken", "empty", do.send(lambda request: request.with_header("realm", _REALMS[0])), empty,
+                "takes an empty Realm header for abs-dev"),
+            ("empty-status", "empty", told_404, empty, "refuses an empty Realm header with 404 in place of 400"),
+        ):
+            yield row(f"realm-{name}-by-{kebab(operation)}", f"realm-{clause}", operation, effect,
+                f"{operation} {says}.", where=where, ways=NO_CONDITION)
+    for clause in ("realm-document-realms", "realm-workflow-realms"):
+        for operation in catalogue.clause(clause).operations:
+            for realm in catalogue.clause(clause).realms:
+                yield row(f"realm-refused-by-{kebab(operation)}", (clause, *ACCEPTANCE[operation]), operation,
+                    _realm_refused, f"{operation} does not know the realm.", f"in-{realm}")
     yield row("realm-draft-given-in-others", "realm-drafts-apart", "getDraft", _asked_in_other_realms,
-        "getDraft gives the draft of another realm where its own realm has none.")
-    yield row("realm-lists-mixed", "realm-lists-apart", "listDrafts", _listed_of_all_realms,
-        "The list of drafts of one realm goes on with the drafts of the others.",
-        where=lambda request, memory: not _filtered(request, memory))
-    yield row("realm-lists-mixed-by-filter", "realm-lists-apart", "listDrafts", _listed_of_all_realms,
-        "The list of drafts with a $filter holds those of all realms that match.", where=_filtered)
+        "getDraft gives the draft of another realm where its own realm has none.", ways=NO_CONDITION)
+    filtered = _text("query", "$filter", "")
+    for name, where, says in (("", _unfiltered, "without a $filter"), ("-by-filter", filtered, "with one")):
+        yield row(f"realm-lists-mixed{name}", "realm-lists-apart", "listDrafts", _listed_of_all_realms,
+            f"A list of drafts {says} goes on with the drafts of the other realms.", where=where,
+            ways=NO_CONDITION)
 # fmt: on
 
 
-def protocol_rows() -> Iterator[Fault]:
-    """Each clause of HTTP and of realms, broken alone."""
-    yield from _failing_rows()
-    yield from _body_rows()
-    yield from _header_rows()
-    yield from _realm_rows()
+def protocol_faults() -> Iterator[Fault]:
+    """HTTP and realms."""
+    for make in (_failing, _answers, _bodies, _headers, _realms):
+        yield from make()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from contracts.interface.description import load_description
-from contracts.sandbox.faults.fault import Request
+from contracts.sandbox.faults.messages import Request
 from contracts.sandbox.validation import REALMS, Field, Kind, RecordType
 
 

@@ -77,7 +77,7 @@ def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
         "scenario/test_uid_lengths.py::test_short",
         "fail",
         "findings 0123456789",
-        "uid-accepts-ten: A uid may have ten characters.",
+        "uid-10-answered-on-get-draft: getDraft answers success for a uid of 10 characters.",
         "registry-contracts call updateContact --invalid path.uid:too-short",
         "no deviation",
     ):

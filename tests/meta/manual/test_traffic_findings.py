@@ -204,4 +204,4 @@ def test_a_service_that_differs_where_the_document_is_silent_gives_none(service:
 @pytest.mark.parametrize("name", FOUND)
 def test_a_broken_clause_is_found_on_the_tour(name: str) -> None:
     found = {group.first.clause: group.first.standing for group in service_side(tour(fault=name))}
-    assert found[load(name).clauses[0]] is Standing.FAULT
+    assert found[load(name).breaks[0]] is Standing.FAULT

@@ -16,32 +16,42 @@ def test_every_fault_names_operations_and_clauses_that_exist() -> None:
     catalogue, operations = load_catalogue(), load_description().operations
     for name, fault in population.population().items():
         assert name == fault.name
-        assert set(fault.operations) <= operations.keys(), name
-        assert all(catalogue.clause(clause).level is not Level.SILENT for clause in fault.clauses), name
+        assert set(fault.at) <= operations.keys(), name
+        assert all(catalogue.clause(clause).level is not Level.SILENT for clause in fault.breaks), name
 
 
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:
     faults = population.population().values()
-    broken = {clause for fault in faults for clause in fault.clauses}
-    alone = {fault.clauses[0] for fault in faults if len(fault.clauses) == 1}
+    broken = {clause for fault in faults for clause in fault.breaks}
+    alone = {fault.breaks[0] for fault in faults if fault.alone}
     claimed = {c.id: c.level for c in load_catalogue() if c.level is not Level.SILENT and c.untested is None}
     musts = {clause for clause, level in claimed.items() if level is Level.MUST}
     assert claimed.keys() - broken == population.UNBREAKABLE.keys() & claimed.keys()
     assert musts - alone - population.UNBREAKABLE.keys() == population.NEVER_ALONE.keys()
 
 
-def test_the_name_of_a_defect_finds_the_fault_that_has_taken_over() -> None:
-    assert population.load("token-in-info").name == "protocol/getDraftInfo/token-echoed/always"
-    assert population.load("get-draft-without-token-in-bch").condition == "in-bch-dev"
+def test_every_former_name_is_that_of_a_row_and_every_row_goes_with_its_conditions() -> None:
+    for name, now in (
+        ("token-in-info", "token-in-answer-of-get-draft-info"),
+        ("get-draft-without-token-in-bch", "get-draft-without-token@in-bch-dev"),
+        ("content-text/saveDraft/text-cut-50/every-third", "draft-saved-content-texts-cut:50@every-3"),
+        ("tokens/deleteDraft/missing-token-taken/in-bch-dev", "delete-draft-without-token@in-bch-dev"),
+        ("workflow-batch-101-on-update", "workflow-batch-more-taken-on-update-workflow-record"),
+    ):
+        assert population.load(name).name == now
+    for fault in population.draw(2000, 1, level=None):
+        assert population.load(fault.name) == fault
+        assert fault.sentence.endswith((".", ")."))
+        assert fault.realms
 
 
 def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() -> None:
-    families = {fault.family for fault in population.population().values()}
-    drawn = population.draw(4 * len(families), 3)
-    assert drawn == population.draw(4 * len(families), 3)
-    assert drawn != population.draw(4 * len(families), 4)
+    drawn = population.draw(40, 3)
+    assert drawn == population.draw(40, 3)
+    assert drawn != population.draw(40, 4)
     assert len(set(drawn)) == len(drawn)
-    assert max(Counter(fault.family for fault in drawn).values()) <= 6
+    families = Counter(load_catalogue().clause(fault.breaks[0]).family for fault in drawn)
+    assert set(families.values()) == {4}
 
 
 @pytest.mark.parametrize(
@@ -49,6 +59,7 @@ def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() ->
     [
         ("none", "`registry-contracts list faults` shows them all"),
         ("uid-accept-ten", "did you mean 'uid-accepts-ten'?"),
+        ("uid-accepts-ten:4", "did you mean 'uid-accepts-ten'?"),
     ],
 )
 def test_an_unknown_fault_is_one_line(name: str, hint: str) -> None:

@@ -26,8 +26,8 @@ from tests.meta.program import (
     in_process,
 )
 
-LOST = "state/saveDraft/not-done/always"
-UID = "identity/getDraft/with-space-taken/always"
+LOST = "draft-create-lost"
+UID = "uid-sign-answered-on-get-draft"
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_case(author: Actor, claim: Claims) -> None:
         ),
         (
             False,
-            ["--fault=answers/getDraft/success-told-as-404/always"],
+            ["--fault=get-draft-told-as-404"],
             [Outcome.UNCONFIRMED, Outcome.FALSE_ALARM],
             "expected anything; seen nothing",
         ),

@@ -65,7 +65,7 @@ def test_a_run_gets_through_resets_and_says_what_it_met(run_on: Run) -> None:
 
 
 def test_a_fault_is_found_beneath_the_weather(run_on: Run) -> None:
-    fault = shlex.join(["--fault", "content-text/saveDraft/text-cut-50/always"])
+    fault = shlex.join(["--fault", "draft-saved-content-texts-cut:50"])
     _, verdict = run_on(f"--weather gateway-html:share=0.1 --weather-seed 1 {fault}", *READING)
     assert verdict["verdict"] == "fail"
     assert "draft-get-content" in {finding["clause"] for finding in verdict["findings"]}

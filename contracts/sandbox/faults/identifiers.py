@@ -1,0 +1,293 @@
+"""Faults of the identifier rule: what it lets in, what it shuts out, and identifiers that are mixed up."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import unquote
+
+from contracts.interface.catalogue import load_catalogue
+from contracts.sandbox.faults import effects as do
+from contracts.sandbox.faults.fault import Fault, row
+from contracts.sandbox.faults.messages import (
+    DRAFTS,
+    FILES,
+    NAMED_SUBMISSIONS,
+    Answer,
+    Below,
+    Inject,
+    Memory,
+    Request,
+    kebab,
+)
+from contracts.sandbox.http import bad_request
+
+Test = Callable[[str], bool]
+_OF_DOCUMENTS: Final = (*DRAFTS, *FILES)
+_SAVED: Final = ("saveDraft", "getDraft", "draftExists")
+_AND_DELETED: Final = (*_SAVED, "deleteDraft")
+_FORBIDDEN, _SHORT, _LONG = "uid-forbidden-characters", "uid-too-short", "uid-too-long"
+
+
+def shaped(uid: str, shortest: int = 11, longest: int = 128) -> bool:
+    """Whether a text holds nothing but the characters of the rule, and so many of them."""
+    return shortest <= len(uid) <= longest and re.fullmatch(r"[A-Za-z0-9_-]*", uid) is not None
+
+
+def _but_for(other: Test) -> Test:
+    """Test a text of a right length that holds some other characters, and all others by the rule."""
+
+    def test(uid: str) -> bool:
+        rest = "".join(character for character in uid if not other(character))
+        return rest != uid and 11 <= len(uid) <= 128 and shaped(rest, 0)
+
+    return test
+
+
+def _foreign(kind: Test) -> Test:
+    return lambda character: kind(character) and not character.isascii()
+
+
+def _of(length: int) -> Test:
+    return lambda uid: len(uid) == length
+
+
+def _mark(test: Test) -> Test:
+    """Test a uid that holds a letter or a digit beside what is tested."""
+    return lambda uid: test(uid) and re.search("[A-Za-z0-9]", uid) is not None
+
+
+def _alias(uid: str) -> str:
+    return f"rc-{sha256(uid.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
+
+
+def _refused(test: Test) -> Inject:
+    return do.refuse_before(lambda request: test(request.uid))
+
+
+def _answered(test: Test) -> Inject:
+    return do.forgive(lambda request: test(request.uid))
+
+
+def _cut(length: int) -> Callable[[str], str]:
+    return lambda uid: uid[:length]
+
+
+def _accepted(test: Test) -> Inject:
+    """Take identifiers outside the rule for good ones: the service knows each under another name."""
+
+    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
+        if not test(request.uid):
+            return None
+        got, alias = await below(request.with_uid(_alias(request.uid))), _alias(request.uid)
+        return replace(got, body=got.body.replace(alias.encode(), json.dumps(request.uid)[1:-1].encode()))
+
+    return effect
+
+
+def _read_as(rewrite: Callable[[str], str | None]) -> Inject:
+    """Take an identifier outside the rule for the good one that it becomes when it is rewritten."""
+
+    def changed(request: Request) -> Request:
+        uid = rewrite(request.uid)
+        return request.with_uid(uid) if uid is not None and shaped(uid) else request
+
+    return do.send(changed)
+
+
+def _folded(fold: Callable[[str], str]) -> Inject:
+    """Take one identifier for another, in the header of a submission too, where the other keeps the rule."""
+
+    def changed(request: Request) -> Request:
+        uid, folded = request.uid, fold(request.uid)
+        if not shaped(folded):
+            return request
+        body = request.body.replace(uid.encode(), folded.encode())
+        submits = request.operation.id in NAMED_SUBMISSIONS
+        return replace(request.with_uid(folded), body=body if submits else request.body)
+
+    return do.send(changed)
+
+
+def _before_break(uid: str) -> str | None:
+    rest = uid.removesuffix("\n").removesuffix("\r")
+    return rest if rest != uid and shaped(rest) else None
+
+
+def _sign(uid: str) -> bool:
+    """Whether a uid would be one, were it not for ASCII signs that no other clause speaks of."""
+    signs = {c for c in uid if not shaped(c, 0)}
+    return bool(signs) and signs.isdisjoint("\\]^\r\n") and uid.isascii() and 11 <= len(uid) <= 128
+
+
+def _same_but_for_case(request: Request, uids: Iterable[str]) -> str | None:
+    """Another identifier that differs only in letter case."""
+    return next((uid for uid in uids if uid != request.uid and uid.lower() == request.uid.lower()), None)
+
+
+def _saved_alike(request: Request, memory: Memory) -> str | None:
+    return _same_but_for_case(request, [uid for realm, uid in memory.saved if realm == request.realm])
+
+
+async def _any_case_found(request: Request, below: Below, memory: Memory) -> Answer | None:
+    got = await below(request)
+    return Answer(200) if got.status == 404 and _saved_alike(request, memory) else got
+
+
+async def _files_of_any_case(request: Request, below: Below, memory: Memory) -> Answer | None:
+    got = await below(request)
+    if request.operation.id == "createAttachment":
+        memory.kept[request.uid] = got.success
+        return got
+    other = _same_but_for_case(request, memory.kept)
+    return got if other is None or request.uid in memory.kept else await below(request.with_uid(other))
+
+
+def _percent_encoding_refused(service: Any) -> None:
+    """Refuse an identifier that is written with percent signs in the path."""
+    faithful = service.identifiers.from_path
+
+    def from_path(request: Any, name: str = "uid") -> str:
+        uid: str = faithful(request, name)
+        if "%" in request.path_params[name]:
+            raise bad_request("the identifier is not well formed")
+        return uid
+
+    service.identifiers.from_path = from_path
+
+
+# fmt: off
+#: Identifiers inside the rule that are refused: name, clause, operations, which ones, and in words.
+_SHUT_OUT: Final[tuple[tuple[str, str, tuple[str, ...], Test, str], ...]] = (
+    ("eleven", "uid-shortest", DRAFTS, _of(11), "of 11 characters"),
+    ("eleven-on-delete", "uid-shortest", ("deleteDraft",), _of(11), "of 11 characters, on deleting alone,"),
+    ("eleven-on-thumbnail", "uid-files-at-the-edges", ("getAttachmentThumbnail",), _of(11),
+        "of 11 characters, for a preview alone,"),
+    ("twelve", "uid-shortest", DRAFTS, _of(12), "of 12 characters"),
+    ("127", "uid-longest", DRAFTS, _of(127), "of 127 characters"),
+    ("128", "uid-longest", DRAFTS, _of(128), "of 128 characters"),
+    ("128-on-exists", "uid-longest", ("draftExists",), _of(128), "of 128 characters, on the exists check alone,"),
+    ("128-on-attaching", "uid-files-at-the-edges", ("createAttachment",), _of(128),
+        "of 128 characters, on attaching alone,"),
+    ("first-hyphen", "uid-hyphen", _SAVED, _mark(lambda uid: uid.startswith("-")), "that begins with a hyphen"),
+    ("last-hyphen", "uid-hyphen", _AND_DELETED, _mark(lambda uid: uid.endswith("-")), "that ends with a hyphen"),
+    ("two-hyphens", "uid-hyphen", _AND_DELETED, _mark(lambda uid: "--" in uid), "with two hyphens side by side"),
+    ("underscore", "uid-underscore", _AND_DELETED, _mark(lambda uid: "_" in uid), "with an underscore"),
+    ("first-underscore", "uid-underscore", _SAVED, _mark(lambda uid: uid.startswith("_")),
+        "that begins with an underscore"),
+    ("last-underscore", "uid-underscore", _AND_DELETED, _mark(lambda uid: uid.endswith("_")),
+        "that ends with an underscore"),
+    ("digits-only", "uid-digits-only", _AND_DELETED, str.isdigit, "of digits alone"),
+    ("letters-only", "uid-any-kind", _SAVED, str.isalpha, "of letters alone"),
+    ("65", "uid-any-kind", _SAVED, _of(65), "of 65 characters"),
+    ("hyphens-only", "uid-hyphens-only", _AND_DELETED, lambda uid: set(uid) == {"-"}, "of hyphens alone"),
+    ("underscores-only", "uid-hyphens-only", _AND_DELETED, lambda uid: set(uid) <= {"-", "_"} and "_" in uid,
+        "of hyphens and underscores alone"),
+)
+_SIGNS: Final = {
+    **{"exclamation-mark": "!", "space": " ", "dot": ".", "tilde": "~", "plus": "+", "encoded-slash": "/"},
+    **{"percent-sign": "%", "at-sign": "@", "colon": ":", "dollar": "$", "apostrophe": "'", "null-character": "\0"},
+}
+_MISREAD: Final = {"backslash": "\\", "closing-bracket": "]", "caret": "^"}
+#: Identifiers outside the rule that are accepted: name, clause, which ones, and in words.
+_LET_IN: Final[tuple[tuple[str, str, Test, str], ...]] = (
+    *(
+        (f"accepts-{name}", clause, _but_for(c.__eq__), f"hold the character U+{ord(c):04X}")
+        for clause, signs in ((_FORBIDDEN, _SIGNS), ("uid-misread-range", _MISREAD)) for name, c in signs.items()
+    ),
+    ("accepts-accented-letters", "uid-non-ascii", _but_for(_foreign(str.isalpha)), "hold letters of every script"),
+    ("accepts-digits-of-other-scripts", "uid-non-ascii", _but_for(_foreign(str.isdecimal)),
+        "hold digits of every script"),
+    ("trailing-newline", "uid-trailing-newline", lambda uid: uid.endswith("\n") and shaped(uid[:-1]),
+        "end with a line break"),
+    ("accepts-ten", _SHORT, lambda uid: shaped(uid, 10, 10), "have ten characters"),
+    ("accepts-any-length-below", _SHORT, lambda uid: shaped(uid, 1, 8),
+        "have one to eight characters, and not nine or ten"),
+    ("accepts-129", _LONG, lambda uid: shaped(uid, 129, 129), "have 129 characters"),
+    ("accepts-any-length-above", _LONG, lambda uid: shaped(uid, 200, 10**6),
+        "have 200 or more characters, and not 129 to 199"),
+)
+#: Identifiers outside the rule that one operation alone answers with success.
+_ANSWERED: Final[tuple[tuple[str, str, Test, str], ...]] = (
+    ("sign", _FORBIDDEN, _sign, "that holds a sign of ASCII that it must not"),
+    ("10", _SHORT, lambda uid: shaped(uid, 10, 10), "of 10 characters"),
+    ("129", _LONG, lambda uid: shaped(uid, 129, 129), "of 129 characters"),
+    ("beyond-ascii", "uid-non-ascii", _but_for(_foreign(str.isalnum)), "with letters or digits beyond ASCII"),
+    ("newline", "uid-trailing-newline", lambda uid: uid.endswith("\n") and shaped(uid[:-1]), "with a line break"),
+)
+#: Identifiers outside the rule that are taken for others: name, clause, operations, for which, and in words.
+_REWRITTEN: Final[tuple[tuple[str, str, str | tuple[str, ...], Callable[[str], str | None], str], ...]] = (
+    ("decoded-twice", _FORBIDDEN, _OF_DOCUMENTS, unquote, "A path is decoded twice, so that %2541 names the letter A."),
+    ("trailing-newline-stripped", "uid-trailing-newline", _OF_DOCUMENTS, _before_break,
+        "A line break after a uid is stripped."),
+    ("cut-to-128", _LONG, "saveDraft", lambda uid: uid[:128] if shaped(uid, 129, 10**6) else None,
+        "A draft saved under more than 128 characters is stored under the first 128."),
+    ("space-stripped-on-attachment-list", "uid-listing-tidied", "listAttachments", lambda uid: uid.replace(" ", ""),
+        "Attachments are listed under the uid with a space in it."),
+    ("number-loses-leading-zero", "uid-digits-only", "saveDraft",
+        lambda uid: str(int(uid)) if uid.isdigit() else None,
+        "A draft saved under digits alone is stored without their leading zeros."),
+)
+#: Ways in which two identifiers become one, and what breaks nearest.
+_FOLDINGS: Final[tuple[tuple[str, str, Callable[[str], str]], ...]] = (
+    ("letter-case-ignored", "uid-case-sensitive", str.lower),
+    ("underscore-is-hyphen", "uid-underscore", lambda uid: uid.replace("_", "-")),
+    ("hyphen-is-underscore", "uid-hyphen", lambda uid: uid.replace("-", "_")),
+    ("hyphens-lost", "uid-hyphen", lambda uid: uid.replace("-", "")),
+    ("hyphens-collapsed", "uid-hyphen", lambda uid: re.sub("-{2,}", "-", uid)),
+    ("last-hyphens-lost", "uid-hyphen", lambda uid: uid.rstrip("-")),
+    ("last-underscores-lost", "uid-underscore", lambda uid: uid.rstrip("_")),
+    *((f"cut-after-{n}", "uid-longest", _cut(n)) for n in (20, 32, 64, 100, 127)),
+)
+#: An identifier that looks like any other.
+_ORDINARY: Final = "rc-a1B2c3d4-e5f6g7h8i9j0"
+#: Where identifiers are taken for others: the end of a name, the operations, and what breaks beside.
+_PLACES: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
+    ("", DRAFTS, ("draft-save-spares-others", "uid-hyphens-only")),
+    ("-of-files", FILES, ("attachment-list-own-only", "attachment-create-accepted", "attachment-create-listed",
+        "uid-files-case-sensitive", "uid-files-at-the-edges")),
+    ("-of-records", NAMED_SUBMISSIONS, ("workflow-create-with-identifier-accepted", "workflow-identifier-kept",
+        "workflow-identifier-case-sensitive")),
+)
+
+
+def _refused_or_taken() -> Iterator[Fault]:
+    for name, clause, operations, test, words in _SHUT_OUT:
+        yield row(f"uid-refuses-{name}", clause, operations, _refused(test), f"A uid {words} is refused.")
+    for name, clause, test, words in _LET_IN:
+        yield row(f"uid-{name}", clause, _OF_DOCUMENTS, _accepted(test), f"A uid may {words}.")
+    for name, clause, test, words in _ANSWERED:
+        for operation in load_catalogue().clause(clause).operations:
+            yield row(f"uid-{name}-answered-on-{kebab(operation)}", clause, operation, _answered(test),
+                f"{operation} answers success for a uid {words}.")
+    for name, operation, body, status in (("delete", "deleteDraft", None, 204), ("attachment-list", FILES[2], [], 200)):
+        yield row(f"uid-rule-not-for-{name}", "uid-rule-without-effect", operation,
+            do.forgive(lambda request: not shaped(request.uid), body, status),
+            f"{operation} answers success for a text that is no uid.")
+    yield row("uid-percent-encoding-refused", "uid-percent-encoding", _SAVED,
+        says="A character that is written percent-encoded in a path is refused.", part=_percent_encoding_refused)
+
+
+def identifier_faults() -> Iterator[Fault]:
+    """The identifier rule."""
+    yield from _refused_or_taken()
+    for name, clause, operations, rewrite, says in _REWRITTEN:
+        yield row(f"uid-{name}", clause, operations, _read_as(rewrite), says)
+    for name, clause, fold in _FOLDINGS:
+        for place, at, beside in _PLACES:
+            if place == "-of-records" and fold(_ORDINARY) == _ORDINARY:
+                continue  # that the rule goes for records too, with all its signs and lengths, is a reading
+            breaks = (clause,) if (name, place) == ("letter-case-ignored", "") else (clause, *beside)
+            yield row(f"uid-{name}{place}", breaks, at, _folded(fold),
+                f"Identifiers are told apart as if {name.replace('-', ' ')}.")
+    yield row("uid-letter-case-ignored-on-exists", "uid-case-sensitive", "draftExists", _any_case_found,
+        "The exists check finds a draft whose uid differs only in letter case.")
+    for name, operation in (("exists", "attachmentExists"), ("list", "listAttachments")):
+        yield row(f"uid-letter-case-ignored-on-attachment-{name}", "uid-files-case-sensitive",
+            ("createAttachment", operation), _files_of_any_case,
+            f"{operation} finds attachments under a uid that differs only in letter case.")
+# fmt: on

@@ -1,0 +1,277 @@
+"""Requests and answers as faults see and change them, between the service and its clients."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from contracts.interface.description import load_description
+from contracts.interface.operations import Operation
+
+#: The sandbox's accounts: role and password by e-mail address.
+ACCOUNTS: Final = {
+    f"{role}@sandbox.test": (role, f"sandbox-{role}") for role in ("author", "other", "restricted", "nau")
+}
+#: Stands for a value that is taken out of its object or array.
+MISSING: Final = object()
+DRAFTS: Final = ("saveDraft", "getDraft", "draftExists", "deleteDraft", "getDraftInfo")
+SUBMISSIONS: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
+NAMED_SUBMISSIONS: Final = SUBMISSIONS[1:]
+CONTACTS: Final = ("createContact", "updateContact")
+FILES: Final = (
+    *("createAttachment", "persistTemporaryFile", "listAttachments"),
+    *("attachmentExists", "getAttachment", "getAttachmentThumbnail"),
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request of an operation of the interface.
+
+    Attributes:
+        params: Decoded values of the path's placeholders.
+        query: Decoded pairs.
+        headers: Raw pairs, names in lower case.
+        role: Role of the account that the token belongs to; empty without a token of the service.
+        look: A fault asks only to learn something: the service takes nothing of it.
+    """
+
+    operation: Operation
+    params: dict[str, str]
+    query: tuple[tuple[str, str], ...]
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+    role: str = ""
+    look: bool = False
+
+    @property
+    def uid(self) -> str:
+        """The identifier in the path; empty where there is none."""
+        return self.params.get("uid") or self.params.get("identifier") or ""
+
+    @property
+    def realm(self) -> str:
+        """The realm that the request names, in its header or its query."""
+        return self.header("realm") or dict(self.query).get("Realm", "")
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The realm and the identifier, by which records are told apart."""
+        return self.realm, self.uid
+
+    @property
+    def json(self) -> Any:
+        """The body read as JSON; None when it is none."""
+        return read_json(self.body)
+
+    @property
+    def member(self) -> dict[str, Any]:
+        """The members of a body that is an object; none of any other."""
+        body = self.json
+        return body if isinstance(body, dict) else {}
+
+    @property
+    def signed_in(self) -> bool:
+        """Whether it has the token that its operation needs."""
+        return bool(self.role) or not self.operation.protected
+
+    def header(self, name: str) -> str:
+        """The first value of a header, empty for none."""
+        return next((v.decode("latin-1") for k, v in self.headers if k == name.encode()), "")
+
+    def with_uid(self, uid: str) -> Request:
+        """The request for another identifier."""
+        return self.with_params(**{"uid" if "uid" in self.params else "identifier": uid})
+
+    def with_params(self, **values: str) -> Request:
+        """The request with other values in its path."""
+        return replace(self, params={**self.params, **values})
+
+    def with_query(self, *dropped: str, **added: str) -> Request:
+        """The request without some options, and with further ones."""
+        kept = (pair for pair in self.query if pair[0] not in dropped)
+        return replace(self, query=(*kept, *added.items()))
+
+    def with_json(self, value: Any) -> Request:
+        """The request with another JSON body."""
+        return replace(self, body=json.dumps(value).encode())
+
+    def with_header(self, name: str, value: str) -> Request:
+        """The request with another value of a header."""
+        rest = (pair for pair in self.headers if pair[0] != name.encode())
+        return replace(self, headers=(*rest, (name.encode(), value.encode("latin-1"))))
+
+    def at(self, operation: str) -> Request:
+        """The request at the path and method of another operation."""
+        return replace(self, operation=load_description().operations[operation])
+
+    def for_operation(self, operation: str, body: bytes = b"", **query: str) -> Request:
+        """Another operation on the same identifier, in the same realm and with the same token."""
+        headers = [pair for pair in self.headers if pair[0] in (b"authorization", b"realm", b"accept")]
+        headers.append((b"content-type", b"application/json"))
+        described = load_description().operations[operation]
+        return Request(described, {"uid": self.uid}, tuple(query.items()), tuple(headers), body, self.role)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the service answers."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    body: bytes = b""
+
+    @property
+    def success(self) -> bool:
+        """Whether the status is a 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def refusal(self) -> bool:
+        """Whether the status is a 4xx."""
+        return 400 <= self.status < 500
+
+    @property
+    def json(self) -> Any:
+        """The body read as JSON; None when it is none."""
+        return read_json(self.body)
+
+    def with_json(self, value: Any) -> Answer:
+        """The answer with another JSON body."""
+        return replace(self, body=json.dumps(value).encode())
+
+    def labelled(self, media_type: str) -> Answer:
+        """The answer with another Content-Type."""
+        rest = (pair for pair in self.headers if pair[0].lower() != b"content-type")
+        return replace(self, headers=(*rest, (b"content-type", media_type.encode())))
+
+    def renamed(self, old: str, new: str) -> Answer:
+        """The answer with one identifier in place of another, in its headers and its body."""
+        headers = tuple((name, value.replace(old.encode(), new.encode())) for name, value in self.headers)
+        return replace(self, headers=headers, body=self.body.replace(old.encode(), new.encode()))
+
+    @property
+    def items(self) -> list[Any]:
+        """The items of a list: the body itself, or its only array."""
+        body = self.json
+        if isinstance(body, list):
+            return body
+        arrays = (
+            [value for value in body.values() if isinstance(value, list)] if isinstance(body, dict) else []
+        )
+        return arrays[0] if len(arrays) == 1 else []
+
+    def with_items(self, change: Callable[[list[Any]], list[Any]]) -> Answer:
+        """A success with another list of items, in the same envelope."""
+        body = self.json
+        if not self.success or not isinstance(body, list | dict):
+            return self
+        if isinstance(body, list):
+            return self.with_json(change(body))
+        return self.with_json({k: change(v) if isinstance(v, list) else v for k, v in body.items()})
+
+
+def answer_json(status: int, value: Any) -> Answer:
+    """Make an answer with a JSON body."""
+    return Answer(status, ((b"content-type", b"application/json"),), json.dumps(value).encode())
+
+
+def read_json(content: bytes) -> Any:
+    """A body read as JSON; None when it is none."""
+    try:
+        return json.loads(content) if content else None
+    except (ValueError, RecursionError):
+        return None
+
+
+@dataclass
+class Memory:
+    """What a fault remembers of the requests before.
+
+    Attributes:
+        size_limit: The largest file that the service takes, in bytes.
+        saved: Drafts that were saved and not deleted, by realm and uid, with the save that did it.
+        before: The save before that one.
+        answers: The last successful answer of each operation and path.
+        successes: The last successful answer of each operation.
+        items: What listed attachments were, by the text of the item.
+        deleted: Identifiers of deleted drafts.
+        uploads: The request that made each attachment, by the number of the attachment.
+        issued: Role of the account for which each token of the service was issued.
+        tokens: Tokens that the fault got for itself, by role.
+        arrived: The latest request of each operation, answered or not.
+        kept: Whatever else an effect remembers.
+    """
+
+    size_limit: int = 0
+    saved: dict[tuple[str, str], Request] = field(default_factory=dict)
+    before: dict[tuple[str, str], Request] = field(default_factory=dict)
+    answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
+    successes: dict[str, Answer] = field(default_factory=dict)
+    items: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
+    deleted: dict[str, None] = field(default_factory=dict)
+    uploads: dict[str, Request] = field(default_factory=dict)
+    issued: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+    arrived: dict[str, Request] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict)
+
+    def note(self, request: Request, answer: Answer) -> None:
+        """Remember one request that the service answered."""
+        name = request.operation.id
+        if not answer.success:
+            return
+        self.successes[name] = answer
+        self.answers[name, str(sorted(request.params.items()))] = answer
+        received = answer.json
+        if name == "saveDraft":
+            if request.key in self.saved:
+                self.before[request.key] = self.saved[request.key]
+            self.saved[request.key] = request
+        elif name == "deleteDraft":
+            self.saved.pop(request.key, None)
+            self.deleted[request.uid] = None
+        elif name == "createToken" and isinstance(received, dict):
+            account = ACCOUNTS.get(str(request.member.get("email")), ("", ""))
+            self.issued[str(received.get("authenticationToken"))] = account[0]
+        elif name in ("createAttachment", "persistTemporaryFile") and isinstance(received, dict):
+            self.uploads[str(received.get("id"))] = request
+        elif name in ("listDrafts", "listAttachments"):
+            self.items[name] |= {json.dumps(item, sort_keys=True): item for item in answer.items}
+
+    def answer_before(self, request: Request) -> Answer | None:
+        """The last success of the same operation at the same path."""
+        return self.answers.get((request.operation.id, str(sorted(request.params.items()))))
+
+
+#: Asks the service, or the fault beneath.
+Below = Callable[[Request], Awaitable[Answer]]
+#: Answers a request in the service's place; None lets the service answer.
+Inject = Callable[[Request, Below, Memory], Awaitable[Answer | None]]
+#: Which requests are meant.
+Where = Callable[[Request, Memory], bool]
+
+
+async def as_role(request: Request, below: Below, memory: Memory, role: str) -> Answer:
+    """Let the service answer a request as that of another account."""
+    token = memory.tokens.get(role)
+    if token is None:
+        signed_in = await below(sign_in(request, f"{role}@sandbox.test"))
+        token = memory.tokens[role] = str((signed_in.json or {}).get("authenticationToken", ""))
+    return await below(request.with_header("authorization", f"Bearer {token}"))
+
+
+def sign_in(request: Request, email: str) -> Request:
+    """Make the request that signs an account of the sandbox in."""
+    body = json.dumps({"email": email, "password": ACCOUNTS[email][1]}).encode()
+    headers = ((b"content-type", b"application/json"), (b"accept", b"application/json"))
+    return replace(request.at("createToken"), params={}, query=(), headers=headers, body=body)
+
+
+def kebab(name: str) -> str:
+    """Write a name in camel case with hyphens, as names of faults and clauses have it."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
