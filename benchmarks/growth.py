@@ -22,7 +22,8 @@ import yaml
 
 from contracts.errors import UsageError
 from contracts.evidence.record import Journal, read_journal
-from contracts.exchanges.exchange import Body, read_json
+from contracts.exchanges.exchange import Body
+from contracts.exchanges.json_bodies import read_json
 from contracts.exchanges.redaction import Redactor
 from contracts.history import baseline as baselines
 from contracts.manual.check import CheckOptions, check_archive

@@ -18,8 +18,9 @@ from urllib.parse import unquote, urlsplit
 from contracts.evidence.findings import Cell, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.overlaps import EVERYTHING, subject_of, writes
 from contracts.exchanges.redaction import REDACTED, TOKEN
-from contracts.exchanges.request_facts import EVERYTHING, RequestFault, read_request, subject_of, writes
+from contracts.exchanges.request_facts import RequestFault, read_request
 from contracts.interface.catalogue import Clause, matches
 from contracts.interface.description import load_description, operations_with, where_in_words
 from contracts.interface.operations import Operation

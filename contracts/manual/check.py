@@ -16,8 +16,8 @@ from contracts.checks.sequences import site_of
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.har import Archive, read_har
+from contracts.exchanges.overlaps import Span, overlapping, span_of
 from contracts.exchanges.redaction import TrafficRedactor
-from contracts.exchanges.request_facts import Span, overlapping, span_of
 from contracts.file_formats import (
     Count,
     Format,

@@ -24,7 +24,7 @@ from multidict import CIMultiDict
 
 from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from contracts.exchanges.request_facts import Overlaps
+from contracts.exchanges.overlaps import Overlaps
 from contracts.interface.cross_origin import PREFIX, AllowedOrigins, is_preflight
 from contracts.manual.traffic_findings import BY_HAND
 from contracts.safe_text import plain_line

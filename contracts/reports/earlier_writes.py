@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from contracts.evidence.record import RunRecord
 from contracts.exchanges.exchange import Body, Exchange
-from contracts.exchanges.request_facts import subject_of
+from contracts.exchanges.overlaps import subject_of
 from contracts.exchanges.transcript import json_of
 from contracts.interface.description import load_description, operations_with
 from contracts.session.namespace import SUITE_PREFIX

@@ -157,11 +157,7 @@ class DraftCleanup:
 
 
 def draft_cleanup(session: Session, *, beside: bool = False) -> DraftCleanup:
-    """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens.
-
-    Args:
-        beside: As in `DraftCleanup`.
-    """
+    """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens."""
     elsewhere = _Elsewhere(session, CLEANING)
     return DraftCleanup(
         session.ledger,
@@ -179,11 +175,7 @@ def _delete(session: Session, entry: Entry) -> Exchange:
 
 
 class _Elsewhere:
-    """Removes drafts that were saved under another Realm header than that of their realm.
-
-    Args:
-        case: On whose behalf they are deleted.
-    """
+    """Removes drafts that were saved under another Realm header than that of their realm."""
 
     def __init__(self, session: Session, case: str) -> None:
         self._session = session
@@ -263,12 +255,7 @@ class EarlierRun:
 
 
 def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
-    """The runs on a target that are over and whose ledgers may still hold drafts.
-
-    Args:
-        reports: Folder of run folders; one that is not there holds none.
-        base_url: The target; runs on others are passed over.
-    """
+    """The runs on a target that are over and whose ledgers may still hold drafts; `reports` holds run folders."""
     folders = sorted(path for path in reports.glob("*/") if not path.is_symlink())
     for folder in folders:
         facts = _facts(folder)
@@ -417,12 +404,7 @@ class Swept:
 
 
 class Sweeper:
-    """Deletes drafts through the session of a run, or of the command.
-
-    Args:
-        session: Sends the deletions; its namespace takes in what is to be deleted, and nothing else.
-        dry_run: Say what would be deleted, and delete nothing.
-    """
+    """Deletes drafts through a session, whose namespace takes in what is to be deleted; a dry run only says what."""
 
     def __init__(self, session: Session, *, dry_run: bool = False) -> None:
         self._session = session

@@ -26,7 +26,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from contracts.errors import SuiteError
-from contracts.exchanges.exchange import MOST_VALUES, Body, Exchange, Headers, Response, holds_masses
+from contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from contracts.exchanges.json_bodies import MOST_VALUES, holds_masses
 from contracts.session.layers import Request, begun
 from contracts.settings.target import Target
 

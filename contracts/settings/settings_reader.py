@@ -7,10 +7,12 @@ environment variables.
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import Field, dataclass, field, fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
+
+import msgspec
 
 from contracts.errors import UsageError, suggestion
 from contracts.file_formats import Keys, TomlFile, called, is_file, read_text, read_toml_file
@@ -32,7 +34,7 @@ from contracts.settings.target import (
     ServiceNames,
     Target,
     TlsSettings,
-    about,
+    setting,
 )
 
 BASE_URL, EMAIL, PASSWORD = "REGISTRY_BASE_URL", "REGISTRY_EMAIL", "REGISTRY_PASSWORD"
@@ -45,12 +47,8 @@ _CONVENTIONAL = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 class AccountVariables:
     """The names of the two environment variables that hold one role's credentials."""
 
-    email_env: str | None = field(
-        default=None, metadata=about(Kind.TEXT, "name of the variable that holds the account's e-mail")
-    )
-    password_env: str | None = field(
-        default=None, metadata=about(Kind.TEXT, "name of the variable that holds its password")
-    )
+    email_env: str | None = setting(Kind.TEXT, "name of the variable that holds the account's e-mail")
+    password_env: str | None = setting(Kind.TEXT, "name of the variable that holds its password")
 
 
 DEFAULT_AUTHOR = AccountVariables(EMAIL, PASSWORD)
@@ -200,161 +198,96 @@ _SLOWEST_RATE = 1 / 3600
 _IDENTIFIER_RULE = "11 to 128 letters, digits, hyphens or underscores"
 
 
+#: What a setting of each kind is, and how one is written.
+_SHAPES: Final[Mapping[Kind, tuple[Any, str]]] = {
+    Kind.TEXT: (str, '"…"'),
+    Kind.TEXTS: (tuple[str, ...], '["…"]'),
+    Kind.IDENTIFIER: (str, '"…"'),
+    Kind.IDENTIFIERS: (tuple[str, ...], '["…"]'),
+    Kind.IDENTIFIER_OR_IDENTIFIERS: (tuple[str, ...], '"…"'),
+    Kind.NUMBER: (float, "30"),
+    Kind.RATE: (float, "20"),
+    Kind.WHOLE: (int, "8"),
+    Kind.JSON_FILE: (str, '"….json"'),
+    Kind.FILE: (str, '"….pem"'),
+    Kind.NAMES: (dict[str, str], '{ my = "…" }'),
+}
+_OF_IDENTIFIERS: Final = (Kind.IDENTIFIER, Kind.IDENTIFIERS, Kind.IDENTIFIER_OR_IDENTIFIERS)
+
+
 def checked(source: TomlFile, keys: Names, kind: Kind, value: Any) -> Any:
-    """Return `value` as the model holds it, or refuse it.
+    """Return a setting as the model holds it, or refuse it.
 
     Args:
-        source: the file it stands in; paths are relative to its folder.
-        keys: where it stands, outermost first.
-        kind: what the setting declares.
-        value: as the TOML reader gave it.
-
-    Returns:
-        A text, tuple of texts, number, JSON object or path, according to `kind`.
+        source: The file it stands in; paths are relative to its folder.
+        value: As the TOML reader gave it.
 
     Raises:
         UsageError: one line with file, line, what is wrong and what to do; it never repeats the value.
-
     """
-    return _READERS[kind](source, keys, kind, value)
+    shape, example = _SHAPES[kind]
+    one_of_several = kind is Kind.IDENTIFIER_OR_IDENTIFIERS and isinstance(value, str)
+    must = f"must be {kind.value}"
+    try:
+        read = msgspec.convert([value] if one_of_several else value, shape)
+    except msgspec.ValidationError:
+        _refuse(source, keys, f"{must}, not {called(value)}; write {keys[-1]} = {example}")
+    if isinstance(read, int | float):
+        if kind is Kind.RATE and read == math.inf:
+            return None
+        if not 0 < read < math.inf:
+            _refuse(source, keys, f"{must}; write {keys[-1]} = {example}")
+        if kind is Kind.RATE and read < _SLOWEST_RATE:
+            _refuse(source, keys, "would let less than one request an hour go out")
+        return read
+    _check_texts(source, keys, kind, [read] if isinstance(read, str) else [*_texts(read)])
+    if kind in (Kind.FILE, Kind.JSON_FILE):
+        path = source.path.parent / read
+        if not is_file(path):
+            _refuse(source, keys, f"names no file: {read!r}; the path is relative to the settings file")
+        return path if kind is Kind.FILE else _document(source, keys, path)
+    return read
+
+
+def _texts(value: Mapping[str, str] | tuple[str, ...]) -> Iterable[str]:
+    return value.values() if isinstance(value, Mapping) else value
+
+
+def _check_texts(source: TomlFile, keys: Names, kind: Kind, texts: list[str]) -> None:
+    if not all(text.strip() for text in texts):
+        _refuse(source, keys, "is empty; give it a value or take the line out")
+    if kind in _OF_IDENTIFIERS and not all(map(IDENTIFIER.fullmatch, texts)):
+        _refuse(source, keys, f"does not follow the identifier rule; use {_IDENTIFIER_RULE}")
+    if kind is not Kind.NAMES and len(set(texts)) < len(texts):
+        _refuse(source, keys, "lists one value twice; take the double out")
 
 
 def _refuse(source: TomlFile, keys: Names, message: str) -> NoReturn:
     raise source.fault(keys, f"{'.'.join(keys)} {message}")
 
 
-def _wrong_kind(source: TomlFile, keys: Names, kind: Kind, value: Any) -> NoReturn:
-    hint = f"; write {keys[-1]} = {_EXAMPLES[kind]}"
-    _refuse(source, keys, f"must be {kind.value}, not {called(value)}{hint}")
-
-
-def _text(source: TomlFile, keys: Names, kind: Kind, value: Any) -> str:
-    if not isinstance(value, str):
-        _wrong_kind(source, keys, kind, value)
-    if not value.strip():
-        _refuse(source, keys, "is empty; give it a value or take the line out")
-    return value
-
-
-def _texts(source: TomlFile, keys: Names, kind: Kind, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        _wrong_kind(source, keys, kind, value)
-    texts = tuple(_text(source, keys, kind, item) for item in value)
-    if len(set(texts)) < len(texts):
-        _refuse(source, keys, "lists one value twice; take the double out")
-    return texts
-
-
-def _identifier(source: TomlFile, keys: Names, kind: Kind, value: Any) -> str:
-    text = _text(source, keys, kind, value)
-    if not IDENTIFIER.fullmatch(text):
-        _refuse(source, keys, f"does not follow the identifier rule; use {_IDENTIFIER_RULE}")
-    return text
-
-
-def _identifiers(source: TomlFile, keys: Names, kind: Kind, value: Any) -> tuple[str, ...]:
-    return tuple(_identifier(source, keys, kind, text) for text in _texts(source, keys, kind, value))
-
-
-def _one_or_more(source: TomlFile, keys: Names, kind: Kind, value: Any) -> tuple[str, ...]:
-    return _identifiers(source, keys, kind, [value] if isinstance(value, str) else value)
-
-
-def _number(source: TomlFile, keys: Names, kind: Kind, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        _wrong_kind(source, keys, kind, value)
-    if not 0 < value < math.inf:
-        _refuse(source, keys, f"must be {kind.value}; write {keys[-1]} = {_EXAMPLES[kind]}")
-    return float(value)
-
-
-def _rate(source: TomlFile, keys: Names, kind: Kind, value: Any) -> float | None:
-    if value == math.inf:
-        return None
-    rate = _number(source, keys, kind, value)
-    if rate < _SLOWEST_RATE:
-        _refuse(source, keys, "would let less than one request an hour go out")
-    return rate
-
-
-def _whole(source: TomlFile, keys: Names, kind: Kind, value: Any) -> int:
-    if isinstance(value, float):
-        _refuse(source, keys, f"must be {kind.value}; write {keys[-1]} = {_EXAMPLES[kind]}")
-    _number(source, keys, kind, value)
-    return int(value)
-
-
-def _file(source: TomlFile, keys: Names, kind: Kind, value: Any) -> Path:
-    name = _text(source, keys, kind, value)
-    path = source.path.parent / name
-    if not is_file(path):
-        _refuse(source, keys, f"names no file: {name!r}; the path is relative to the settings file")
-    return path
-
-
-def _json_file(source: TomlFile, keys: Names, kind: Kind, value: Any) -> dict[str, Any]:
-    path = _file(source, keys, kind, value)
+def _document(source: TomlFile, keys: Names, path: Path) -> dict[str, Any]:
+    """The JSON object in a file that a setting names."""
     try:
         document = json.loads(read_text(path, path.name), parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         place = f"{path.name} line {error.lineno} column {error.colno}"
         _refuse(source, keys, f"is not JSON: {place}: {error.msg}; correct that file")
     except (ValueError, RecursionError):
-        _refuse(
-            source,
-            keys,
-            f"is not JSON: {path.name} holds a value that JSON has no word for; correct that file",
-        )
+        why = f"{path.name} holds a value that JSON has no word for"
+        _refuse(source, keys, f"is not JSON: {why}; correct that file")
     except UsageError as error:
         _refuse(source, keys, f"cannot be used: {error}")
     if not isinstance(document, dict):
         _refuse(source, keys, f"must hold one JSON object: {path.name}; put the record's fields in braces")
     if not isinstance(document.get("header", {}), dict):
-        _refuse(
-            source,
-            keys,
-            f"has a header that is no JSON object: {path.name}; the suite fills in its identifier",
-        )
+        why = f"has a header that is no JSON object: {path.name}"
+        _refuse(source, keys, f"{why}; the suite fills in its identifier")
     return document
-
-
-def _names(source: TomlFile, keys: Names, kind: Kind, value: Any) -> dict[str, str]:
-    if not isinstance(value, dict):
-        _wrong_kind(source, keys, kind, value)
-    return {name: _text(source, (*keys, name), Kind.TEXT, text) for name, text in value.items()}
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
-
-
-_READERS: dict[Kind, Callable[[TomlFile, Names, Kind, Any], Any]] = {
-    Kind.TEXT: _text,
-    Kind.TEXTS: _texts,
-    Kind.IDENTIFIER: _identifier,
-    Kind.IDENTIFIERS: _identifiers,
-    Kind.IDENTIFIER_OR_IDENTIFIERS: _one_or_more,
-    Kind.NUMBER: _number,
-    Kind.RATE: _rate,
-    Kind.WHOLE: _whole,
-    Kind.JSON_FILE: _json_file,
-    Kind.FILE: _file,
-    Kind.NAMES: _names,
-}
-
-_EXAMPLES = {
-    Kind.TEXT: '"…"',
-    Kind.TEXTS: '["…"]',
-    Kind.IDENTIFIER: '"…"',
-    Kind.IDENTIFIERS: '["…"]',
-    Kind.IDENTIFIER_OR_IDENTIFIERS: '"…"',
-    Kind.NUMBER: "30",
-    Kind.RATE: "20",
-    Kind.WHOLE: "8",
-    Kind.JSON_FILE: '"….json"',
-    Kind.FILE: '"….pem"',
-    Kind.NAMES: '{ my = "…" }',
-}
 
 
 Group = TypeVar("Group", Pace, RealmSettings, AttachmentSettings, TlsSettings, AccountVariables, ServiceNames)

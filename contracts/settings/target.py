@@ -85,41 +85,35 @@ class Kind(Enum):
     NAMES = "a table of texts"
 
 
-def about(kind: Kind, meaning: str, example: Any = None) -> dict[str, Any]:
-    """Return the metadata of one setting: its kind, what it means to a reader, and a value that it may have."""
-    return {"kind": kind, "meaning": meaning, "example": example}
+def setting(kind: Kind, meaning: str, *, default: Any = None, example: Any = None) -> Any:
+    """Declare one setting: its kind, what it means to a reader, and a value that it may have."""
+    metadata = {"kind": kind, "meaning": meaning, "example": example}
+    if kind is Kind.NAMES:
+        return field(default_factory=dict, hash=False, metadata=metadata)
+    return field(default=default, hash=False if kind is Kind.JSON_FILE else None, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class Pace:
     """How fast and how patiently the suite talks to a target; without a rate there is no limit."""
 
-    requests_per_second: float | None = field(
-        default=20.0, metadata=about(Kind.RATE, "highest request rate, summed over all workers")
+    requests_per_second: float | None = setting(
+        Kind.RATE, "highest request rate, summed over all workers", default=20.0
     )
-    concurrency: int = field(default=8, metadata=about(Kind.WHOLE, "requests under way at the same time"))
-    timeout_seconds: float = field(
-        default=30.0, metadata=about(Kind.NUMBER, "patience for one answer; longer is a hang")
-    )
-    settle_seconds: float = field(
+    concurrency: int = setting(Kind.WHOLE, "requests under way at the same time", default=8)
+    timeout_seconds: float = setting(Kind.NUMBER, "patience for one answer; longer is a hang", default=30.0)
+    settle_seconds: float = setting(
+        Kind.NUMBER,
+        "how long an effect may take to show, in a list for instance; longer is a loss",
         default=8.0,
-        metadata=about(
-            Kind.NUMBER, "how long an effect may take to show, in a list for instance; longer is a loss"
-        ),
     )
-    request_budget: int | None = field(
-        default=None,
-        metadata=about(
-            Kind.WHOLE,
-            "requests that a run may send in all; without it the profile decides (docs/manners.md)",
-        ),
+    request_budget: int | None = setting(
+        Kind.WHOLE, "requests that a run may send in all; without it the profile decides (docs/manners.md)"
     )
-    permanent_records: int = field(
+    permanent_records: int = setting(
+        Kind.WHOLE,
+        "contacts and submissions, which cannot be removed, that a run may create in each realm",
         default=20,
-        metadata=about(
-            Kind.WHOLE,
-            "contacts and submissions, which cannot be removed, that a run may create in each realm",
-        ),
     )
 
 
@@ -143,120 +137,80 @@ class RealmSettings:
     A missing setting leaves the clauses that need it untested, never failed.
     """
 
-    sent_as: str | None = field(
-        default=None,
-        metadata=about(
-            Kind.TEXT,
-            "how the target writes this realm, where it does not know the documented spelling",
-            example="ABS-DEV",
-        ),
+    sent_as: str | None = setting(
+        Kind.TEXT,
+        "how the target writes this realm, where it does not know the documented spelling",
+        example="ABS-DEV",
     )
-    contact_schema: str | None = field(
-        default=None, metadata=about(Kind.TEXT, "schema name of contact records", example="contact")
+    contact_schema: str | None = setting(Kind.TEXT, "schema name of contact records", example="contact")
+    contact_organization: str | None = setting(
+        Kind.TEXT,
+        "identifier of an organization, for contactOrganization",
+        example="identifier-of-an-organization",
     )
-    contact_organization: str | None = field(
-        default=None,
-        metadata=about(
-            Kind.TEXT,
-            "identifier of an organization, for contactOrganization",
-            example="identifier-of-an-organization",
-        ),
+    country_terms: tuple[str, ...] = setting(
+        Kind.TEXTS, "valid identifiers for country", default=(), example=("ca", "fr")
     )
-    country_terms: tuple[str, ...] = field(
-        default=(), metadata=about(Kind.TEXTS, "valid identifiers for country", example=("ca", "fr"))
+    contact_document: dict[str, Any] | None = setting(
+        Kind.JSON_FILE,
+        "contact that the service takes, beside the settings; tells the allowed values of type, gender, "
+        "addressType and organizationType, which the interface document does not show",
+        example="samples/contact.json",
     )
-    contact_document: dict[str, Any] | None = field(
-        default=None,
-        hash=False,
-        metadata=about(
-            Kind.JSON_FILE,
-            "contact that the service takes, beside the settings; tells the allowed values of type, gender, "
-            "addressType and organizationType, which the interface document does not show",
-            example="samples/contact.json",
-        ),
+    workflow_schema: str | None = setting(
+        Kind.TEXT, "schema configured for the workflow in this realm", example="name-of-a-schema"
     )
-    workflow_schema: str | None = field(
-        default=None,
-        metadata=about(
-            Kind.TEXT, "schema configured for the workflow in this realm", example="name-of-a-schema"
-        ),
+    workflow_document: dict[str, Any] | None = setting(
+        Kind.JSON_FILE,
+        "valid document for workflow_schema, beside the settings; header.identifier is filled in",
+        example="samples/workflow.json",
     )
-    workflow_document: dict[str, Any] | None = field(
-        default=None,
-        hash=False,
-        metadata=about(
-            Kind.JSON_FILE,
-            "valid document for workflow_schema, beside the settings; header.identifier is filled in",
-            example="samples/workflow.json",
-        ),
+    draft_schema: str | None = setting(
+        Kind.TEXT,
+        "schema of records that are saved as drafts, where contacts are not",
+        example="name-of-a-schema",
     )
-    draft_schema: str | None = field(
-        default=None,
-        metadata=about(
-            Kind.TEXT,
-            "schema of records that are saved as drafts, where contacts are not",
-            example="name-of-a-schema",
-        ),
+    draft_document: dict[str, Any] | None = setting(
+        Kind.JSON_FILE,
+        "valid draft of draft_schema, beside the settings, where contacts are not taken as drafts; "
+        "header.identifier is filled in",
+        example="samples/draft.json",
     )
-    draft_document: dict[str, Any] | None = field(
-        default=None,
-        hash=False,
-        metadata=about(
-            Kind.JSON_FILE,
-            "valid draft of draft_schema, beside the settings, where contacts are not taken as drafts; "
-            "header.identifier is filled in",
-            example="samples/draft.json",
-        ),
+    locked_identifier: str | None = setting(
+        Kind.IDENTIFIER, "record that is locked for workflow", example="a-record-locked-for-workflow"
     )
-    locked_identifier: str | None = field(
-        default=None,
-        metadata=about(
-            Kind.IDENTIFIER, "record that is locked for workflow", example="a-record-locked-for-workflow"
-        ),
-    )
-    existing_identifier: tuple[str, ...] = field(
+    existing_identifier: tuple[str, ...] = setting(
+        Kind.IDENTIFIER_OR_IDENTIFIERS,
+        "record or records of the author that exist and are not locked",
         default=(),
-        metadata=about(
-            Kind.IDENTIFIER_OR_IDENTIFIERS,
-            "record or records of the author that exist and are not locked",
-            example=("a-record-of-the-author",),
-        ),
+        example=("a-record-of-the-author",),
     )
-    others_identifier: str | None = field(
-        default=None,
-        metadata=about(Kind.IDENTIFIER, "record of another account", example="a-record-of-somebody-else"),
+    others_identifier: str | None = setting(
+        Kind.IDENTIFIER, "record of another account", example="a-record-of-somebody-else"
     )
-    published_identifier: tuple[str, ...] = field(
+    published_identifier: tuple[str, ...] = setting(
+        Kind.IDENTIFIER_OR_IDENTIFIERS,
+        "record or records with a published version beside their draft",
         default=(),
-        metadata=about(
-            Kind.IDENTIFIER_OR_IDENTIFIERS,
-            "record or records with a published version beside their draft",
-            example=("a-published-record-with-draft",),
-        ),
+        example=("a-published-record-with-draft",),
     )
-    attachment_identifiers: tuple[str, ...] = field(
+    attachment_identifiers: tuple[str, ...] = setting(
+        Kind.IDENTIFIERS,
+        "records of the author that take attachments and have none yet, where drafts take none; each is used up",
         default=(),
-        metadata=about(
-            Kind.IDENTIFIERS,
-            "records of the author that take attachments and have none yet, where drafts take none; each is used up",
-            example=("a-record-for-files-1", "a-record-for-files-2"),
-        ),
+        example=("a-record-for-files-1", "a-record-for-files-2"),
     )
-    temporary_files: tuple[str, ...] = field(
+    temporary_files: tuple[str, ...] = setting(
+        Kind.TEXTS,
+        "unused ids of temporary files that are not empty; each is used up",
         default=(),
-        metadata=about(
-            Kind.TEXTS,
-            "unused ids of temporary files that are not empty; each is used up",
-            example=("unused-temporary-file-1", "unused-temporary-file-2"),
-        ),
+        example=("unused-temporary-file-1", "unused-temporary-file-2"),
     )
-    spare_identifiers: tuple[str, ...] = field(
+    spare_identifiers: tuple[str, ...] = setting(
+        Kind.IDENTIFIERS,
+        "identifiers outside the suite's prefix that it may write: hyphens, underscores or digits only",
         default=(),
-        metadata=about(
-            Kind.IDENTIFIERS,
-            "identifiers outside the suite's prefix that it may write: hyphens, underscores or digits only",
-            example=("------------", "____________", "123456789012"),
-        ),
+        example=("------------", "____________", "123456789012"),
     )
 
     def filled_document(
@@ -282,12 +236,8 @@ class RealmSettings:
 class AttachmentSettings:
     """Limits of the attachment operations."""
 
-    size_limit_bytes: int | None = field(
-        default=None,
-        metadata=about(
-            Kind.WHOLE,
-            "largest upload the target takes, where it is below the 1 GB of the interface document",
-        ),
+    size_limit_bytes: int | None = setting(
+        Kind.WHOLE, "largest upload the target takes, where it is below the 1 GB of the interface document"
     )
 
 
@@ -295,34 +245,21 @@ class AttachmentSettings:
 class TlsSettings:
     """How the target's certificate is checked; it always is."""
 
-    ca_bundle: Path | None = field(
-        default=None, metadata=about(Kind.FILE, "PEM file of authorities to trust instead of the usual ones")
-    )
+    ca_bundle: Path | None = setting(Kind.FILE, "PEM file of authorities to trust instead of the usual ones")
 
 
 @dataclass(frozen=True)
 class ServiceNames:
     """Documented names that the target calls otherwise; a run sends these, and says once that it has to."""
 
-    scheme: str | None = field(
-        default=None, metadata=about(Kind.TEXT, "what stands before the token in place of Bearer")
+    scheme: str | None = setting(Kind.TEXT, "what stands before the token in place of Bearer")
+    query: Mapping[str, str] = setting(
+        Kind.NAMES, 'query parameters by their documented name: `{ Realm = "realm", "$top" = "limit" }`'
     )
-    query: Mapping[str, str] = field(
-        default_factory=dict,
-        hash=False,
-        metadata=about(
-            Kind.NAMES,
-            'query parameters by their documented name: `{ Realm = "realm", "$top" = "limit" }`',
-        ),
+    collections: Mapping[str, str] = setting(
+        Kind.NAMES, 'collections of drafts by their documented name: `{ my = "mine" }`'
     )
-    collections: Mapping[str, str] = field(
-        default_factory=dict,
-        hash=False,
-        metadata=about(Kind.NAMES, 'collections of drafts by their documented name: `{ my = "mine" }`'),
-    )
-    realm_header: str | None = field(
-        default=None, metadata=about(Kind.TEXT, "the header that carries the realm in place of Realm")
-    )
+    realm_header: str | None = setting(Kind.TEXT, "the header that carries the realm in place of Realm")
 
     def __bool__(self) -> bool:
         """Whether there is any."""

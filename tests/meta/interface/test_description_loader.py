@@ -15,7 +15,6 @@ BASE = "http://127.0.0.1:8080/registry"
 DOCUMENTS = "/api/v2013/documents"
 DRAFT = "paths/draft.yaml"
 DRAFT_PATH = "/api/v2013/documents/{uid}/versions/draft"
-ERRORS = "components/schemas/errors.yaml"
 UID = "components/parameters/uid.yaml"
 ODD_VALUES = [
     "a/b",

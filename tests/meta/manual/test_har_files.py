@@ -10,7 +10,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.exchanges.har import read_har
-from contracts.exchanges.request_facts import overlapping, span_of
+from contracts.exchanges.overlaps import overlapping, span_of
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.manual.traffic_findings import Side
 from tests.meta.manual.sample_traffic import SITE, entry

@@ -294,6 +294,3 @@ def test_where_tokens_end_early_a_refusal_of_every_fresh_one_is_no_answer(stage:
     with pytest.raises(Blocked, match="refuses fresh tokens, too: 401"):
         usable(refused)
     assert usable(stage.author.send("createToken", json={})).status == 200
-
-
-ADDRESS = "http://127.0.0.1/api/v2013/documents/rc-test-12345/versions/draft"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import DEEPEST, MOST_VALUES, read_json
+from contracts.exchanges.json_bodies import DEEPEST, MOST_VALUES, read_json
 from contracts.session.transport import LARGEST_BODY
 from tests.meta.http_answers import OK
 from tests.meta.messages import response

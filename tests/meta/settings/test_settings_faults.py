@@ -178,7 +178,7 @@ BAD = {
         5,
         ["realm.abs-dev.spare_identifiers", "identifier rule"],
     ),
-    "number among texts": (HEAD + "[realm.abs-dev]\ncountry_terms = [1]\n", 4, ["not a number"]),
+    "number among texts": (HEAD + "[realm.abs-dev]\ncountry_terms = [1]\n", 4, ["with a number in it"]),
     "date for a text": (HEAD + "[realm.abs-dev]\ncontact_schema = 2026-01-01\n", 4, ["not a date;"]),
     "empty text": (HEAD + '[realm.abs-dev]\ncontact_schema = " "\n', 4, ["is empty", "take the line out"]),
     "document that is not there": (
