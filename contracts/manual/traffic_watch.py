@@ -63,20 +63,7 @@ _LONGEST: Final = 400
 ENOUGH: Final = 3
 
 
-@dataclass(frozen=True)
-class Mistakes:
-    """The faults of a request, and what can be said of it besides."""
-
-    faults: tuple[RequestFault, ...]
-    unread: bool
-
-    @property
-    def none(self) -> bool:
-        """Whether it keeps the interface, as far as it is known."""
-        return not self.faults
-
-
-def mistakes_of(exchange: Exchange, facts: RequestFacts) -> Mistakes:
+def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, ...]:
     """The faults of a request that the recording shows for sure.
 
     Returns:
@@ -95,16 +82,18 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> Mistakes:
         wording = f"the token is the word {token!r}, which no service ever gave"
         faults.append(RequestFault(_NO_TOKEN_FAULT, wording))
     scheme = scheme_fault(exchange.request_headers)
-    if scheme is not None:
-        faults.append(scheme)
-    return Mistakes(tuple(faults), unread=not exchange.request_body.whole and _takes_json(facts.operation))
+    return (*faults, scheme) if scheme is not None else tuple(faults)
 
 
 def request_findings(
-    exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, catalogue: Catalogue, realm: str
+    exchange: Exchange,
+    facts: RequestFacts,
+    faults: Iterable[RequestFault],
+    catalogue: Catalogue,
+    realm: str,
 ) -> Iterator[TrafficFinding]:
     """A finding for each fault of a request."""
-    for fault in mistakes.faults:
+    for fault in faults:
         clause = catalogue.for_fault(facts.operation.id, fault.key)
         yield TrafficFinding(
             side=Side.REQUEST,
@@ -171,6 +160,7 @@ class RequestContext:
         proven: The same token was seen to work on the same operation, realm and schema before.
         knows: Whether a text is a real secret of this traffic.
         readable: The answer's body is known.
+        unread: The request's body is not.
         right: A sign-in with an e-mail and a password that got a token before.
         record_known: The record that the request names was seen to be taken before.
     """
@@ -180,12 +170,13 @@ class RequestContext:
     proven: bool
     knows: Callable[[str], bool]
     readable: bool
+    unread: bool
     right: bool = False
     record_known: bool = True
 
 
 def judge_answer(
-    exchange: Exchange, facts: RequestFacts, mistakes: Mistakes, context: RequestContext
+    exchange: Exchange, facts: RequestFacts, faults: tuple[RequestFault, ...], context: RequestContext
 ) -> AnswerResults:
     """Judge the answer of an exchange by itself; its operation stands in it."""
     shown = AnswerResults()
@@ -194,14 +185,14 @@ def judge_answer(
         shown.obstacles.append(exchange.fault or "no answer")
         return shown
     results = list(universal_results(exchange, context.knows))
-    if context.readable and not mistakes.unread and not 300 <= answer.status < 400:
-        results += _results(exchange, answer, facts, mistakes, context)
+    if context.readable and not context.unread and not 300 <= answer.status < 400:
+        results += _results(exchange, answer, replace(facts, faults=faults), context)
         shown.obstacles += obstacles_of(results)
     elif not context.readable:
         shown.obstacles.append("the body of the answer is not known")
-    elif mistakes.unread:
+    elif context.unread:
         shown.obstacles.append("the body of the request is not known")
-    about_token = any(fault.key.startswith("header.Authorization") for fault in mistakes.faults[:1])
+    about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
     sure = _accepted(answer) or context.proven or about_token
     shown.findings += (
         _finding(contradiction, context, sure=sure) for contradiction in contradictions_of(results)
@@ -214,16 +205,15 @@ def judge_answer(
 
 
 def _results(
-    exchange: Exchange, answer: Response, facts: RequestFacts, mistakes: Mistakes, context: RequestContext
+    exchange: Exchange, answer: Response, facts: RequestFacts, context: RequestContext
 ) -> Iterator[Result]:
-    usual = replace(facts, faults=mistakes.faults)
-    elsewhere = answer.status in _ABOUT_SOMETHING_ELSE
+    elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not _accepted(answer)
     # A refusal for something else than the content holds errors of whatever form.
-    of_content = replace(usual, faults=()) if elsewhere and not _accepted(answer) else usual
+    of_content = replace(facts, faults=()) if elsewhere else facts
     yield from answer_results(exchange, of_content, right=context.right)
     unknown_record = not context.record_known and answer.refusal and not readers.errors(answer)
-    if mistakes.faults and not unknown_record and not _explained(exchange, answer, usual):
-        yield from fault_results(exchange, usual)
+    if facts.faults and not unknown_record and not _explained(exchange, answer, facts):
+        yield from fault_results(exchange, facts)
 
 
 def _accepted(answer: Response) -> bool:
@@ -434,36 +424,30 @@ class Watch:
             proven=who is not None and self._worked.get(worked_before) is not None,
             knows=self._sign_ins.knows,
             readable=readable,
+            unread=not exchange.request_body.whole and _takes_json(facts.operation),
             right=self._sign_ins.signed_in_before(exchange),
             record_known=facts.operation.id != _UPDATE
             or self._worked.get(_contact_key(exchange, facts)) is not None,
         )
-        mistakes = mistakes_of(exchange, facts)
+        faults = mistakes_of(exchange, facts)
         if site_of(exchange.url) in self._without_credentials:
-            kept = (fault for fault in mistakes.faults if fault.key != _NO_TOKEN_SENT)
-            mistakes = replace(mistakes, faults=tuple(kept))
+            faults = tuple(fault for fault in faults if fault.key != _NO_TOKEN_SENT)
         shown = AnswerResults(obstacles=[exchange.fault]) if exchange.fault else None
-        shown = shown or judge_answer(exchange, facts, mistakes, context)
+        shown = shown or judge_answer(exchange, facts, faults, context)
         if readable and who is not None and worked(exchange):
             self._worked.put(worked_before, state=True)
         if facts.operation.id == _UPDATE and readable and worked(exchange):
             self._worked.put(_contact_key(exchange, facts), state=True)
-        usable = exchange.response if exchange.fault is None and _own(exchange) else None
-        right = mistakes.none and not mistakes.unread and readable and usable is not None
-        right = self._labelled(exchange, facts.operation) and right
-        step = Step(
-            exchange,
-            facts,
-            usable,
-            site_of(exchange.url),
-            _key_realm(facts),
-            who,
-            right and _final(exchange),
-        )
+        response = exchange.response
+        own = response if exchange.fault is None and response is not None and response.status < 500 else None
+        labelled = self._labelled(exchange, facts.operation)
+        right = labelled and not faults and not context.unread and readable and own is not None
+        right = right and not (own is not None and 300 <= own.status < 400)
+        step = Step(exchange, facts, own, site_of(exchange.url), facts.realm or "", who, right)
         contradictions, held_together = self._of_sequences(step)
         held += [*shown.held, *held_together]
         self.tally.judged(facts.operation.id, realm, held, shown.obstacles, exchange.fault)
-        yield from request_findings(exchange, facts, mistakes, self._catalogue, realm)
+        yield from request_findings(exchange, facts, faults, self._catalogue, realm)
         yield from shown.findings
         yield from contradictions
 
@@ -509,7 +493,7 @@ def _on_purpose(finding: TrafficFinding) -> TrafficFinding:
 
 
 def _contact_key(exchange: Exchange, facts: RequestFacts) -> tuple[str, ...]:
-    return site_of(exchange.url), _key_realm(facts), "contact", facts.path.get("uid", "")
+    return site_of(exchange.url), facts.realm or "", "contact", facts.path.get("uid", "")
 
 
 def habits_of(exchanges: Iterable[Exchange]) -> Habits:
@@ -539,15 +523,6 @@ def _unlabelled(exchange: Exchange, operation: Operation) -> bool:
     return operation.lists_content_type and not exchange.request_headers.first("Content-Type")
 
 
-def _own(exchange: Exchange) -> bool:
-    """Whether the service itself gave an answer that says what became of the request."""
-    return exchange.response is not None and exchange.response.status < 500
-
-
-def _final(exchange: Exchange) -> bool:
-    return exchange.response is not None and not 300 <= exchange.response.status < 400
-
-
 def _readable(exchange: Exchange) -> Exchange:
     """The exchange as it is judged: its response unpacked where the recorder left it packed, nothing known in part."""
     response = exchange.response
@@ -571,10 +546,6 @@ def _looks_packed(content: bytes) -> bool:
     except UnicodeDecodeError:
         return True
     return not text.isprintable() and "\x00" in text
-
-
-def _key_realm(facts: RequestFacts) -> str:
-    return facts.realm or ""
 
 
 def _shown_realm(facts: RequestFacts | None) -> str:
