@@ -30,19 +30,22 @@ from contracts.plugin.forecast import Forecast
 from contracts.plugin.preflight import Diagnosis, State
 from contracts.safe_text import json_text, many, printable
 
-_USAGE: Final = 4
-_EXIT_CODES: Final = {
-    State.OK: manual_commands.NO_FINDING,
-    State.SETTINGS: _USAGE,
-    State.SERVICE: manual_commands.FINDING,
-    State.ENVIRONMENT: manual_commands.INCONCLUSIVE,
-}
-_COLOURS: Final = {
-    State.OK: "green",
-    State.NOTE: "yellow",
-    State.SETTINGS: "red",
-    State.SERVICE: "red",
-    State.ENVIRONMENT: "red",
+#: By state: the exit code, the colour, and the verdict.
+_TOLD: Final = {
+    State.OK: (manual_commands.NO_FINDING, "green", "ready: a run can judge this target"),
+    State.NOTE: (manual_commands.NO_FINDING, "yellow", ""),
+    State.UNKNOWN: (manual_commands.NO_FINDING, None, ""),
+    State.SETTINGS: (4, "red", "not ready: the settings do not fit the target"),
+    State.SERVICE: (
+        manual_commands.FINDING,
+        "red",
+        "not ready: the service breaks the interface where it signs in, which a run tells as a finding",
+    ),
+    State.ENVIRONMENT: (
+        manual_commands.INCONCLUSIVE,
+        "red",
+        "not ready: the environment stands in the way",
+    ),
 }
 _WIDEST_SUBJECT: Final = 34
 
@@ -91,7 +94,9 @@ def command(
     options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
     with manual_commands.reporting_left(left), open_manual_session(options, left) as session:
         if permanent:
-            _announce(session.target.in_words, session.target.realms)
+            realms = ", ".join(session.target.realms)
+            stays = "for good: a contact and a submission in each of"
+            click.echo(f"creates on {session.target.in_words}, {stays} {realms}", err=True)
         readiness = examine(session, write=write, permanent=permanent, wait_seconds=wait)
         target_name, address = session.target.name, session.target.base_url
         in_words = session.target.in_words
@@ -102,13 +107,7 @@ def command(
     else:
         print_lines(_lines(readiness, costs, in_words))
         manual_commands.print_left(left)
-    return _EXIT_CODES[readiness.state]
-
-
-def _announce(name: str, realms: tuple[str, ...]) -> None:
-    click.echo(
-        f"creates on {name}, for good: a contact and a submission in each of {', '.join(realms)}", err=True
-    )
+    return _TOLD[readiness.state][0]
 
 
 def _lines(readiness: Readiness, costs: Mapping[Profile, Forecast], in_words: str) -> Iterator[str]:
@@ -127,15 +126,7 @@ def _verdict(readiness: Readiness, costs: Mapping[Profile, Forecast]) -> str:
     if gate and gate.wanting:
         share = f"{len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')}"
         return f"not ready for a gate: a run can judge {share}; the settings above let it judge the rest"
-    return _VERDICTS[readiness.state]
-
-
-_VERDICTS: Final = {
-    State.OK: "ready: a run can judge this target",
-    State.SERVICE: "not ready: the service breaks the interface where it signs in, which a run tells as a finding",
-    State.SETTINGS: "not ready: the settings do not fit the target",
-    State.ENVIRONMENT: "not ready: the environment stands in the way",
-}
+    return _TOLD[readiness.state][2]
 
 
 def diagnosis_lines(readiness: Readiness) -> Iterator[str]:
@@ -147,7 +138,7 @@ def diagnosis_lines(readiness: Readiness) -> Iterator[str]:
 
 
 def _diagnosis_line(diagnosis: Diagnosis, width: int) -> str:
-    state = click.style(f"{diagnosis.state:<11}", fg=_COLOURS.get(diagnosis.state))
+    state = click.style(f"{diagnosis.state:<11}", fg=_TOLD[diagnosis.state][1])
     return f"{state}  {diagnosis.subject:<{width}}  {printable(diagnosis.text)}"
 
 
@@ -194,7 +185,7 @@ def _as_data(
         "requests": readiness.requests,
         "seconds": round(readiness.seconds, 3),
         "state": readiness.state,
-        "exit_code": _EXIT_CODES[readiness.state],
+        "exit_code": _TOLD[readiness.state][0],
         "diagnoses": [plain(diagnosis) for diagnosis in readiness.diagnoses],
         "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.wanting)} if gate else None,
         "unlocks": [plain(unlock) for unlock in gate.unlocks()] if gate else [],

@@ -34,29 +34,14 @@ from contracts.safe_text import plain_line
 from contracts.settings.settings_reader import TARGET_VARIABLES, settings_file
 
 PROFILE: Final = "gate"
-_LEAVES_OUT: Final = "a gate leaves no case out; "
-#: Option → what to do instead. Read from what pytest made of the command, so that it does not matter whether they
-#: came as words, in a cluster such as `-qk`, in a file (`@words`), or in PYTEST_ADDOPTS. pytest takes no abbreviations.
-_REFUSED: Final = {
-    "--profile": "a gate runs the profile gate; for another: registry-contracts run --profile",
-    "--clause": "name it under clauses in the consumer file, or use registry-contracts run --clause",
-    "--operation": "name it under operations in the consumer file, or use registry-contracts run --operation",
-    "--finding": "use registry-contracts run --finding",
-    "--seed": "a gate has a fixed seed; for another: registry-contracts run --seed",
-    **{
-        option: f"{_LEAVES_OUT}use registry-contracts run {option}"
-        for option in ("-k", "-m", "--deselect", "--ignore", "--ignore-glob")
-    },
-    "--lf": f"{_LEAVES_OUT}take it, or --last-failed, away",
-    "--stepwise": f"{_LEAVES_OUT}take it, or --sw, away",
-    "--stepwise-skip": f"{_LEAVES_OUT}take it, or --sw-skip, away",
+#: Read from what pytest made of the command, so that it does not matter whether they came as words, in a cluster such
+#: as `-qk`, in a file (`@words`), or in PYTEST_ADDOPTS. pytest takes no abbreviations.
+_REFUSED: Final = (
+    *("--profile", "--clause", "--operation", "--finding", "--seed"),
+    *("-k", "-m", "--deselect", "--ignore", "--ignore-glob", "--lf", "--stepwise", "--stepwise-skip"),
     # A deviation that no longer happens fails a gate; no run that may end early can say that of one.
-    "--maxfail": "a gate runs to its end; use registry-contracts run --maxfail, or -x",
-    "--first": "a gate runs to its end; use registry-contracts run --first",
-    "--collect-only": "it judges nothing; use registry-contracts run --collect-only",
-    "-c": "a gate has its own settings of pytest; use registry-contracts run -c",
-    "-o": "a gate has its own settings of pytest; use registry-contracts run -o",
-}
+    *("--maxfail", "--first", "--collect-only", "-c", "-o"),
+)
 #: Values of options that were not given; those of the others are empty.
 _DEFAULTS: Final[dict[str, object]] = {"--profile": PROFILE, "--seed": None, "-c": str(PYTEST_SETTINGS)}
 #: Without it a pipeline whose secrets are unset would pass, since the embedded sandbox is judged in place of a target.
@@ -79,9 +64,12 @@ _HARMLESS: Final = re.compile(r"strict\w*=true|cache_dir=.*")
 
 def refusal(config: pytest.Config) -> str | None:
     """Return why a gate cannot be run with what pytest was given; None when it can."""
-    for option, advice in _REFUSED.items():
+    for option in _REFUSED:
         if _was_given(option, config.getoption(option, None)):
-            return f"{option} is not for a gate: {advice}"
+            return (
+                f"{option} is not for a gate, which judges all that its consumer file names, to the end; "
+                f"use registry-contracts run {option}"
+            )
     if config.getoption("--target") is None and not any(name in os.environ for name in TARGET_VARIABLES):
         return _NO_TARGET
     return None
