@@ -102,6 +102,9 @@ class Report:
         yield from self._figures()
         yield from self._bad_rows()
         yield from self._clause_rows()
+        yield from _listed(
+            "Rows of the fixed set whose run found clauses that are not theirs:", self._not_alone()
+        )
         yield from _listed("Test functions that found no fault:", self.idle)
         yield from _listed("Must clauses that no fault breaks alone:", self._unbroken())
 
@@ -173,6 +176,13 @@ class Report:
             for clause in result.trial.clauses:
                 finders[clause].update(name.rpartition("::test_")[2] for name in result.finders)
         return finders
+
+    def _not_alone(self) -> Iterator[str]:
+        """Rows with the clauses that their runs found beside their own, until they ended."""
+        for result in self._faults(Part.FIXED):
+            foreign = {found.clause for found in result.findings} - set(result.trial.clauses)
+            if foreign:
+                yield f"{result.trial.name} ({', '.join(sorted(foreign))})"
 
     def _unbroken(self) -> list[str]:
         broken = self._by_clause()

@@ -106,25 +106,22 @@ def test_one_trial_that_says_nothing_or_one_service_that_does_not_pass_keeps_the
     assert report(found(), result(SERVICE, trouble="took too long")).exit_code() == 3
 
 
-def test_the_interval_holds_the_share_and_narrows_with_the_number() -> None:
-    (low, high), (lower, higher) = Share(98, 100).interval(), Share(980, 1000).interval()
-    assert low < lower < 0.98 < higher < high <= 1
-
-
 def test_the_report_names_what_does_not_hold_who_found_what_and_who_found_nothing() -> None:
     functions = ("test_uid.py::test_hyphens", "test_uid.py::test_idle")
     lost = result(replace(FAULT, name="another"), altered=0)
-    made = report(found(requests=12), lost, result(SERVICE, findings=(OWN,)), functions=functions)
+    aside = replace(found(), findings=(OWN, FOREIGN))
+    made = report(found(requests=12), lost, aside, result(SERVICE, findings=(OWN,)), functions=functions)
     text = "\n".join(made.lines())
-    assert "| faults of the fixed set that are found on their own clause | 1 of 2 |" in text
+    assert "| faults of the fixed set that are found on their own clause | 2 of 3 |" in text
     assert "| fault another | abs-dev | the fault made no difference |" in text
     assert "| service gzip list-hal | abs-dev | false alarm | uid-hyphen: seen |" in text
-    assert "| `uid-hyphen` | 1 of 2 | `hyphens` |" in text
+    assert "| `uid-hyphen` | 2 of 3 | `hyphens` |" in text
+    assert "Rows of the fixed set whose run found clauses that are not theirs: `a-fault (list-top)`." in text
     assert "Test functions that found no fault: `test_uid.py::test_idle`." in text
     assert "Must clauses that no fault breaks alone: `attachment-create-accepted`," in text
     first, last = made.closing_lines()
     assert first == "found nothing: test_uid.py::test_idle"
-    assert last.startswith("proof: does not hold: 1 of 2 faults of the fixed set found")
+    assert last.startswith("proof: does not hold: 2 of 3 faults of the fixed set found")
 
 
 def test_the_report_goes_between_the_marks_of_a_document(tmp_path: Path) -> None:

@@ -14,12 +14,11 @@ from contracts.proving.false_passes import false_passes, needed
 from contracts.proving.plan import (
     CLOSE,
     calm_trials,
-    drawn_trials,
     fixed_trials,
     further,
     manners_trials,
 )
-from contracts.proving.services import AND, SLOW, cover, draw_services, knobs, together
+from contracts.proving.services import AND, cover, draw_services, knobs, together
 from contracts.proving.trials import FAITHFUL, Kind
 from contracts.sandbox.faults.population import fixed_set, population
 from contracts.sandbox.variants import ALL, fillings
@@ -61,13 +60,6 @@ def test_what_must_stay_silent_is_the_faithful_service_everywhere_and_each_varia
     assert {name for trial in trials for name in trial.name.split(AND)} == {FAITHFUL, *ALL}
 
 
-def test_a_draw_is_the_same_for_the_same_seed_and_another_for_another() -> None:
-    drawn = list(drawn_trials(10, 4, 3))
-    assert Counter(trial.kind for trial in drawn) == {Kind.FAULT: 10, Kind.SERVICE: 4}
-    assert drawn == list(drawn_trials(10, 4, 3))
-    assert drawn != list(drawn_trials(10, 4, 4))
-
-
 def test_every_weather_lies_over_the_faithful_service_and_over_a_fault() -> None:
     trials = [trial for trial in manners_trials(2, 1) if trial.kind is Kind.WEATHER]
     met = Counter((trial.name.partition(":")[0], bool(trial.fault)) for trial in trials)
@@ -85,11 +77,6 @@ def test_every_silent_clause_has_a_knob_or_a_reason() -> None:
     assert filled | WITHOUT_KNOB.keys() == silent
     assert not filled & WITHOUT_KNOB.keys()
     assert {clause for clauses in SENTENCES.values() for clause in clauses} <= silent
-
-
-def test_every_variant_turns_a_knob() -> None:
-    turned = [name for names in knobs().values() for name in names]
-    assert sorted([*turned, SLOW, *(name for name in ALL if ALL[name].settings)]) == sorted(ALL)
 
 
 def test_drawn_services_hold_only_what_goes_together_and_every_variant() -> None:

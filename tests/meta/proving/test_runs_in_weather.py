@@ -1,8 +1,7 @@
-"""Narrow runs in bad weather and on odd services: what they meet is told, and what can be judged is judged."""
+"""Narrow runs in bad weather: what they meet is told, and what can be judged is judged."""
 
 import json
 import re
-import shlex
 import shutil
 from collections.abc import Callable
 from typing import Any
@@ -64,14 +63,6 @@ def test_a_run_gets_through_resets_and_says_what_it_met(run_on: Run) -> None:
     assert "judged all the same: " in said
 
 
-def test_a_fault_is_found_beneath_the_weather(run_on: Run) -> None:
-    fault = shlex.join(["--fault", "draft-saved-content-texts-cut:50"])
-    _, verdict = run_on(f"--weather gateway-html:share=0.1 --weather-seed 1 {fault}", *READING)
-    assert verdict["verdict"] == "fail"
-    assert "draft-get-content" in {finding["clause"] for finding in verdict["findings"]}
-    assert verdict["environment"]["faults"]
-
-
 def test_a_service_that_never_answers_is_known_to_be_down(run_against: Run) -> None:
     _, verdict = run_against("outage-from-start:as=silent", *CLAUSES)
     assert (verdict["verdict"], verdict["exit_code"], verdict["findings"]) == ("inconclusive", 6, [])
@@ -85,32 +76,3 @@ def test_an_operation_that_is_gone_leaves_the_rest_to_be_judged(run_against: Run
     assert "deleteDraft is given up" in str(cells["draft-delete-removes"]["reason"])
     assert cells["draft-get-content"]["held"] > 0
     assert verdict["environment"]["faults"]["no answer within the time limit"] <= 10
-
-
-@pytest.mark.parametrize(
-    ("options", "cases", "exit_code", "found"),
-    [
-        (
-            "--variant list-items-volatile --fault list-order-ignored",
-            ["--clause=list-orderby-heeded"],
-            1,
-            ["list-orderby-heeded"],
-        ),
-        (
-            "--variant lists-late --variant list-empty-404 --variant list-own-only",
-            ["-k", "test_list_paging and test_top_bounds_the_list"],
-            0,
-            [],
-        ),
-    ],
-    ids=[
-        "an order passed over among items that are others each time",
-        "lists late and not found while empty",
-    ],
-)
-def test_a_list_is_read_for_what_it_says(
-    run_on: Run, options: str, cases: list[str], exit_code: int, found: list[str]
-) -> None:
-    _, verdict = run_on(options, *cases)
-    assert verdict["exit_code"] == exit_code
-    assert [finding["clause"] for finding in verdict["findings"]] == found
