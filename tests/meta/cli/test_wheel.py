@@ -205,6 +205,28 @@ def test_a_case_of_ones_own_type_checks_against_the_installed_package(python: Pa
 
 
 @pytest.mark.usefixtures("plain")
+def test_pytest_gets_the_cases_where_they_are_asked_for_and_is_left_alone_elsewhere(
+    python: Path, tmp_path: Path
+) -> None:
+    own, empty = tmp_path / "own", tmp_path / "empty"
+    (own / "contracts").mkdir(parents=True)
+    empty.mkdir()
+    (own / "contracts" / "__init__.py").write_text("OWN = True\n", "utf-8")
+    (own / "conftest.py").write_text("def pytest_addoption(parser): parser.addoption('--target')\n", "utf-8")
+    (own / "test_own.py").write_text("import contracts\ndef test_own(): assert contracts.OWN\n", "utf-8")
+    for folder, words, says in (
+        (own, ["--target=board"], "1 passed"),
+        (empty, ["--registry-contracts", "--plan", "--realm=abs-dev", "-k", "draft"], "Nothing was sent."),
+    ):
+        command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", *words]
+        ended = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE
+        )
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        assert says in ended.stdout
+
+
+@pytest.mark.usefixtures("plain")
 def test_the_plain_install_judges_a_service_at_an_address(
     installed: Installed, start_sandbox: Callable[..., Any]
 ) -> None:
