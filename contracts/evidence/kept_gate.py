@@ -47,11 +47,7 @@ class Question:
 
 
 def newest_run(folder: Path) -> Path:
-    """Return a run folder, or the newest run that was not refused in a folder of them, such as an unpacked artifact.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return a run folder, or the newest run that was not refused in a folder of them, such as an unpacked artifact."""
     inside = [path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/{RUN_FILE}")]
     runs = [folder] if (folder / RUN_FILE).is_file() else [path for path in inside if path.name != LATEST]
     if not runs:

@@ -402,11 +402,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 
 
 def read(folder: Path) -> ObservationsFile:
-    """Read the `observations.json` of a run folder.
-
-    Raises:
-        UsageError: it is absent, of another version, cannot be used, or is of a run that is not whole.
-    """
+    """Read the `observations.json` of a run folder."""
     path = folder / FILE_NAME
     again = f"`python -m contracts.reports {folder}` makes it again"
     try:

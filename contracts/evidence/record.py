@@ -96,11 +96,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
-    """Return the exit code that counts when several hold, by `PRECEDENCE`; a run that was refused has seen nothing.
-
-    Raises:
-        ValueError: none at all.
-    """
+    """Return the exit code that counts when several hold, by `PRECEDENCE`; a run that was refused has seen nothing."""
     return min(holding, key=(*PRECEDENCE, ExitCode.USAGE).index)
 
 
@@ -464,10 +460,6 @@ _BUFFERED_KINDS = frozenset({"exchange", "observation"})
 class Journal:
     """Writes one worker's journal; use it as a context manager.
 
-    Args:
-        path: file to create, `journal-<worker>.jsonl` in the run folder by convention (see `journal_path`).
-        worker: name of the worker, `main` without xdist, else `gw0`, `gw1`, ….
-
     Raises:
         UsageError: the file exists already; a journal is never continued or overwritten.
     """
@@ -551,15 +543,9 @@ def journals_in(run_folder: Path) -> list[Path]:
 def read_journal(path: Path) -> list[Event]:
     """Read a journal back, a cut last line left out.
 
-    Args:
-        path: the journal's file.
-
     Returns:
         The events in the order of writing, `start` first. A last event other than `end` means that the worker
         did not finish; `is_closed` tells.
-
-    Raises:
-        UsageError: the file is absent, is no journal, or was altered (a whole line is not an event).
     """
     try:
         lines = read_bytes(path).split(b"\n")

@@ -39,9 +39,6 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     Returns:
         The drift; `NO_DRIFT` for a folder without a note. Changes that do not touch the run's consumer are there,
         but do not block.
-
-    Raises:
-        UsageError: the folder was altered.
     """
     note = load_drift_settings(run_folder, realms_of_operations())
     if note is None or note.mode is Mode.OFF:
@@ -213,11 +210,7 @@ class Comparison:
     def of_options(
         cls, target: str, reports: Path, drift: str | None, baseline: str | None, history: str | None
     ) -> Comparison:
-        """Read the options `--drift`, `--baseline` and `--history`; None for one that was not given.
-
-        Raises:
-            UsageError: an unknown mode, or a baseline that was named and is not there.
-        """
+        """Read the options `--drift`, `--baseline` and `--history`; None for one that was not given."""
         if drift is not None and drift not in list(Mode):
             raise UsageError(f"--drift takes {', '.join(Mode)}, not '{drift}'")
         mode = Mode(drift or Mode.WARN)
@@ -244,11 +237,7 @@ class Comparison:
         return [f"{line}; passed over" for line in history.damaged]
 
     def add_to_history(self, folder: Path) -> None:
-        """Add a judged run to the history, if it says how its target fares.
-
-        Raises:
-            UsageError: the history cannot be written.
-        """
+        """Add a judged run to the history, if it says how its target fares."""
         path = folder / FILE_NAME
         if self.history is None or not path.exists():
             return

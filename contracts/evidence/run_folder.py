@@ -1,4 +1,7 @@
-"""Run folders: made, and read into a record without gaps and doubles."""
+"""Run folders: made, and read into a record without gaps and doubles.
+
+What cannot be used is a `UsageError` of one line that names the file.
+"""
 
 from __future__ import annotations
 
@@ -147,27 +150,6 @@ def _is_done_with(folder: Path) -> bool:
     return isinstance(facts, dict) and bool(facts.get("finished")) and facts.get("left") == 0
 
 
-#: Events that a case is judged by.
-_OF_A_CASE = frozenset({"begin", "case", "finding", "observation"})
-
-
-def without_repeated_cases(run: RunFacts, journals: Mapping[str, list[Event]]) -> dict[str, list[Event]]:
-    """Take out of the journals of workers that died what another worker was asked again.
-
-    A worker may die after it wrote down how a case ended and before it could say so; the case then runs again.
-    """
-    kept = dict(journals)
-    for worker in run.died:
-        others = (events for name, events in kept.items() if name != worker)
-        again = {event["case"] for events in others for event in events if event["kind"] == "case"}
-        kept[worker] = [
-            event
-            for event in kept.get(worker, [])
-            if event["kind"] not in _OF_A_CASE or event["case"] not in again
-        ]
-    return kept
-
-
 def harmless_crashes(
     run: RunFacts, journals: Mapping[str, list[Event]], cases: Iterable[Case]
 ) -> Iterator[tuple[str, str]]:
@@ -241,15 +223,10 @@ def collect(run_folder: Path) -> RunRecord:
     Returns:
         The record; what is not whole (a journal without its end, no closing record) stands in `problems`, and
         a case that a worker died in is there with outcome `error`.
-
-    Raises:
-        UsageError: `run.json` or an expected journal is absent, a journal is of another run or was altered,
-            or two journals hold the same case.
     """
     run = read_run_facts(run_folder)
     journals = {worker: _journal(run_folder, run, worker) for worker in run.expected_workers}
     _refuse_foreign(run_folder, run, journals)
-    journals = without_repeated_cases(run, journals)
     _refuse_doubles(journals)
     cases = tuple(_cases(run, journals))
     crashes = tuple(harmless_crashes(run, journals, cases))
@@ -283,11 +260,7 @@ def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
 
 
 def read_run_facts(run_folder: Path) -> RunFacts:
-    """Read `run.json`.
-
-    Raises:
-        UsageError: the file is absent, is not JSON, or does not fit.
-    """
+    """Read `run.json`."""
     path, content = run_folder / RUN_FILE, _run_content(run_folder)
     facts = convert(content, RunFacts, str(path))
     for moment in filter(None, (facts.started, facts.finished)):

@@ -1,4 +1,7 @@
-"""The terms of a run: what a consumer uses and waives, which deviations are accepted, and their files."""
+"""The terms of a run: what a consumer uses and waives, which deviations are accepted, and their files.
+
+What cannot be used is a `UsageError` of one line, with file, line, what is wrong and what to do.
+"""
 
 from __future__ import annotations
 
@@ -162,17 +165,8 @@ def read_deviations(
 ) -> tuple[Deviation, ...]:
     """Read a file of deviations.
 
-    Args:
-        path: The TOML file.
-        shown: The path as messages show it.
-        catalogue: The clauses an entry may name.
-        description: The operations an entry may name.
-
     Returns:
         The entries in the order of the file. One whose date has passed is read like any other.
-
-    Raises:
-        UsageError: one line with file, line, what is wrong and what to do.
     """
     source = _read(path, shown, "deviations file")
     source.refuse_unknown((), source.tables, (ENTRY,))
@@ -183,8 +177,7 @@ def read_deviations(
             f"{ENTRY} must be a list of tables, not {called(entries)}; begin each entry with [[{ENTRY}]]",
         )
     accepted = tuple(
-        _Entry(source, (ENTRY, number), entry, catalogue, description).read()
-        for number, entry in enumerate(entries)
+        _entry(source, (ENTRY, number), entry, catalogue, description) for number, entry in enumerate(entries)
     )
     _refuse_doubles(accepted)
     return accepted
@@ -196,103 +189,79 @@ def _read(path: Path, shown: str, what: str) -> TomlFile:
     return read_toml_file(path, shown)
 
 
-class _Entry:
-    """Reads one entry of a deviations file."""
+def _entry(
+    source: TomlFile, keys: Keys, entry: dict[str, Any], catalogue: Catalogue, description: Description
+) -> Deviation:
+    source.refuse_unknown(keys, entry, _KEYS)
+    for key, example in _REQUIRED.items():
+        if key not in entry:
+            raise source.fault(keys, f"the deviation lacks {key}; add {key} = {example}")
 
-    def __init__(
-        self,
-        source: TomlFile,
-        keys: Keys,
-        entry: dict[str, Any],
-        catalogue: Catalogue,
-        description: Description,
-    ) -> None:
-        self._source = source
-        self._keys = keys
-        self._entry = entry
-        self._catalogue = catalogue
-        self._description = description
+    def text(key: str, example: str) -> str:
+        return source.text_at((*keys, key), entry[key], example)
 
-    def read(self) -> Deviation:
-        source, keys, entry = self._source, self._keys, self._entry
-        source.refuse_unknown(keys, entry, _KEYS)
-        for key, example in _REQUIRED.items():
-            if key not in entry:
-                raise source.fault(keys, f"the deviation lacks {key}; add {key} = {example}")
-        clause = self._clause()
-        return Deviation(
-            clause=clause.id,
-            realms=self._realms(clause),
-            operation=self._operation(clause),
-            reason=source.text_at((*keys, "reason"), entry["reason"], "…"),
-            owner=source.text_at((*keys, "owner"), entry["owner"], "…"),
-            issue=self._issue(),
-            expires=source.day_at((*keys, "expires"), entry["expires"]),
-            profile=self._profile(),
-            file=source.shown,
-            line=source.line(keys),
-        )
+    place = (*keys, "clause")
+    clause = known_clause(source, place, text("clause", "draft-get-content"), catalogue)
+    if clause.level is Level.SILENT:
+        silent = f"the interface document is silent at '{clause.id}', so nothing can contradict it"
+        raise source.fault(place, f"{silent}; take the entry out")
+    return Deviation(
+        clause=clause.id,
+        realms=_entry_realms(source, (*keys, "realms"), entry, clause),
+        operation=_entry_operation(source, (*keys, "operation"), entry, clause, description),
+        reason=text("reason", "…"),
+        owner=text("owner", "…"),
+        issue=_issue(source, (*keys, "issue"), text("issue", "https://…")),
+        expires=source.day_at((*keys, "expires"), entry["expires"]),
+        profile=_entry_profile(source, (*keys, "profile"), entry.get("profile", "gate")),
+        file=source.shown,
+        line=source.line(keys),
+    )
 
-    def _clause(self) -> Clause:
-        keys = (*self._keys, "clause")
-        name = self._source.text_at(keys, self._entry["clause"], "draft-get-content")
-        clause = known_clause(self._source, keys, name, self._catalogue)
-        if clause.level is Level.SILENT:
-            raise self._source.fault(
-                keys,
-                f"the interface document is silent at '{name}', so nothing can contradict it; take the entry out",
-            )
-        return clause
 
-    def _realms(self, clause: Clause) -> tuple[str, ...]:
-        if "realms" not in self._entry:
-            return clause.realms
-        keys = (*self._keys, "realms")
-        realms = self._source.texts_at(keys, self._entry["realms"], clause.realms[0])
-        for realm in realms:
-            refuse_unknown_realm(self._source, keys, realm, (*WORKFLOW_REALMS, ANY_REALM))
-            if realm not in clause.realms:
-                raise self._source.fault(
-                    keys, f"'{clause.id}' is judged in {', '.join(clause.realms)}, not in {realm}", realm
-                )
-        return realms
+def _entry_realms(source: TomlFile, keys: Keys, entry: dict[str, Any], clause: Clause) -> tuple[str, ...]:
+    if "realms" not in entry:
+        return clause.realms
+    realms = source.texts_at(keys, entry["realms"], clause.realms[0])
+    for realm in realms:
+        refuse_unknown_realm(source, keys, realm, (*WORKFLOW_REALMS, ANY_REALM))
+        if realm not in clause.realms:
+            judged = f"'{clause.id}' is judged in {', '.join(clause.realms)}, not in {realm}"
+            raise source.fault(keys, judged, realm)
+    return realms
 
-    def _operation(self, clause: Clause) -> str | None:
-        if "operation" not in self._entry:
-            return None
-        keys = (*self._keys, "operation")
-        name = self._source.text_at(keys, self._entry["operation"], clause.operations[0])
-        known_operation(self._source, keys, name, self._description)
-        if name not in clause.operations:
-            listed = ", ".join(clause.operations)
-            raise self._source.fault(keys, f"'{clause.id}' concerns {listed}, not {name}")
-        return name
 
-    def _issue(self) -> str:
-        keys = (*self._keys, "issue")
-        link = self._source.text_at(keys, self._entry["issue"], "https://…")
-        try:
-            parts = urlsplit(link)
-        except ValueError:
-            parts = urlsplit("")
-        if parts.scheme not in ("http", "https") or not parts.netloc or " " in link:
-            raise self._source.fault(keys, f"issue is not a link: '{link}'; write the issue's https address")
-        return link
+def _entry_operation(
+    source: TomlFile, keys: Keys, entry: dict[str, Any], clause: Clause, description: Description
+) -> str | None:
+    if "operation" not in entry:
+        return None
+    name = source.text_at(keys, entry["operation"], clause.operations[0])
+    known_operation(source, keys, name, description)
+    if name not in clause.operations:
+        raise source.fault(keys, f"'{clause.id}' concerns {', '.join(clause.operations)}, not {name}")
+    return name
 
-    def _profile(self) -> str:
-        keys = (*self._keys, "profile")
-        name = self._source.text_at(keys, self._entry.get("profile", "gate"), "nightly")
-        if name not in list(Profile):
-            raise self._source.fault(keys, f"unknown profile '{name}'; {suggestion(name, Profile)}")
-        return name
+
+def _issue(source: TomlFile, keys: Keys, link: str) -> str:
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.netloc or " " in link:
+        raise source.fault(keys, f"issue is not a link: '{link}'; write the issue's https address")
+    return link
+
+
+def _entry_profile(source: TomlFile, keys: Keys, value: Any) -> str:
+    name = source.text_at(keys, value, "nightly")
+    if name not in list(Profile):
+        raise source.fault(keys, f"unknown profile '{name}'; {suggestion(name, Profile)}")
+    return name
 
 
 def known_clause(source: TomlFile, keys: Keys, name: str, catalogue: Catalogue) -> Clause:
-    """Return the clause of a name.
-
-    Raises:
-        UsageError: there is none; file, line and the nearest one there is.
-    """
+    """Return the clause of a name."""
     try:
         return catalogue.clause(name)
     except UsageError as error:
@@ -300,11 +269,7 @@ def known_clause(source: TomlFile, keys: Keys, name: str, catalogue: Catalogue) 
 
 
 def known_operation(source: TomlFile, keys: Keys, name: str, description: Description) -> None:
-    """Refuse an operation that the description does not have.
-
-    Raises:
-        UsageError: file, line and the nearest operation; for a method with a path, the operation that it is.
-    """
+    """Refuse an operation that the description does not have."""
     if name in description.operations:
         return
     method, _, path = name.partition(" ")
@@ -336,12 +301,6 @@ KEYS = ("operations", "methods", "clauses", "realms", "waivers")
 
 def read_consumer(path: Path, shown: str, catalogue: Catalogue, description: Description) -> Consumer:
     """Read a consumer file.
-
-    Args:
-        path: The TOML file.
-        shown: The path as messages show it.
-        catalogue: The clauses it may name.
-        description: The operations it may name.
 
     Raises:
         UsageError: one line with file, line, what is wrong and what to do.

@@ -1,6 +1,7 @@
 """The baseline: what people accepted of one target, as a YAML file that reviews well in a diff.
 
-Sorted, one fact a line; a value stands once where all realms agree and for each realm where they do not.
+Sorted, one fact a line; a value stands once where all realms agree and for each realm where they do not. What cannot be
+used is a `UsageError` of one line that names the file.
 """
 
 from __future__ import annotations
@@ -124,11 +125,7 @@ def read(path: Path, realms_of: Mapping[str, tuple[str, ...]]) -> Baseline | Non
 
 
 def parse(text: str, shown: str, realms_of: Mapping[str, tuple[str, ...]]) -> Baseline:
-    """Read the text of a baseline file; `shown` names it in messages.
-
-    Raises:
-        UsageError: it cannot be used.
-    """
+    """Read the text of a baseline file; `shown` names it in messages."""
     try:
         # Nine lines of aliases of aliases stand for a thousand million values.
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, yaml.SafeLoader)):
@@ -194,11 +191,7 @@ class DriftComparison:
 def save_drift_settings(
     run_folder: Path, mode: Mode, path: Path, realms_of: Mapping[str, tuple[str, ...]]
 ) -> None:
-    """Note in a run folder how its drift is to be judged, and copy the baseline as it is now.
-
-    Raises:
-        UsageError: the baseline cannot be read or used.
-    """
+    """Note in a run folder how its drift is to be judged, and copy the baseline as it is now."""
     exists = mode is not Mode.OFF and read(path, realms_of) is not None
     if exists:
         (run_folder / BASELINE_FILE).write_text(path.read_text("utf-8"), "utf-8")
@@ -206,11 +199,7 @@ def save_drift_settings(
 
 
 def load_drift_settings(run_folder: Path, realms_of: Mapping[str, tuple[str, ...]]) -> DriftComparison | None:
-    """Read what `keep` noted; None for a folder where nothing was.
-
-    Raises:
-        UsageError: the folder was altered.
-    """
+    """Read what `keep` noted; None for a folder where nothing was."""
     try:
         settings = read_file(run_folder / SETTINGS_FILE, DriftSettings)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
 """The history of runs, JSON lines that never grow without end, and the trends of clauses over it.
 
-`past.json` is what a run folder keeps of the runs before it.
+`past.json` is what a run folder keeps of the runs before it. What cannot be used is a `UsageError` that names the file.
 """
 
 from __future__ import annotations
@@ -120,11 +120,7 @@ def line_of(entry: Entry) -> str:
 
 
 def read_line(line: str, shown: str = "the line") -> Entry | None:
-    """Read one line, None for runs that an earlier version put together; `shown` names it in messages.
-
-    Raises:
-        UsageError: it is damaged, or of another version.
-    """
+    """Read one line, None for runs that an earlier version put together; `shown` names it in messages."""
     content = parse(line, shown)
     if isinstance(content, dict) and "until" in content:
         convert(content, _Folded, shown)
@@ -168,11 +164,7 @@ class History:
 
 
 def read(path: Path) -> History:
-    """Read a history file, each run once; an absent one is an empty history.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
+    """Read a history file, each run once; an absent one is an empty history."""
     try:
         text = read_bytes(path).decode("utf-8", errors="replace")
     except FileNotFoundError:
@@ -195,9 +187,6 @@ def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> None:
     """Add a run to a history file, once; runs that end at the same time wait for one another.
 
     Of a series that has grown by a part of what is to be kept, the oldest runs go.
-
-    Raises:
-        UsageError: the file cannot be read or written.
     """
     with _locked(path):
         before = read(path)
@@ -403,11 +392,7 @@ def write_past(folder: Path, past: Past) -> Path:
 
 
 def read_past(folder: Path) -> Past:
-    """Read `past.json` of a run folder; an empty past when there is none.
-
-    Raises:
-        UsageError: the file was altered.
-    """
+    """Read `past.json` of a run folder; an empty past when there is none."""
     try:
         return read_file(folder / PAST_FILE_NAME, Past)
     except FileNotFoundError:

@@ -206,7 +206,7 @@ def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light
     if record.run.interrupted:
         return Light.AMBER, "interrupted by hand"
     if record.crashes:
-        return Light.AMBER, f"{many(len(record.crashes), 'worker')} died, their cases ran again"
+        return Light.AMBER, f"{many(len(record.crashes), 'worker')} died between two cases"
     light, left = (Light.AMBER, f"; {many(verdicts, 'verdict')} not given") if verdicts else (Light.GREEN, "")
     return light, f"{many(len(record.cases), 'case')} ran to the end{left}"
 

@@ -12,7 +12,7 @@ from contracts.evidence.kept_gate import Question, answer
 from contracts.evidence.record import ExitCode, Narrowed, RunRecord
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import RunVerdict
-from tests.meta.evidence.sample_records import CATALOGUE, REALMS, TODAY, Story, consumer, deviation, waiver
+from tests.meta.evidence.sample_records import CATALOGUE, TODAY, Story, consumer, deviation
 
 READS = consumer("getDraft", realms=("abs-dev",))
 BEGAN = datetime(2026, 5, 10, 8, tzinfo=UTC)
@@ -116,11 +116,3 @@ def test_a_contradiction_counts_before_what_the_run_did_not_look_at(
     assert (verdict.exit_code, len(gaps)) == (ExitCode.FAIL, 1)
     old, _ = ask(whole.record(), max_age=timedelta(minutes=1))
     assert (old.exit_code, old.causes) == (ExitCode.INCONCLUSIVE, ()), "what is too old says nothing at all"
-
-
-def test_a_waiver_does_without_a_clause_that_the_run_did_not_judge(ask: Callable[..., Asked]) -> None:
-    story = Story(facts={"clauses": ("uid-too-short",)})
-    story.holds("uid-too-short", realms=REALMS)
-    waived = Terms(replace(READS, waivers=(waiver("draft-get-content"),)))
-    assert ask(story.record(), terms=waived)[0].exit_code is ExitCode.PASS
-    assert ask(story.record())[0].exit_code is ExitCode.INCONCLUSIVE

@@ -27,13 +27,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_journal_is_read_back_as_it_was_written(folder: Path) -> None:
-    events = read_journal(journal_path(folder, "main"))
-    assert [event["kind"] for event in events] == ["start", "begin", "exchange", "case", "end"]
-    assert events[-1]["events"] == 3
-    assert is_closed(events)
-
-
 def test_a_lone_surrogate_comes_back_as_its_escape(tmp_path: Path) -> None:
     with Journal(tmp_path / "j", "main") as journal:
         journal.write("fault", fault="a\ud800 😀", deep=[{"\udfff": 1}])
@@ -140,13 +133,6 @@ def test_an_altered_journal_is_refused_with_the_place(folder: Path, old: str, ne
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(UsageError, match=says):
         collect(folder)
-
-
-def test_a_line_taken_out_is_noticed(folder: Path) -> None:
-    path = journal_path(folder, "main")
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(lines[:2] + lines[3:]))
-    assert "counts other events" in collect(folder).problems[0]
 
 
 def test_a_run_without_its_closing_record_is_incomplete(folder: Path) -> None:

@@ -1,7 +1,6 @@
 """Verdicts: each line of the design's table, worst first, never a pass without an assertion; deviations' lives."""
 
 from dataclasses import replace
-from datetime import timedelta
 from itertools import combinations
 from typing import Any
 
@@ -24,7 +23,6 @@ from contracts.evidence.record import (
     Untested,
     Verdict,
     deciding_exit_code,
-    worst,
 )
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import RunVerdict, judge
@@ -32,7 +30,6 @@ from contracts.interface.catalogue import Clause, Level
 from tests.meta.evidence import sample_records
 from tests.meta.evidence.sample_records import (
     REALMS,
-    TODAY,
     Story,
     consumer,
     deviation,
@@ -145,12 +142,6 @@ def test_a_clause_that_a_case_deals_out_is_judged_where_it_had_its_turn(deals: b
     assert ("its turn was in abs-dev" in str(verdict.cells[1].reason)) is deals
 
 
-def test_a_case_says_nothing_of_a_clause_in_a_realm_that_is_not_the_clause_s() -> None:
-    there = replace(PASSED, id="t.py::holds[ort-dev]", realm="ort-dev", assertions=())
-    run = record(PASSED, there, realms=(REALM, "ort-dev"), strict=True)
-    assert [cell.realm for cell in judged(run).cells] == [REALM]
-
-
 def test_a_universal_check_does_not_share_the_fate_of_its_host() -> None:
     host = replace(STUCK_HALFWAY, clauses=("other",))
     verdict = judge(record(host), [clause(), clause("other")])
@@ -187,12 +178,6 @@ def test_a_run_ends_with_the_exit_code_of_the_table(run: RunRecord, code: int, s
 @pytest.mark.parametrize(("first", "second"), list(combinations(PRECEDENCE, 2)))
 def test_of_two_exit_codes_the_one_further_up_counts(first: ExitCode, second: ExitCode) -> None:
     assert deciding_exit_code([second, first]) is deciding_exit_code([first, second]) is first
-
-
-def test_the_worst_first_order_is_the_design_s() -> None:
-    assert [int(code) for code in PRECEDENCE] == [2, 1, 3, 6, 5, 0]
-    assert sorted(Verdict, key=lambda verdict: verdict.rank)[0] is worst(Verdict) is Verdict.FAIL
-    assert worst([]) is Verdict.UNTESTED
 
 
 def test_equal_contradictions_become_one_finding_with_the_best_evidence() -> None:
@@ -297,46 +282,11 @@ def test_a_run_that_has_seen_too_little_calls_nothing_gone(whole: Story, change:
     assert not verdict.deviations[0].fails
 
 
-def test_an_operation_that_was_not_judged_calls_nothing_gone(story: Story) -> None:
-    story.case("uid-too-short", operation="getDraft")
-    verdict = story.verdict(held_to(deviation("uid-too-short", operation="saveDraft")))
-    assert verdict.deviations[0].course is DeviationState.UNJUDGED
-
-
 def test_what_only_the_nightly_shows_is_not_missed_in_a_gate(whole: Story) -> None:
     terms = held_to(deviation(profile="nightly"))
     assert whole.verdict(terms).deviations[0].course is DeviationState.UNJUDGED
     whole.facts = {"profile": "nightly"}
     assert whole.verdict(terms).deviations[0].course is DeviationState.GONE
-
-
-def test_a_deviation_lives_from_its_acceptance_to_the_day_it_is_taken_out(
-    happening: Story, whole: Story
-) -> None:
-    entry = deviation(expires=TODAY + timedelta(30))
-
-    def on(story: Story, days: int) -> RunVerdict:
-        day = (TODAY + timedelta(days)).isoformat()
-        story.facts = {"started": f"{day}T08:00:00+00:00", "finished": f"{day}T08:01:00+00:00"}
-        return story.verdict(held_to(entry))
-
-    accepted, near, last, over = (on(happening, days) for days in (0, 16, 30, 31))
-    assert [each.exit_code for each in (accepted, near, last, over)] == [
-        ExitCode.PASS,
-        ExitCode.PASS,
-        ExitCode.PASS,
-        ExitCode.FAIL,
-    ]
-    assert accepted.notes == ()
-    assert "it runs out on 2026-06-09, in 14 days" in near.notes[0]
-    assert "today is its last day" in last.notes[0]
-    assert "deviations/dev.toml:7: the deviation on draft-get-content ran out on 2026-06-09" in over.reason
-    settled = on(whole, 10)
-    assert settled.exit_code is ExitCode.FAIL
-    assert "deviations/dev.toml:7" in settled.reason
-    assert settled.reason.endswith("take the entry out")
-    entry = deviation("draft-get-absent", operation="getDraft", profile="nightly")
-    assert on(whole, 10).exit_code is ExitCode.PASS
 
 
 def test_what_stands_behind_a_deviation_is_not_green_unless_it_is_waived(story: Story) -> None:

@@ -12,8 +12,6 @@ from contracts.file_formats import plain
 from contracts.history.drift import compare
 from contracts.history.observed_facts import Facts, Place
 from contracts.proving import trials
-from contracts.session.draft_cleanup import Draft
-from contracts.session.ledger import Ledger, read_entries
 from tests.meta.published_schemas import FOLDER, PUBLISHED, text_of
 from tests.meta.published_schemas import SCHEMAS as SCHEMA_MAKERS
 from tests.meta.schemas import SCHEMAS, misfits, mistakes
@@ -49,28 +47,6 @@ def test_a_file_without_a_schema_would_be_seen(tmp_path: Path) -> None:
     found = misfits(tmp_path)
     assert "new.json has no schema" in found
     assert any(line.startswith("drift.json: drift: ") for line in found)
-
-
-def test_lines_of_a_ledger_and_of_a_sweep_fit(tmp_path: Path) -> None:
-    path = tmp_path / "ledger-main.jsonl"
-    ledger = Ledger(path)
-    draft = ledger.intend("saveDraft", "abs-dev", "author", "rc-abcd-\ud800")
-    contact = ledger.intend("createContact", "abs-dev", "author", "rc-abcd-2")
-    assert draft is not None
-    assert contact is not None
-    ledger.settle(draft, "created")
-    ledger.settle(contact, "unknown")
-    ledger.removed("abs-dev", draft.identifier)
-    ledger.close()
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    assert {line["state"] for line in lines} == {"intended", "created", "unknown", "removed"}
-    assert mistakes("ledger", lines) == []
-    one = plain(Draft("abs-dev", "rc-abcd-1", "author"))
-    residue = [plain(entry) for entry in read_entries([path]) if entry.what == "contact"]
-    swept = {"at": NOW, "removed": [one], "left": [{**one, "why": "refused"}], "residue": residue}
-    assert len(residue) == 1
-    assert mistakes("swept", [swept]) == []
-    assert mistakes("swept", [{**swept, "left": [one]}])
 
 
 def test_changes_as_drift_prints_them_fit() -> None:
