@@ -6,7 +6,7 @@ from contracts.cases import Case, Probe, contract, for_each_case, smoke
 from contracts.interface.description import load_description
 
 
-@smoke("createToken", requests=7)
+@smoke("createToken", requests=14)
 @contract(requests=5, dealt=29, nightly=53, faults=True, operations=load_description().operations)
 @for_each_case
 def test_single_faults_are_turned_down(case: Case, probe: Probe, subtests: pytest.Subtests) -> None:

@@ -18,7 +18,7 @@ from contracts.cases import (
 OF_EACH_KIND = tuple({kind: field for field, kind in CONTACT_FIELDS.items()}.values())
 
 
-@smoke("createContact", requests=6)
+@smoke("createContact", requests=2)
 @contract("errors-code-mandatory", requests=0, dealt=7)
 def test_error_mandatory_names_the_missing_field_and_no_other(
     contacts: ContactRequests, claim: Claims, operation: str, deal: Deal

@@ -76,7 +76,7 @@ def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, 
     lists.claim_empty(claim("list-skip-beyond-empty"), page)
 
 
-@smoke("my")
+@smoke("my", requests=8)
 @contract("list-top-and-skip", requests=6)
 @pytest.mark.parametrize("collection", [None, "my"], ids=["plain", "my"])
 def test_skip_and_top_give_a_window(
