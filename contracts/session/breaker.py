@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from time import sleep
 from typing import Final
@@ -165,8 +166,14 @@ class Breaker:
             self._mark(name).write_text(reason, encoding="utf-8")
 
     def _mark(self, operation: str) -> Path:
-        name = hashlib.sha256(operation.encode("utf-8", "replace")).hexdigest()[:16]
-        return self._folder / f"given-up-{name}"
+        return _mark_in(self._folder, operation)
+
+
+@lru_cache
+def _mark_in(folder: Path, operation: str) -> Path:
+    """The file that says that an operation is given up; asked for with every request."""
+    name = hashlib.sha256(operation.encode("utf-8", "replace")).hexdigest()[:16]
+    return folder / f"given-up-{name}"
 
 
 class Admission:

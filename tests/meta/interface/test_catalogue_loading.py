@@ -50,16 +50,6 @@ def test_an_unknown_clause_brings_the_closest_one(catalogue: Catalogue) -> None:
         catalogue.clause("uid-hyphn")
 
 
-def test_the_catalogue_is_read_once() -> None:
-    assert load_catalogue() is load_catalogue()
-
-
-def test_messages_name_the_realm(catalogue: Catalogue) -> None:
-    message = catalogue.clause("workflow-schema-unknown").message_in("chm-dev")
-    assert message == "Schema not configured for the given realm chm-dev."
-    assert catalogue.clause("uid-hyphen").message_in("chm-dev") is None
-
-
 def test_realms_follow_from_the_operations(catalogue: Catalogue) -> None:
     assert catalogue.clause("token-issued").realms == ("any",)
     assert catalogue.clause("uid-hyphen").realms == DOCUMENT_REALMS
@@ -75,12 +65,6 @@ GOOD = """\
   source: Limits
   wording: Something holds.
 """
-
-
-def test_a_small_catalogue_loads(tmp_path: Path, description: Description) -> None:
-    (tmp_path / "small.yaml").write_text(GOOD, encoding="utf-8")
-    (clause,) = load_catalogue(tmp_path, description)
-    assert (clause.id, clause.family, clause.place) == ("one-clause", "small", "small.yaml:1")
 
 
 @pytest.mark.parametrize(

@@ -68,43 +68,6 @@ def test_match_reads_requests_as_they_went_over_the_wire(description: Descriptio
     assert found == (description.operations["saveDraft"], {"uid": "a/b\ufffd"})
 
 
-def test_literal_segment_wins_over_a_placeholder(description: Description, tmp_path: Path) -> None:
-    """The document's own paths never compete, so a POST of a file by number and name is added here."""
-    found = description.match("POST", f"{DOCUMENTS}/document-0001/attachments/persist-temporary/file-1")
-    assert found is not None
-    assert found[0].id == "persistTemporaryFile"
-    copied = Path(shutil.copytree(openapi_directory(), tmp_path / "openapi"))
-    path = copied / "paths" / "attachment.yaml"
-    path.write_text(
-        path.read_text("utf-8").replace(
-            "head:\n  operationId: attachmentExists", "post:\n  operationId: replace"
-        ),
-        "utf-8",
-    )
-    rival = load_description(copied)
-    for last, expected in (("persist-temporary/file-1", "persistTemporaryFile"), ("7/file-1", "replace")):
-        found = rival.match("POST", f"{DOCUMENTS}/document-0001/attachments/{last}")
-        assert found is not None
-        assert found[0].id == expected
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("PATCH", f"{DOCUMENTS}/document-0001"),
-        ("GET", DOCUMENTS),
-        ("PUT", f"{DOCUMENTS}/"),
-        ("PUT", f"{DOCUMENTS}/document-0001/"),
-        ("PUT", f"{DOCUMENTS[1:]}/document-0001"),
-        ("GET", f"{DOCUMENTS}//attachments"),
-        ("GET", ""),
-        ("", "/"),
-    ],
-)
-def test_paths_outside_the_interface_match_nothing(description: Description, method: str, path: str) -> None:
-    assert description.match(method, path) is None
-
-
 def test_url_names_the_parameter_that_is_missing_or_unknown(description: Description) -> None:
     operation = description.operations["getDraft"]
     with pytest.raises(UsageError, match="operation getDraft needs the path parameter uid"):
@@ -156,10 +119,6 @@ def test_broken_description_gets_one_line_that_names_the_file(
     assert text in message
     assert "\n" not in message
     assert ".yaml" in message
-
-
-def test_description_is_read_once() -> None:
-    assert load_description() is load_description(openapi_directory())
 
 
 def test_installed_package_finds_what_it_carries(tmp_path: Path) -> None:

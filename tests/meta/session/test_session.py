@@ -148,14 +148,6 @@ def test_what_cannot_be_looked_up_is_not_sent_twice(open_session: Any, serve: An
     assert (len(server.received), exchange.fault) == (1, "the connection was closed without an answer")
 
 
-def test_chunks_are_sent_again_only_when_they_can_be_read_again(open_session: Any, serve: Any) -> None:
-    server, made = serve(in_turn(answer("429 Slow"), OK, answer("429 Slow"))), open_session()
-    twice = made.send("POST", server.url, operation="createAttachment", body=[b"ab", b"cd"], writes=True)
-    assert [each.body for each in server.received] == [b"abcd", b"abcd"] == [twice.request_body.content] * 2
-    once = made.send("POST", server.url, operation="createAttachment", body=iter([b"ab", b"cd"]), writes=True)
-    assert (len(server.received), once.fault) == (3, "status 429")
-
-
 @pytest.mark.parametrize(
     ("asked", "waited"),
     [
@@ -228,16 +220,6 @@ def test_an_answer_in_between_keeps_the_breaker_closed(open_session: Any, serve:
         made.send("POST", server.url, operation="createContact")
     assert made.broken == []
     assert len(made.recorder.exchanges) == 21
-
-
-def test_a_service_that_asks_for_an_hour_is_left_alone_soon(
-    open_session: Any, serve: Any, waits: list[float]
-) -> None:
-    server, made = serve(lambda *_: answer("503 Busy", "Retry-After: 3600")), open_session()
-    while not made.broken:
-        made.send("GET", server.url)
-    assert len(server.received) == BREAKER_THRESHOLD
-    assert sum(waits) < 5
 
 
 def test_a_refused_connection_is_tried_again_even_for_creates(open_session: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from contracts.exchanges import readers
-from contracts.exchanges.json_bodies import DEEPEST, MOST_VALUES, read_json
+from contracts.exchanges.json_bodies import DEEPEST, MOST_VALUES
 from contracts.session.transport import LARGEST_BODY
 from tests.meta.http_answers import OK
 from tests.meta.messages import response
@@ -108,12 +108,6 @@ def test_a_flaw_is_named(body: bytes, value: Any, flaw: str | None) -> None:
     assert ("[the body:" in answer.quote()) is (flaw is not None)
 
 
-def test_what_never_said_it_was_json_has_no_flaw() -> None:
-    assert response(200, b"\x89PNG\xff", {"content-type": "image/png"}).flaw is None
-    assert response(204, b"").quote() == "204"
-    assert read_json(b"") == (None, "an empty body")
-
-
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
@@ -163,12 +157,3 @@ def test_a_head_that_drips_does_not_outlast_the_time_limit(
         "no answer within the time limit",
         "the service sent one interim answer (1xx) after another",
     )
-
-
-def test_a_patient_head_leaves_the_body_its_own_time(open_session: Any, serve: Any) -> None:
-    def slowly(_: Any, connection: socket.socket) -> None:
-        for piece in (HEAD, b"Content-Length: 2\r\n\r\n", b"{", b"}"):
-            time.sleep(0.1)
-            connection.sendall(piece)
-
-    assert sent(open_session, serve(slowly), timeout=5).answer.json == {}

@@ -48,11 +48,6 @@ def process_of(sandbox: EmbeddedSandbox) -> subprocess.Popen[str]:
     return sandbox._process
 
 
-def test_address_comes_from_the_ready_line() -> None:
-    with fake("print('starting');" + READY + WAIT) as sandbox:
-        assert sandbox.base_url == "http://127.0.0.1:4321"
-
-
 def test_it_is_stopped_when_the_block_raises() -> None:
     processes = []
 
@@ -64,12 +59,6 @@ def test_it_is_stopped_when_the_block_raises() -> None:
     with pytest.raises(KeyError):
         fails_inside()
     assert processes[0].returncode is not None
-
-
-def test_one_that_is_asked_to_end_does_so_before_it_is_stopped() -> None:
-    with fake(READY + WAIT) as sandbox:
-        sandbox.ask_to_end()
-        assert process_of(sandbox).wait(15) is not None
 
 
 def test_one_that_ignores_the_polite_signal_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """The guard: production is refused before the first byte, whatever the spelling; everything else passes."""
 
-import time
-import timeit
 from dataclasses import replace
 
 import pytest
@@ -221,16 +219,3 @@ def test_a_violation_is_the_suites_own_fault_and_repeats_no_query() -> None:
             "GET", "https://other.example/?token=hunter2", {"Authorization": "Bearer hunter2"}, TARGET
         )
     assert "hunter2" not in str(caught.value)
-
-
-def test_the_guard_is_cheap() -> None:
-    """20 µs is the aim; the time of the processor counts, which a busy machine does not lengthen, in the best round."""
-    headers = {"Accept": "application/json", "Authorization": "Bearer " + "x" * 900, "Realm": "abs-dev"}
-    urls = iter(f"{WORKFLOW}/{number}?Realm=abs-dev" for number in range(5000))
-    rounds = timeit.repeat(
-        lambda: refuse_request("PUT", next(urls), headers, TARGET),
-        timer=time.process_time,
-        number=500,
-        repeat=10,
-    )
-    assert min(rounds) / 500 < 100e-6

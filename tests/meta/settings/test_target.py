@@ -76,10 +76,6 @@ def test_a_secret_cannot_be_pickled(protocol: int) -> None:
         pickle.dumps(a_target(), protocol)
 
 
-def test_a_secret_has_no_attribute_dictionary_to_print() -> None:
-    assert not hasattr(Secret(PASSWORD), "__dict__")
-
-
 def test_a_live_target_in_a_file_called_sandbox_is_no_sandbox() -> None:
     assert Target("sandbox", "http://127.0.0.1:8080").is_sandbox
     assert not Target("sandbox", "https://host.example").is_sandbox
