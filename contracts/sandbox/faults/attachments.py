@@ -131,19 +131,6 @@ async def _bytes_of_the_latest(request: Request, below: Below, memory: Memory) -
     return await below(replace(request, body=memory.arrived[_CREATE].body))
 
 
-def _others_listed(alike: Callable[[str, str], bool]) -> Inject:
-    """List the attachments of other documents too, those with an alike uid."""
-
-    async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
-        got, more = await below(request), list[Any]()
-        for uid in dict.fromkeys(upload.uid for upload in memory.uploads.values()):
-            if got.success and uid != request.uid and alike(uid, request.uid):
-                more += (await below(request.with_uid(uid))).items
-        return got.with_items(lambda items: [*items, *more])
-
-    return effect
-
-
 def _listed(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Inject:
     return do.edit(lambda items: [change(item) for item in items])
 
@@ -169,14 +156,6 @@ def _safe(request: Request, _: Memory) -> bool:
 
 def _unsafe(request: Request, memory: Memory) -> bool:
     return bool(request.params.get("tempFileId")) and not _safe(request, memory)
-
-
-def _seeded_unused(request: Request, memory: Memory) -> bool:
-    """Whether a temporary file is one of the sandbox's and was not asked for before."""
-    file_id = request.params.get("tempFileId", "")
-    used: bool = ("used", file_id) in memory.kept
-    memory.kept["used", file_id] = True
-    return file_id.startswith("sandbox-temporary-") and not used
 
 
 def _plain(request: Request, _: Memory) -> bool:
@@ -258,8 +237,6 @@ def _uploaded() -> Iterator[Fault]:
 def _lists() -> Iterator[Fault]:
     for end, clause, effect, says, ways in (
         ("list-lacks-first", "create-listed", page(lambda items: items[1:]), "lacks the first one", OFTEN),
-        ("list-of-longer-uids", "list-own-only", _others_listed(str.startswith),
-            "holds those of documents whose uid begins with its own", ONCE),
         ("listed-without-id", "listed-identifier",
             _listed(lambda item: {name: value for name, value in item.items() if name not in {"id", "size"}}),
             "has no numbers", ONCE),
@@ -270,12 +247,10 @@ def _lists() -> Iterator[Fault]:
 
 def _persisting() -> Iterator[Fault]:
     listed = _hiding(lambda uploads: {n: upload for n, upload in uploads.items() if _persisted(upload)})
-    nowhere = do.instead(answer_json(201, {"id": 1_000_000}))
     for name, clause, at, effect, where, says in (
         ("not-found", "exists-present", (_EXISTS, _GET), do.instead(_NOT_FOUND), _of_persisted,
             "that was persisted is listed, and neither downloaded nor found"),
         ("not-listed", "persist-listed", _LIST, listed, None, "that was persisted is not in the list of attachments"),
-        ("nowhere", "persist-listed", _PERSIST, nowhere, _seeded_unused, "is persisted, and no attachment appears"),
         ("empty", "persist-downloads", _GET, _given(lambda _: b""), _of_persisted,
             "that was persisted is empty when it is downloaded"),
         ("bytes-of-the-first", "persist-own-bytes", _GET, _first_of(lambda _: "persisted"), _of_persisted,

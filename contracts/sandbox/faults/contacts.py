@@ -75,25 +75,8 @@ def _several(*fields: str) -> Callable[[str, Any], bool]:
     return lambda name, value: name in fields and isinstance(value, dict | list) and len(value) > 1
 
 
-def _languages_but_english(name: str, value: Any) -> bool:
-    several = name in _LOCALISED and isinstance(value, dict) and bool(value)
-    return several and "en" not in value and all(len(key) == len("en") for key in value)
-
-
 def _beyond_latin(name: str, value: Any) -> bool:
     return name in ("firstName", "lastName") and isinstance(value, str) and max(value, default="") > "\u024f"
-
-
-async def _old_emails(request: Request, below: Below, memory: Memory) -> Answer | None:
-    got, record = await below(request), request.member
-    uid = request.uid or (got.json or {}).get("identifier", "")
-    before = memory.kept.get(uid)
-    if not got.success or not record:
-        return got
-    memory.kept[uid] = record
-    if request.operation.id != UPDATE or before is None:
-        return got
-    return answer_json(200, {**record, "emails": before["emails"]})
 
 
 async def _refused_identifier_taken(request: Request, below: Below, memory: Memory) -> Answer | None:
@@ -199,13 +182,9 @@ def _good_records_refused() -> Iterator[Fault]:
     for operation, field in ((CREATE, "middleName"), (UPDATE, "header"), (UPDATE, "government")):
         yield row(f"contact-{_WORDS[operation]}-without-{field.lower()}", _REFUSED[operation][1], operation,
             _invalid(PROPERTY, _has(field)), f"{operation} refuses a contact that holds the optional field {field}.")
-    yield row("contact-update-answers-old-emails", "contact-update-full", CONTACTS, _old_emails,
-        "The answer to an update shows the record with the e-mails that it had before.")
     for name, clause, code, test, says in (
         ("names-in-latin", "contact-names-in-scripts", VALUE, _beyond_latin,
             "First and last names are refused in scripts other than Latin."),
-        ("english-demanded", "contact-several-languages", LOCALE, _languages_but_english,
-            "A localised field is refused without its text in English."),
         ("one-language", "contact-several-languages", KIND, _several(*_LOCALISED),
             "A localised field is refused when it carries more than one language."),
     ):

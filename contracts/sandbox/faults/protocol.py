@@ -292,11 +292,6 @@ def _elsewhere(request: Request) -> Request:
     return replace(request, operation=replace(request.operation, path=path))
 
 
-def _session_header(request: Request, got: Answer) -> Answer:
-    token = _authorization(request).rpartition(" ")[2].encode("latin-1")
-    return replace(got, headers=(*got.headers, (b"x-session", token)))
-
-
 # fmt: off
 def _headers() -> Iterator[Fault]:
     catalogue = load_catalogue()
@@ -324,8 +319,6 @@ def _headers() -> Iterator[Fault]:
         ("password-in-answer", SIGN_IN, password, "The answer to signing in repeats the password beside the token."),
         ("password-in-refusal", SIGN_IN, _with(lambda request: {"account": request.json}, refused=True),
             "The refusal of a sign-in repeats the password."),
-        ("token-in-header", "listDrafts", do.answer(_session_header),
-            "A header of the list of drafts repeats the token of the request."),
         *(
             (f"token-in-answer-of-{kebab(operation)}", operation, _with(_headers_of),
                 f"The answer to {operation} repeats all headers of the request.")
