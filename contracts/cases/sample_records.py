@@ -188,11 +188,6 @@ class Samples:
         return Untested(f"{setting}: {ours}: {refused.answer.quote()}")
 
     @property
-    def countries(self) -> tuple[str, ...]:
-        """Identifiers that the settings name as valid for country; none where they only tell a whole contact."""
-        return self._settings.country_terms
-
-    @property
     def references(self) -> tuple[str, ...]:
         """Fields of contacts that refer to a record which a setting of its own names."""
         given = self._settings.contact_document or {}
@@ -473,8 +468,6 @@ def open_values(record: Record) -> dict[str, dict[str, Record]]:
             "emails": {"emails": []},
             "contactOrganization": {"contactOrganization": {"identifier": ""}},
         },
-        "contact-optional-null": {"middleName": {"middleName": None}, "phones": {"phones": None}},
-        "contact-number-for-string": {"firstName": {"firstName": 17}, "phones": {"phones": [17]}},
         "contact-language-key-unknown": {"organization": {"organization": {"qq": "Nairobi"}}},
         "contact-type-values": {"type": {"type": UNKNOWN_TERM}},
         "contact-address-type-values": {"addressType": {"addressType": UNKNOWN_TERM}},

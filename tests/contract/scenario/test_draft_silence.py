@@ -32,29 +32,16 @@ def test_deleting_what_is_not_there_is_observed(
     observe("draft-failure-status", "deleteDraft", shape(never))
 
 
-@contract("draft-save-schema-missing", "draft-save-schema-unknown", "draft-failure-status", requests=6)
-def test_saving_under_no_or_another_schema_is_observed(
+@contract("draft-save-schema-unknown", "draft-failure-status", requests=5)
+def test_saving_under_another_schema_is_observed(
     author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, observe: Observer
 ) -> None:
-    """What a save without schema, or under one that is unknown or another than before, leads to is not shown."""
+    """What a save under a schema that is unknown or another than before, leads to is not shown."""
     uid, draft = fresh.uid(), arrange.draft(author)
     send = partial(author.send, "saveDraft", path={"uid": uid}, json=samples.draft(uid))
-    missing, unknown = send(), send(query={"schema": "no-such-schema"})
+    unknown = send(query={"schema": "no-such-schema"})
     other = {"schema": samples.workflow_schema}
     changed = author.send("saveDraft", path={"uid": draft.uid}, query=other, json=draft.document)
-    observe("draft-save-schema-missing", "saveDraft", status(missing))
     seen = {"unknown": status(unknown), "another": status(changed)}
     observe("draft-save-schema-unknown", "saveDraft", seen)
     observe("draft-failure-status", "saveDraft", shape(unknown))
-
-
-@contract("draft-save-body", requests=3)
-def test_saving_what_is_no_object_is_observed(
-    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
-) -> None:
-    """What a save with an absent, empty or non-object body leads to is not shown."""
-    query = {"schema": samples.draft_schema}
-    send = partial(author.send, "saveDraft", path={"uid": fresh.uid()}, query=query)
-    bodies = {"absent": None, "array": b"[]"}
-    seen = {name: status(send(body=body)) for name, body in bodies.items()}
-    observe("draft-save-body", "saveDraft", seen)

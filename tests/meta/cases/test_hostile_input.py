@@ -32,10 +32,6 @@ def test_a_malformed_body_holds_all_of_the_value(spoil: Spoil) -> None:
     assert all(b"somebody@example.test" in body for body in spoil(VALUE).values())
 
 
-def test_bodies_at_the_edges_are_small_enough_to_be_sent_anywhere() -> None:
-    assert max(len(body) for body in hostile_input.at_the_edges(VALUE).values()) < 512 * 1024
-
-
 def test_the_sharpest_bodies_are_json_with_the_value_in_them() -> None:
     bodies = hostile_input.sharpest(VALUE)
     assert json.loads(bodies["no text"]) == {"odd": "a\0b", "half": "\ud800", **VALUE}
@@ -66,13 +62,3 @@ def test_an_invented_token_has_the_form_of_a_real_one_and_shares_no_sign_with_it
     ]
     assert all((sign == old) != sign.isalnum() for sign, old in zip(other, token, strict=True))
     assert set(other) <= set(string.hexdigits) or "." in token
-
-
-def test_letter_case_and_padding_are_left_alone_where_they_may_not_count() -> None:
-    assert [
-        len(sign_in.altered_tokens(token)) for token in ("a1b2c3d4e5", "QUJD-defg_123", "QUJDdefg==")
-    ] == [
-        2,
-        3,
-        2,
-    ]

@@ -62,12 +62,6 @@ def test_the_same_seed_draws_the_same_and_another_one_others(trial: Callable[...
     assert first.judged != other.judged
 
 
-def test_no_example_is_sent_twice(trial: Callable[..., Trial]) -> None:
-    made = trial()
-    made.hold(requests=400)
-    assert len(made.judged) == len(set(made.judged))
-
-
 def test_a_nightly_run_sends_more(trial: Callable[..., Trial]) -> None:
     made = trial()
     made.hold(requests=20, thorough=True)
@@ -140,9 +134,3 @@ def test_a_contradiction_outweighs_an_obstacle(trial: Callable[..., Trial]) -> N
 
     with pytest.raises(Contradiction):
         trial(stumble).hold()
-
-
-def test_first_examples_come_first(trial: Callable[..., Trial]) -> None:
-    made = trial()
-    made.hold(first=[77, 78])
-    assert made.judged[:2] == [77, 78]
