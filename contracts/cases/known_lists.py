@@ -212,7 +212,9 @@ def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Fiel
     records = [record for record in lister.needed() if paths_to(record, own[0])]
     if not records:
         raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
-    names = list(dict.fromkeys([*paths_to(records[0], own[0]), *usual]))
+    paths = paths_to(records[0], own[0])
+    # An envelope around each item need be no part of a field's name.
+    names = list(dict.fromkeys([*paths, *(path.rpartition("/")[2] for path in paths), *usual]))
     by_filter, picks_one = _filtered_by(lister, names, own[0])
     by_order = next((name for name in names if lister.page(orderby=name).size >= 0), None)
     exact = picks_one and _exact(lister.page(filter=equals(str(by_filter), *own)), own)

@@ -464,6 +464,8 @@ def claim_orders_heeded(claim: Claim, known: KnownList) -> None:
     fields = [
         name for name in _text_fields(records, known.usual) if name in known.usual or _differs(records, name)
     ]
+    # An envelope around each item need be no part of a field's name.
+    fields = list(dict.fromkeys(each for name in fields for each in (name, name.rpartition("/")[2])))
     for name in fields:
         both = [lister.page(orderby=f"{name}{word}") for word in ("", " desc")]
         if min(page.size for page in both) < 0:

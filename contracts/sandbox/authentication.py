@@ -12,8 +12,10 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox.habits import Clock, Habits, JsonAnswer
-from contracts.sandbox.http import BodyReader, Reason, Refusal, bad_request, header_value
+from contracts.sandbox.habits import Habits
+from contracts.sandbox.http import BodyReader, Reason, Refusal, bad_request, forbidden, header_value
+from contracts.sandbox.responses import json_response
+from contracts.sandbox.storage import Clock
 
 
 @dataclass(frozen=True)
@@ -64,53 +66,54 @@ class TokenBook:
     """Issues tokens and knows their holders; kept in memory, so a restart asks for new ones.
 
     Args:
-        clock: source of time.
         lifetime: seconds a token stays valid.
-
     """
 
-    def __init__(self, clock: Clock, lifetime: float) -> None:
+    def __init__(self, clock: Clock, lifetime: float, habits: Habits) -> None:
         self.clock = clock
-        self.lifetime = timedelta(seconds=lifetime)
+        self.lifetime = timedelta(seconds=min(lifetime, habits.token_lifetime_most or lifetime))
+        self.habits = habits
         self._issued: dict[str, Token] = {}
 
     def issue(self, account: Account) -> Token:
-        """Return a new token for an account."""
-        now = self.clock.now()
-        self._forget_expired(now)
-        token = Token(secrets.token_urlsafe(32), account, now + self.lifetime)
-        self._issued[token.text] = token
+        """Return a token for an account, a new one each time."""
+        now, habits = self.clock.now(), self.habits
+        # Tokens die all the same when nobody asks for them again.
+        self._issued = {text: token for text, token in self._issued.items() if token.expires > now}
+        own = [token for token in self._issued.values() if token.account == account]
+        if own and habits.sign_in_again == "same":
+            return own[0]
+        for token in own if habits.sign_in_again == "replaced" else ():
+            del self._issued[token.text]
+        text = secrets.token_urlsafe(habits.token_bytes) + habits.token_suffix
+        token = Token(text, account, now + self.lifetime)
+        self._issued[text] = token
         return token
 
     def holder(self, text: str) -> Account | None:
         """Return the account of a valid token, or ``None``."""
         token = self._issued.get(text)
-        if token is None or token.expires <= self.clock.now():
-            return None
-        return token.account
+        return None if token is None or token.expires <= self.clock.now() else token.account
 
-    def _forget_expired(self, now: datetime) -> None:
-        # Tokens are issued in order and live equally long: the oldest stand first.
-        for text, token in list(self._issued.items()):
-            if token.expires > now:
-                return
-            del self._issued[text]
+    def forget(self) -> None:
+        """Forget every token, as a restart does."""
+        self._issued.clear()
 
 
 class Identity:
     """Knows who is calling."""
 
-    def __init__(self, tokens: TokenBook, accounts: tuple[Account, ...] = ACCOUNTS) -> None:
+    def __init__(self, tokens: TokenBook, habits: Habits, accounts: tuple[Account, ...] = ACCOUNTS) -> None:
         self.tokens = tokens
+        self.habits = habits
         self.accounts = accounts
 
     def sign_in(self, email: str, password: str) -> Account:
-        """Return the account with this e-mail and password.
-
-        Raises:
-            Refusal: no such account, or another password; the two are not told apart.
-
-        """
+        """Return the account with this e-mail and password; refuse others without telling which of the two is wrong."""
+        if self.habits.email_checked and email and "@" not in email:
+            raise bad_request("the e-mail is none")
+        if self.habits.email_any_case:
+            email = email.strip().lower()
         for account in self.accounts:
             same = hmac.compare_digest(account.password.encode(), password.encode())
             if account.email == email and same:
@@ -119,59 +122,48 @@ class Identity:
 
     def caller(self, request: Request) -> Account | None:
         """Return who sent the request (Authentication 3), or ``None`` without a valid token."""
-        scheme, _, token = (header_value(request, "authorization") or "").partition(" ")
-        if scheme.lower() != "bearer":
-            return None
-        return self.tokens.holder(token.strip())
+        given = header_value(request, "authorization") or ""
+        scheme, _, token = given.partition(" ")
+        exact = given.startswith("Bearer ") or not self.habits.bearer_exact
+        known = scheme.lower() in self.habits.token_schemes.split()
+        return self.tokens.holder(token.strip()) if known and exact else None
 
     def require(self, request: Request) -> Account:
-        """Return who sent the request to a protected operation (Authentication 4).
-
-        Raises:
-            Refusal: the Authorization header holds no valid token.
-
-        """
+        """Return who sent the request to a protected operation (Authentication 4); refuse without a valid token."""
         account = self.caller(request)
         if account is None:
             raise Refusal(Reason.UNAUTHENTICATED, "the Authorization header must hold a valid bearer token")
+        if not account.may_write and not self.habits.restricted_may_read:
+            raise forbidden("this account has no access")
         return account
 
 
-class Rights:
-    """Who may do what: authors create, and update what is their own; restricted accounts do neither."""
-
-    def may_create(self, account: Account) -> bool:
-        """Tell whether an account may create a record."""
-        return account.may_write
-
-    def may_update(self, account: Account, owner: str) -> bool:
-        """Tell whether an account may update or delete a record of ``owner`` (an account's name)."""
-        return account.may_write and account.name == owner
+def may_update(account: Account, owner: str, *, shared: bool = False) -> bool:
+    """Tell whether an account may update or delete a record of ``owner``: authors what is their own, or shared."""
+    return account.may_write and (shared or account.name == owner)
 
 
-class AuthenticationOperations:
-    """Answers ``createToken``.
+class SignIn:
+    """Answers ``createToken``."""
 
-    Args:
-        identity: the accounts and their tokens.
-        body: reads the credentials.
-        clock: writes the expiration.
-        habits: the status of success.
-
-    """
-
-    def __init__(self, identity: Identity, body: BodyReader, clock: Clock, habits: Habits) -> None:
+    def __init__(self, identity: Identity, body: BodyReader, habits: Habits) -> None:
         self.identity = identity
         self.body = body
-        self.clock = clock
         self.habits = habits
 
     async def create_token(self, request: Request) -> Response:
         """Answer a new token and its expiration (Authentication 1 and 2)."""
         credentials = (await self.body.read_object(request)).value
         email, password = credentials.get("email"), credentials.get("password")
+        if self.habits.numbers_are_text:
+            email, password = (
+                str(each) if type(each) in (int, float) else each for each in (email, password)
+            )
         if not isinstance(email, str) or not isinstance(password, str):
             raise bad_request("email and password must be given, both as strings")
+        if self.habits.credentials_exact and len(credentials) > 2:
+            raise bad_request("only email and password are read")
         token = self.identity.tokens.issue(self.identity.sign_in(email, password))
-        answer = {"authenticationToken": token.text, "expiration": self.clock.written(token.expires)}
-        return JsonAnswer(answer, self.habits.token_status, headers={"Cache-Control": "no-store"})
+        expiration = self.identity.tokens.clock.written(token.expires)
+        answer = {"authenticationToken": token.text, "expiration": expiration}
+        return json_response(answer, self.habits.token_status, {"Cache-Control": "no-store"})

@@ -1,4 +1,4 @@
-"""Operations on documents: contact records, draft versions, attachments, and what all operations share.
+"""Contact records, draft versions, attachments, and what all handlers share.
 
 The interface document lists no Realm header for attachments, so a document is looked for over all realms. Adding needs
 the right to change the document; listing needs a token; exists, get and thumbnail are open (silent). The creation of
@@ -9,14 +9,15 @@ import mimetypes
 import re
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from contracts.sandbox.authentication import Account, Identity, Rights, TokenBook
-from contracts.sandbox.habits import Answers, Clock, Habits, JsonAnswer, Metadata, Settings
+from contracts.sandbox.authentication import Account, Identity, TokenBook, may_update
+from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http import (
     BodyReader,
     IdentifierRule,
@@ -24,17 +25,21 @@ from contracts.sandbox.http import (
     Reason,
     Refusal,
     bad_request,
+    conflict,
     decoded_segment,
     forbidden,
+    header_value,
     not_found,
     query_value,
 )
 from contracts.sandbox.layers import Layers
-from contracts.sandbox.lists import Listing, page_request
+from contracts.sandbox.lists import Lists, page_request
+from contracts.sandbox.responses import JSON, NO_CONTENT, REDIRECTS, Metadata, Responses, json_response
 from contracts.sandbox.storage import (
     DRAFT,
     PUBLISHED,
     Attachment,
+    Clock,
     FileStore,
     Records,
     Storage,
@@ -42,66 +47,65 @@ from contracts.sandbox.storage import (
     TemporaryFile,
     Thumbnails,
     Version,
-    new_version,
     too_large,
 )
 from contracts.sandbox.validation import CONTACT, Expectation, Realm, RealmBook, RecordType, Validator
 
 
 class Context:
-    """What the operations of one sandbox share; each rule is a small object and an attribute here.
+    """What the handlers of one sandbox share; each rule is a small object and an attribute here.
 
     Args:
         settings: where data is kept, and the limits.
-        habits: choices where the document is silent.
         layers: what is laid over the classes of the parts.
 
     Raises:
         UsageError: the data folder cannot be used.
-
     """
 
     def __init__(self, settings: Settings, habits: Habits, layers: Layers) -> None:
         over = layers.over
         self.settings = settings
         self.habits = habits
-        self.clock = over(Clock)(habits.timestamp_digits)
-        self.answers = over(Answers)(habits)
-        self.metadata = over(Metadata)(habits, self.clock)
-        self.identifiers = over(IdentifierRule)()
-        self.identity = over(Identity)(over(TokenBook)(self.clock, settings.token_lifetime))
-        self.rights = over(Rights)()
-        self.realms = over(RealmBook)(required=habits.realm_required, default=habits.default_realm)
-        self.body = over(BodyReader)(settings.json_limit)
+        self.clock = Clock(habits.timestamp_digits, habits.timestamp_offset)
+        self.responses = over(Responses)(habits, Metadata(habits, self.clock))
+        self.identifiers = IdentifierRule(habits)
+        self.identity = Identity(TokenBook(self.clock, settings.token_lifetime, habits), habits)
+        self.realms = RealmBook(habits)
+        self.body = BodyReader(settings.json_limit, habits)
         self.validator = over(Validator)(self.identifiers, habits)
-        self.listing = over(Listing)(default_top=habits.list_default_top, newest_first=habits.newest_first)
-        self.thumbnails = over(Thumbnails)(habits.thumbnail_pixels)
+        self.lists = over(Lists)(habits)
+        self.thumbnails = Thumbnails(habits.thumbnail_pixels, habits.thumbnail_format)
         self.files = FileStore(settings.data)
-        self.storage = Storage(settings.data, over(Records))
+        self.storage = Storage(settings.data, self.clock)
+
+    def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:
+        """Return the test for whether a record exists in the realm, for references."""
+        return lambda identifier: records.owner(realm.name, identifier) is not None
 
 
-class Operations:
-    """Base of the classes that answer operations."""
+class Contacts:
+    """Answers ``createContact`` and ``updateContact``."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
-
-
-class ContactOperations(Operations):
-    """Answers ``createContact`` and ``updateContact``."""
 
     async def create(self, request: Request) -> Response:
         """Store a new contact, under ``header.identifier`` or else an identifier of our making."""
         context = self.context
         caller = context.identity.require(request)
         realm = context.realms.of_documents(request)
-        kind = self.require_schema(request, realm)
-        self.require_creator(caller)
+        self.require_schema(request, realm)
+        if not (caller.may_write or context.habits.restricted_create_contacts):
+            raise forbidden("this account may not create contacts")
         body = await context.body.read_object(request)
+        named = self.named(request, body.value)
         with context.storage.transaction() as records:
-            self.refuse_faults(body.value, Expectation(kind, None, self.knows(records, realm)))
-            identifier = self.new_identifier(records, realm, body.value)
-            stored = self.keep(records, caller=caller, realm=realm, identifier=identifier, body=body)
+            self.validate(records, realm, None, body.value)
+            identifier = context.identifiers.mint() if named is None else named
+            if records.owner(realm.name, identifier) is not None:
+                self.require_own_to_update(records, caller, realm, identifier)
+            stored = self.keep(records, caller, realm, identifier, body)
         return self._written(stored, context.habits.contact_created_status)
 
     async def update(self, request: Request) -> Response:
@@ -110,127 +114,140 @@ class ContactOperations(Operations):
         caller = context.identity.require(request)
         uid = context.identifiers.from_path(request)
         realm = context.realms.of_documents(request)
-        kind = self.require_schema(request, realm)
+        self.require_schema(request, realm)
         with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid)
         body = await context.body.read_object(request)
         with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid)
-            self.refuse_faults(body.value, Expectation(kind, uid, self.knows(records, realm)))
-            stored = self.keep(records, caller=caller, realm=realm, identifier=uid, body=body)
+            self.validate(records, realm, uid, body.value)
+            stored = self.keep(records, caller, realm, uid, body)
         return self._written(stored, context.habits.contact_updated_status)
 
-    def require_creator(self, caller: Account) -> None:
-        """Refuse a caller who may not create contacts."""
-        if not self.context.rights.may_create(caller):
-            raise forbidden("this account may not create contacts")
-
-    def require_schema(self, request: Request, realm: Realm) -> RecordType:
-        """Return the record type of the request, which must be the contact's.
-
-        Raises:
-            Refusal: missing, not configured for the realm, or a record type of documents.
-
-        """
-        kind = self.context.realms.schema(request, realm)
-        if kind.name != CONTACT.name:
+    def require_schema(self, request: Request, realm: Realm) -> None:
+        """Refuse a record type that is missing, not configured for the realm, or not the contact's."""
+        if self.context.realms.schema(request, realm).name != CONTACT.name:
             raise bad_request("this operation takes contact records; submit others to the workflow endpoint")
-        return kind
 
     def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
-        """Refuse an update of a contact that is not there, or not the caller's.
-
-        Raises:
-            Refusal: 404 without a contact of that uid in the realm, 403 without the right.
-
-        """
+        """Refuse an update of a contact that is not there, or not the caller's."""
+        habits = self.context.habits
+        if habits.contact_put_creates and records.owner(realm.name, uid) is None:
+            if not caller.may_write:
+                raise forbidden("this account may not create contacts")
+            return
         contact = records.version(realm.name, uid, PUBLISHED)
         if contact is None or contact.schema != CONTACT.name:
             raise not_found("there is no contact of this uid in the realm")
-        if not self.context.rights.may_update(caller, contact.owner):
+        if not may_update(caller, contact.owner, shared=habits.contacts_shared):
             raise forbidden("this account may not change this contact")
 
-    def refuse_faults(self, document: dict[str, Any], expectation: Expectation) -> None:
-        """Refuse a faulty contact with every fault at once."""
-        faults = self.context.validator.faults(document, expectation)
-        if faults:
-            raise Refusal(Reason.INVALID_CONTENT, "The contact is not valid.", faults=faults)
+    def validate(self, records: Records, realm: Realm, uid: str | None, document: dict[str, Any]) -> None:
+        """Refuse a faulty contact with every problem at once."""
+        checked = self.context.habits.references_checked
+        knows = self.context.knows(records, realm) if checked else lambda _: True
+        problems = self.context.validator.problems(document, Expectation(CONTACT, uid, knows))
+        if problems:
+            raise Refusal(Reason.INVALID_CONTENT, "The contact is not valid.", problems=problems)
 
-    def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:
-        """Return the test for whether a record exists in the realm, for references."""
-        return lambda identifier: records.owner(realm.name, identifier) is not None
+    def named(self, request: Request, document: dict[str, Any]) -> str | None:
+        """Return the identifier that a request names for a new contact."""
+        if self.context.habits.contact_uid_from_query:
+            uid = query_value(request, "uid")
+            if uid is not None and not self.context.identifiers.holds(uid):
+                raise bad_request("the uid breaks the identifier rule")
+            if uid is not None:
+                return uid
+        header = document.get("header") if self.context.habits.contact_header_names else None
+        return header.get("identifier") if isinstance(header, dict) else None
 
-    def new_identifier(self, records: Records, realm: Realm, document: dict[str, Any]) -> str:
-        """Return the identifier of a new contact.
-
-        Raises:
-            Refusal: the header names an identifier that is in use.
-
-        """
-        identifier: str | None = document.get("header", {}).get("identifier")
-        if identifier is None:
-            return self.context.identifiers.mint()
-        if records.owner(realm.name, identifier) is not None:
-            raise Refusal(Reason.CONFLICT, "a record of this identifier exists in the realm")
-        return identifier
+    def require_own_to_update(self, records: Records, caller: Account, realm: Realm, identifier: str) -> None:
+        """Refuse to create under an identifier in use, unless that is to update a contact of one's own."""
+        present = records.version(realm.name, identifier, PUBLISHED)
+        own = present is not None and present.schema == CONTACT.name and may_update(caller, present.owner)
+        if not (own and self.context.habits.contact_post_updates):
+            raise conflict("a record of this identifier exists in the realm")
 
     def keep(
-        self, records: Records, *, caller: Account, realm: Realm, identifier: str, body: JsonBody
+        self, records: Records, caller: Account, realm: Realm, identifier: str, body: JsonBody
     ) -> Version:
         """Store a contact and return it."""
-        return records.store(
-            new_version(
-                realm=realm.name,
-                identifier=identifier,
-                state=PUBLISHED,
-                schema=CONTACT.name,
-                owner=caller.name,
-                content=body.text,
-                moment=self.context.clock.now(),
-            )
-        )
+        what = {"schema": CONTACT.name, "owner": caller.name, "content": body.text}
+        if self.context.habits.contact_has_draft:
+            records.store(realm.name, identifier, DRAFT, **what)
+        return records.store(realm.name, identifier, PUBLISHED, **what)
 
     def _written(self, stored: Version, status: int) -> Response:
-        return self.context.answers.written(self.context.metadata.of_version(stored), status)
+        return self.context.responses.written(self.context.responses.metadata.of_version(stored), status)
 
 
 COLLECTIONS = frozenset({"my", "mydrafts"})
+#: The owner of no draft.
+_NOBODY = "no account"
 _NO_DRAFT = "there is no draft of this document in the realm"
 
 
-class DraftOperations(Operations):
+class Drafts:
     """Answers the six draft operations."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     async def save(self, request: Request) -> Response:
         """Create the draft, or replace it; its content is stored as it came, without validation."""
-        context = self.context
+        context, habits = self.context, self.context.habits
         caller, uid, realm = self._addressed(request)
-        kind = context.realms.schema(request, realm)
-        body = await context.body.read_object(request)
+        kind = context.realms.schema(request, realm, known=not habits.draft_any_schema)
+        read = context.body.read if habits.draft_any_json else context.body.read_object
+        body = await read(request, half_pairs=habits.draft_half_pairs)
         with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid)
+            self.require_unlocked(records, realm, uid)
             created = records.version(realm.name, uid, DRAFT) is None
-            stored = self.keep(
-                records, caller=caller, realm=realm, uid=uid, schema=kind.name, content=body.text
+            content = self.taken(records, realm, uid, kind, body)
+            stored = records.store(
+                realm.name, uid, DRAFT, schema=kind.name, owner=caller.name, content=content
             )
-        habits = context.habits
         status = habits.draft_created_status if created else habits.draft_updated_status
-        return context.answers.written(context.metadata.of_version(stored), status)
+        if habits.save_answers_content and status < REDIRECTS.start:
+            answer = context.responses.draft(stored)
+            answer.status_code = 200 if status == NO_CONTENT else status
+            return answer
+        location = f"{request.scope['path']}/info"
+        return context.responses.written(context.responses.metadata.of_version(stored), status, location)
+
+    def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
+        """Return the JSON text that is stored for what was sent; refuse what is not taken as a draft."""
+        habits = self.context.habits
+        if habits.contact_drafts_refused and kind.name == CONTACT.name:
+            raise bad_request("drafts of contacts are not kept")
+        versions = (records.version(realm.name, uid, state) for state in (DRAFT, PUBLISHED))
+        before = {version.schema for version in versions if version is not None}
+        if habits.draft_schema_stays and before - {kind.name}:
+            raise conflict("the record is of another schema")
+        header = body.value.get("header") if isinstance(body.value, dict) else None
+        named = header.get("schema", kind.name) if isinstance(header, dict) else kind.name
+        if habits.draft_schema_agrees and named != kind.name:
+            raise bad_request("header and query name different schemas")
+        return body.text
 
     async def get(self, request: Request) -> Response:
         """Answer the full content of the draft."""
-        return self.context.answers.content(self._requested_draft(request).content)
+        return self.context.responses.draft(self.requested(request))
 
     async def info(self, request: Request) -> Response:
         """Answer the metadata of the draft."""
-        return JsonAnswer(self.context.metadata.of_version(self._requested_draft(request)))
+        return json_response(self.context.responses.metadata.of_version(self.requested(request)))
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""
-        draft = self._requested_draft(request)
-        if self.context.habits.head_length:
-            return self.context.answers.content(draft.content)
-        return Response(media_type="application/json")
+        draft = self.requested(request)
+        habits = self.context.habits
+        if habits.head_length and habits.exists_status != NO_CONTENT:
+            answer = self.context.responses.draft(draft)
+            answer.status_code = habits.exists_status
+            return answer
+        return Response(status_code=habits.exists_status, media_type=JSON)
 
     async def delete(self, request: Request) -> Response:
         """Remove the draft version only; a published version stays."""
@@ -241,79 +258,62 @@ class DraftOperations(Operations):
             if present is None:
                 raise Refusal(Reason.DELETE_MISSING, _NO_DRAFT)
             self.require_right(records, caller, realm, uid)
+            self.require_unlocked(records, realm, uid)
             records.remove_draft(realm.name, uid)
-        return context.answers.written(
-            context.metadata.of_version(present), context.habits.draft_deleted_status
-        )
+        record = context.responses.metadata.of_version(present)
+        return context.responses.written(record, context.habits.draft_deleted_status)
 
     async def list(self, request: Request) -> Response:
         """Answer a page of the realm's drafts; a collection narrows it to the caller's own."""
         context = self.context
         caller = context.identity.require(request)
         realm = context.realms.of_documents(request)
-        page = page_request(request, prefix="$")
-        owner = self.collection_owner(request, caller)
-        with context.storage.transaction() as records:
-            rows = context.listing.drafts(records, realm.name, owner, page)
-        return context.answers.listed([context.metadata.of_row(row) for row in rows])
-
-    def collection_owner(self, request: Request, caller: Account) -> str | None:
-        """Return whose drafts the collection asks for; ``None``: all accounts'.
-
-        Raises:
-            Refusal: the collection is neither ``my`` nor ``mydrafts``.
-
-        """
+        page = page_request(request, "$", context.habits)
         collection = query_value(request, "collection")
-        if collection is None:
-            return None
-        if collection not in COLLECTIONS:
+        owner = self.owner_asked_for(collection, caller)
+        with_locked = context.habits.mydrafts_holds_locked or collection != "mydrafts"
+        with context.storage.transaction() as records:
+            rows = context.lists.drafts(records, realm.name, owner, page, with_locked=with_locked)
+        return context.responses.listed(rows)
+
+    def owner_asked_for(self, collection: str | None, caller: Account) -> str | None:
+        """Return whose drafts a collection holds, ``None`` for all accounts'; refuse an unknown collection."""
+        habits = self.context.habits
+        if collection not in {None, *COLLECTIONS} and habits.collections_checked:
             raise bad_request("collection must be my or mydrafts")
-        return caller.name
+        if collection == "my" and not habits.my_holds_drafts:
+            return _NOBODY
+        return caller.name if collection in COLLECTIONS or habits.list_default_own else None
 
     def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
-        """Refuse a caller who may not create this record, or not change it.
-
-        Raises:
-            Refusal: the account may not write, or another account owns the record.
-
-        """
+        """Refuse a caller who may not create this record, or not change it."""
         owner = records.owner(realm.name, uid)
-        rights = self.context.rights
-        if owner is None and not rights.may_create(caller):
+        if owner is None and not caller.may_write:
             raise forbidden("this account may not create drafts")
-        if owner is not None and not rights.may_update(caller, owner):
+        if owner is not None and not may_update(caller, owner):
             raise forbidden("this account may not change this draft")
 
-    def keep(
-        self, records: Records, *, caller: Account, realm: Realm, uid: str, schema: str, content: str
-    ) -> Version:
-        """Store a draft's JSON text and return the draft."""
-        return records.store(
-            new_version(
-                realm=realm.name,
-                identifier=uid,
-                state=DRAFT,
-                schema=schema,
-                owner=caller.name,
-                content=content,
-                moment=self.context.clock.now(),
-            )
-        )
+    def require_unlocked(self, records: Records, realm: Realm, uid: str) -> None:
+        """Refuse a write to the draft of a locked record, where the habit is to."""
+        if not self.context.habits.locked_draft_writable and records.is_locked(realm.name, uid):
+            raise conflict("the record is locked")
+
+    def requested(self, request: Request) -> Version:
+        """Return the draft that a request names; refuse where there is none that the caller may read."""
+        habits = self.context.habits
+        caller, uid, realm = self._addressed(request)
+        with self.context.storage.transaction() as records:
+            draft = records.version(realm.name, uid, DRAFT)
+            hidden = not habits.locked_draft_readable and records.is_locked(realm.name, uid)
+        if draft is None or hidden or (draft.owner != caller.name and not habits.drafts_readable):
+            raise not_found(_NO_DRAFT)
+        return draft
 
     def _addressed(self, request: Request) -> tuple[Account, str, Realm]:
         context = self.context
         caller = context.identity.require(request)
         uid = context.identifiers.from_path(request)
         return caller, uid, context.realms.of_documents(request)
-
-    def _requested_draft(self, request: Request) -> Version:
-        _, uid, realm = self._addressed(request)
-        with self.context.storage.transaction() as records:
-            draft = records.version(realm.name, uid, DRAFT)
-        if draft is None:
-            raise not_found(_NO_DRAFT)
-        return draft
 
 
 _NUMBER = re.compile(r"[0-9]+", re.ASCII)
@@ -331,58 +331,76 @@ class WholeFile(FileResponse):
         await super().__call__({**scope, "headers": headers}, receive, send)
 
 
-class AttachmentOperations(Operations):
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+
+
+class Attachments:
     """Answers the six attachment operations."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     async def create(self, request: Request) -> Response:
         """Store the body as a new attachment of a document that exists."""
-        context = self.context
+        context, habits = self.context, self.context.habits
         caller = context.identity.require(request)
-        uid = context.identifiers.from_path(request)
+        uid = self._document(request)
         filename = filename_in_path(request)
+        if habits.json_file_refused and "json" in (header_value(request, "content-type") or ""):
+            raise Refusal(Reason.MEDIA_TYPE, "send the file in binary form")
         with context.storage.transaction() as records:
             self.require_right(records, caller, uid)
         limit = context.settings.size_limit
-        self.refuse_announced_size(request, limit)
+        announced = request.headers.get("content-length", "")
+        if announced.isdigit() and int(announced) > limit:
+            raise too_large(limit)
         stored = await context.files.receive(request.stream(), limit)
         with context.storage.transaction() as records:
             attachment = self.add(records, caller, uid, filename, stored)
-        return self._written(attachment, context.habits.attachment_created_status)
+        return self.written(attachment, habits.attachment_created_status)
 
     async def persist(self, request: Request) -> Response:
         """Make a temporary file an attachment; it cannot be used a second time."""
-        context = self.context
+        context, habits = self.context, self.context.habits
         caller = context.identity.require(request)
         uid = context.identifiers.from_path(request)
         file_id = decoded_segment(request.path_params["tempFileId"]) or ""
         with context.storage.transaction() as records:
             self.require_right(records, caller, uid)
-            temporary = records.attachments.temporary_file(file_id)
+            temporary = records.temporary_file(file_id)
             if temporary is None or temporary.used:
                 raise not_found("there is no unused temporary file of this id")
-            records.attachments.use_up(file_id)
+            if not habits.temporary_files_last:
+                records.use_up(file_id)
             stored = StoredFile(temporary.file_key, temporary.size)
-            attachment = self.add(records, caller, uid, temporary.filename, stored)
-        return self._written(attachment, context.habits.attachment_persisted_status)
+            filename = habits.temporary_file_prefix + temporary.filename
+            attachment = self.add(records, caller, uid, filename, stored)
+        return self.written(attachment, habits.attachment_persisted_status)
 
     async def list(self, request: Request) -> Response:
         """Answer a page of a document's attachments."""
-        context = self.context
-        context.identity.require(request)
-        uid = context.identifiers.from_path(request)
-        page = page_request(request, prefix="")
+        context, habits = self.context, self.context.habits
+        caller = context.identity.require(request)
+        uid = self._document(request)
+        page = page_request(request, "", habits)
         with context.storage.transaction() as records:
-            if not records.owners_anywhere(uid) and not records.attachments.any_of(uid):
+            owners = records.owners_anywhere(uid)
+            if not (owners or records.attachments(uid) or habits.attachments_of_anything):
                 raise not_found("there is no document of this uid")
-            rows = context.listing.attachments(records, uid, page)
-        return context.answers.listed([context.metadata.of_row(row) for row in rows])
+            if owners and caller.name not in owners and not habits.attachment_lists_shared:
+                raise forbidden("this document is another account's")
+            rows = context.lists.attachments(records, uid, page)
+        return context.responses.listed(rows)
 
     async def exists(self, request: Request) -> Response:
         """Tell whether the attachment belongs to the document, without its content."""
         attachment = self.requested(request)
-        if self.context.habits.head_length:
-            return self._whole(attachment)
-        return Response(media_type=attachment.content_type)
+        habits = self.context.habits
+        if habits.head_length and habits.exists_status != NO_CONTENT:
+            answer = self._whole(attachment)
+            answer.status_code = habits.exists_status
+            return answer
+        return Response(status_code=habits.exists_status, media_type=attachment.content_type)
 
     async def get(self, request: Request) -> Response:
         """Answer the bytes of the attachment."""
@@ -391,33 +409,40 @@ class AttachmentOperations(Operations):
     async def thumbnail(self, request: Request) -> Response:
         """Answer a preview image of the attachment."""
         attachment = self.requested(request)
-        path = self.context.files.path(attachment.file_key)
-        image = await self.context.thumbnails.of(path, attachment.filename)
-        return Response(image, media_type="image/png")
+        habits = self.context.habits
+        if not (habits.thumbnails_of_all or attachment.content_type.startswith("image/")):
+            raise not_found("there is no preview of this file")
+        image = await self.context.thumbnails.of(self.context.files.path(attachment.file_key))
+        return Response(image, media_type=f"image/{habits.thumbnail_format.lower()}")
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
-        """Refuse a document that is not there, or that the caller may not change.
-
-        Raises:
-            Refusal: no record of that uid in any realm, or none that the caller may update.
-
-        """
-        owners = records.owners_anywhere(uid)
-        if not owners:
+        """Refuse a document that is not there in any realm, or that the caller may not change."""
+        habits, owners = self.context.habits, records.owners_anywhere(uid)
+        if not owners and not habits.attachments_of_anything:
             raise not_found("there is no document of this uid")
-        if not any(self.context.rights.may_update(caller, owner) for owner in owners):
+        owned = any(may_update(caller, owner, shared=habits.attachments_shared) for owner in owners)
+        if not (owned or (not owners and caller.may_write)):
             raise forbidden("this account may not add attachments to this document")
-
-    def refuse_announced_size(self, request: Request, limit: int) -> None:
-        """Refuse a body whose announced length is over the limit, before it is read."""
-        announced = request.headers.get("content-length", "")
-        if announced.isdigit() and int(announced) > limit:
-            raise too_large(limit)
 
     def add(
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
     ) -> Attachment:
         """Record a stored file as an attachment and return it with its number."""
+        habits = self.context.habits
+        if stored.size == 0 and habits.empty_file_refused:
+            raise bad_request("the file is empty")
+        if habits.file_names == "plain" and _PLAIN_NAME.fullmatch(filename) is None:
+            raise bad_request("the file name holds characters that are not allowed, or too many")
+        if habits.file_names == "changed":
+            filename = re.sub(r"[^A-Za-z0-9._-]", "_", filename)[-64:]
+        earlier = [other for other in records.attachments(uid) if other.filename == filename]
+        if earlier and habits.second_file_of_a_name == "refused":
+            raise conflict("an attachment of this name exists")
+        if earlier and habits.second_file_of_a_name == "numbered":
+            filename = f"{len(earlier) + 1}-{filename}"
+        if habits.second_file_of_a_name == "replaced":
+            for other in earlier:
+                records.remove_attachment(other.id)
         attachment = Attachment(
             id=0,
             identifier=uid,
@@ -428,56 +453,54 @@ class AttachmentOperations(Operations):
             created_on=self.context.clock.now(),
             file_key=stored.key,
         )
-        return records.attachments.add(attachment)
+        return records.add_attachment(attachment)
 
     def requested(self, request: Request) -> Attachment:
-        """Return the attachment the path names.
-
-        Raises:
-            Refusal: uid or number are malformed, or document, number and name do not belong together.
-
-        """
-        if not self.context.habits.attachments_open:
+        """Return the attachment the path names; refuse where document, number and name do not belong together."""
+        habits = self.context.habits
+        if not habits.attachments_open:
             self.context.identity.require(request)
-        uid = self.context.identifiers.from_path(request)
+        uid = self._document(request)
         number = attachment_number(request)
         filename = filename_in_path(request)
         with self.context.storage.transaction() as records:
-            attachment = records.attachments.attachment(uid, number, filename)
+            number = self.stored_number(records, uid, number)
+            attachment = records.attachment(uid, number, filename if habits.file_name_compared else None)
         if attachment is None:
             raise not_found("there is no such attachment of this document")
         return attachment
 
-    def _written(self, attachment: Attachment, status: int) -> Response:
-        row = {
-            "id": attachment.id,
-            "identifier": attachment.identifier,
-            "filename": attachment.filename,
-            "contentType": attachment.content_type,
-            "size": attachment.size,
-            "owner": attachment.owner,
-            "createdOn": attachment.created_on,
-        }
-        return self.context.answers.written(self.context.metadata.of_row(row), status)
+    def stored_number(self, records: Records, uid: str, number: int) -> int:  # noqa: ARG002
+        """Return the number under which an attachment is stored that clients know by another."""
+        return number
+
+    def shown_number(self, attachment: Attachment) -> int:
+        """Return the number by which clients know an attachment."""
+        return attachment.id
+
+    def written(self, attachment: Attachment, status: int) -> Response:
+        """Return the response that tells of a new attachment."""
+        shown = replace(attachment, id=self.shown_number(attachment))
+        return self.context.responses.written(self.context.responses.metadata.of_attachment(shown), status)
+
+    def _document(self, request: Request) -> str:
+        if self.context.habits.attachment_realms_known and not self.context.realms.is_known(request):
+            raise bad_request("the realm is not configured")
+        return self.context.identifiers.from_path(request)
 
     def _whole(self, attachment: Attachment) -> Response:
         path = self.context.files.path(attachment.file_key)
         return WholeFile(
             path,
             stat_result=path.stat(),
-            media_type=attachment.content_type,
+            media_type=self.context.habits.download_type or attachment.content_type,
             filename=attachment.filename,
             headers={"Accept-Ranges": "none"},
         )
 
 
 def attachment_number(request: Request) -> int:
-    """Return the attachment identifier in the path, an integer.
-
-    Raises:
-        Refusal: it is no integer, or larger than any we gave.
-
-    """
+    """Return the attachment identifier in the path; refuse what is no integer, or larger than any we gave."""
     text = decoded_segment(request.path_params["attachmentId"]) or ""
     if _NUMBER.fullmatch(text) is None:
         raise bad_request("attachmentId must be an integer")
@@ -487,12 +510,7 @@ def attachment_number(request: Request) -> int:
 
 
 def filename_in_path(request: Request) -> str:
-    """Return the file name in the path.
-
-    Raises:
-        Refusal: it cannot be decoded, or is no name of a single file.
-
-    """
+    """Return the file name in the path; refuse one that cannot be decoded, or is no name of a single file."""
     name = decoded_segment(request.path_params["filename"])
     if name is None:
         raise bad_request("filename must be percent-encoded UTF-8")
@@ -501,8 +519,11 @@ def filename_in_path(request: Request) -> str:
     return name
 
 
-class TemporaryOperations(Operations):
+class TemporaryFiles:
     """Answers ``POST /sandbox/temporary-files/{filename}``."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     async def create(self, request: Request) -> Response:
         """Keep the body as a temporary file, without a size limit, and answer its ``tempFileId``."""
@@ -511,6 +532,5 @@ class TemporaryOperations(Operations):
         stored = await context.files.receive(request.stream(), limit=None)
         file_id = secrets.token_urlsafe(12)
         with context.storage.transaction() as records:
-            kept = TemporaryFile(file_id, filename, stored.size, stored.key)
-            records.attachments.add_temporary_files([kept])
-        return JsonAnswer({"tempFileId": file_id}, status_code=201)
+            records.add_temporary_files([TemporaryFile(file_id, filename, stored.size, stored.key)])
+        return json_response({"tempFileId": file_id}, 201)

@@ -1,16 +1,16 @@
 """Requests as they come over the wire: paths, headers, query strings, JSON bodies, identifiers, and their refusal.
 
-What cannot be decoded or is given twice is refused, never guessed. A refusal has a reason; its status and shape are
-given by ``habits``.
+What cannot be decoded or is given twice is refused, never guessed.
 """
 
 import asyncio
 import json
 import re
 import secrets
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -23,32 +23,31 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from contracts.interface.cross_origin import AllowedOrigins, is_preflight
+from contracts.sandbox.habits import Habits
 
 
 class Reason(Enum):
-    """Why a request is refused; the habits turn a reason into a status."""
+    """Why a request is refused: the habit that gives its status."""
 
-    BAD_REQUEST = auto()
-    UNAUTHENTICATED = auto()
-    WRONG_CREDENTIALS = auto()
-    FORBIDDEN = auto()
-    NOT_FOUND = auto()
-    DELETE_MISSING = auto()
-    CONFLICT = auto()
-    TOO_LARGE = auto()
-    MEDIA_TYPE = auto()
-    INVALID_CONTENT = auto()
-    STATED = auto()
+    BAD_REQUEST = "bad_request_status"
+    UNAUTHENTICATED = "unauthenticated_status"
+    WRONG_CREDENTIALS = "wrong_credentials_status"
+    FORBIDDEN = "forbidden_status"
+    NOT_FOUND = "not_found_status"
+    DELETE_MISSING = "delete_missing_status"
+    CONFLICT = "conflict_status"
+    TOO_LARGE = "too_large_status"
+    MEDIA_TYPE = "media_type_status"
+    INVALID_CONTENT = "validation_status"
 
 
 @dataclass(frozen=True)
-class Fault:
+class Problem:
     """One element of the ``errors`` array (Errors, "Validation errors in the errors property").
 
     Attributes:
         code: one of the seven codes, for example ``Error.Mandatory``.
         path: where the value stands; the first part is the field of the table.
-
     """
 
     code: str
@@ -60,10 +59,9 @@ class Refusal(Exception):
 
     Args:
         message: one line for the client; never a secret, never a path of this machine.
-        faults: content problems, all of them.
-        status: the status, only where the document states one (``Reason.STATED``).
-        identifier: the record's identifier, where the answer carries it.
-
+        problems: of the content, all of them.
+        status: only where the document states one; else the reason's habit gives it.
+        identifier: the record's, where the answer carries it.
     """
 
     def __init__(
@@ -71,14 +69,14 @@ class Refusal(Exception):
         reason: Reason,
         message: str,
         *,
-        faults: Sequence[Fault] = (),
+        problems: Sequence[Problem] = (),
         status: int | None = None,
         identifier: str | None = None,
     ) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
-        self.faults = tuple(faults)
+        self.problems = tuple(problems)
         self.status = status
         self.identifier = identifier
 
@@ -94,38 +92,33 @@ def not_found(message: str) -> Refusal:
 
 
 def forbidden(message: str) -> Refusal:
-    """Return the refusal of a caller who lacks the right (roles; workflow has its own rows)."""
+    """Return the refusal of a caller who lacks the right (the workflow has its own rows)."""
     return Refusal(Reason.FORBIDDEN, message)
 
 
-_MOST_FIELDS = 200
+def conflict(message: str) -> Refusal:
+    """Return the refusal of a write that contradicts what is stored."""
+    return Refusal(Reason.CONFLICT, message)
+
+
+_MOST_PARAMETERS = 200
 
 
 def query_value(request: Request, name: str) -> str | None:
-    """Return one query parameter.
-
-    Args:
-        name: the exact, case-sensitive name of the parameter.
-
-    Returns:
-        Its decoded value, or ``None`` when it is not there.
+    """Return the decoded value of one query parameter, ``None`` when it is not there; the name's letter case counts.
 
     Raises:
         Refusal: the query string cannot be decoded, or gives the parameter more than once.
-
     """
-    values = [value for key, value in _pairs(request) if key == name]
+    raw = request.scope["query_string"].decode("latin-1")
+    try:
+        pairs = parse_qsl(raw, keep_blank_values=True, errors="strict", max_num_fields=_MOST_PARAMETERS)
+    except ValueError as error:
+        raise bad_request("the query string cannot be read: percent-encoded UTF-8 is expected") from error
+    values = [value for key, value in pairs if key == name]
     if len(values) > 1:
         raise bad_request(f"query parameter {name} is given more than once")
     return values[0] if values else None
-
-
-def _pairs(request: Request) -> list[tuple[str, str]]:
-    raw = request.scope["query_string"].decode("latin-1")
-    try:
-        return parse_qsl(raw, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS)
-    except ValueError as problem:
-        raise bad_request("the query string cannot be read: percent-encoded UTF-8 is expected") from problem
 
 
 def header_value(request: Request, name: str) -> str | None:
@@ -135,126 +128,99 @@ def header_value(request: Request, name: str) -> str | None:
 
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DEEPEST = 200
 _LARGE = 256 * 1024
 
 
 @dataclass(frozen=True)
 class JsonBody:
-    """A JSON body that was read whole.
-
-    Attributes:
-        text: the body as it was sent, so that drafts keep key order, big numbers and null exactly.
-
-    """
+    """A JSON body that was read whole; the text is as it was sent: key order, big numbers and null stay exactly."""
 
     value: Any
     text: str
 
 
 class BodyReader:
-    """Reads the JSON body of a request.
+    """Reads the JSON body of a request, up to a limit in bytes."""
 
-    Args:
-        limit: the largest body read, in bytes.
-
-    """
-
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, habits: Habits) -> None:
         self.limit = limit
+        self.habits = habits
 
-    async def read(self, request: Request) -> JsonBody:
+    async def read(self, request: Request, *, half_pairs: bool = False) -> JsonBody:
         """Return the request's JSON body, of any JSON kind.
+
+        Args:
+            half_pairs: half of a surrogate pair, which no UTF-8 holds, is text.
 
         Raises:
             Refusal: another content type, too large, or not one well-formed JSON value.
-
         """
-        self.require_json_type(request)
-        raw = await self._bytes(request)
-        if len(raw) > _LARGE:
-            return await run_in_threadpool(self.parse, raw)
-        return self.parse(raw)
+        if not self.habits.any_content_type:
+            _require_json_type(request)
+        raw = bytearray()
+        async for chunk in request.stream():
+            raw += chunk
+            if len(raw) > self.limit:
+                raise Refusal(Reason.TOO_LARGE, f"the body is larger than {self.limit} bytes")
+        if self.habits.json_lenient:
+            raw = raw.removeprefix(_BYTE_ORDER_MARK)
+        body = await run_in_threadpool(self.parse, raw) if len(raw) > _LARGE else self.parse(raw)
+        if not half_pairs and _SURROGATE_ESCAPE.search(body.text):
+            try:
+                json.dumps(body.value, ensure_ascii=False).encode("utf-8")
+            except UnicodeEncodeError as error:
+                raise bad_request("the body holds half of a surrogate pair") from error
+        return body
 
-    async def read_object(self, request: Request) -> JsonBody:
-        """Return the request's JSON body, which must be an object.
-
-        Raises:
-            Refusal: as ``read``, or the value is not an object.
-
-        """
-        body = await self.read(request)
+    async def read_object(self, request: Request, *, half_pairs: bool = False) -> JsonBody:
+        """Return the request's JSON body, which must be an object; refusals as of ``read``."""
+        body = await self.read(request, half_pairs=half_pairs)
         if not isinstance(body.value, dict):
             raise bad_request("the body must be a JSON object")
         return body
 
-    def require_json_type(self, request: Request) -> None:
-        """Refuse a request whose Content-Type is not application/json in UTF-8 (Common headers)."""
-        kind, *parameters = (header_value(request, "content-type") or "").split(";")
-        if kind.strip().lower() != "application/json":
-            raise Refusal(Reason.MEDIA_TYPE, "Content-Type must be application/json")
-        for parameter in parameters:
-            name, _, value = parameter.strip().partition("=")
-            if name.lower() == "charset" and value.strip('"').lower() not in {"utf-8", "utf8", "us-ascii"}:
-                raise Refusal(Reason.MEDIA_TYPE, "the charset of a JSON body must be UTF-8")
-        if header_value(request, "content-encoding") not in {None, "", "identity"}:
-            raise Refusal(Reason.MEDIA_TYPE, "compressed bodies are not read")
-
-    async def _bytes(self, request: Request) -> bytes:
-        received = bytearray()
-        async for chunk in request.stream():
-            received += chunk
-            if len(received) > self.limit:
-                raise Refusal(Reason.TOO_LARGE, f"the body is larger than {self.limit} bytes")
-        return bytes(received)
-
-    def parse(self, raw: bytes) -> JsonBody:
-        """Return the value of a JSON text.
-
-        Args:
-            raw: the bytes of the text, UTF-8 without byte order mark.
-
-        Raises:
-            Refusal: not well-formed: also NaN and infinities, duplicate keys, lone surrogates, too deep.
-
-        """
+    def parse(self, raw: bytes | bytearray) -> JsonBody:
+        """Return the value of a JSON text: strict UTF-8, no NaN, infinity, member named twice, or deep nesting."""
+        members = None if self.habits.json_lenient else _object
         try:
             text = raw.decode("utf-8")
             value = json.loads(
-                text, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_number
+                text, object_pairs_hook=members, parse_constant=_refuse_constant, parse_float=_number
             )
-        except UnicodeDecodeError as problem:
-            raise bad_request("the body is not valid UTF-8") from problem
-        except RecursionError as problem:
-            raise bad_request("the body is nested too deeply") from problem
-        except ValueError as problem:
-            raise bad_request("the body is not well-formed JSON") from problem
-        self._refuse_depth(text, value)
-        self.refuse_surrogates(text, value)
-        return JsonBody(value, text)
+        except UnicodeDecodeError as error:
+            raise bad_request("the body is not valid UTF-8") from error
+        except RecursionError as error:
+            raise bad_request("the body is nested too deeply") from error
+        except ValueError as error:
+            raise bad_request("the body is not well-formed JSON") from error
+        if text.count("[") + text.count("{") > _DEEPEST:
+            _refuse_depth(value)
+        # A member that was named twice is kept once.
+        return JsonBody(value, json.dumps(value) if self.habits.json_lenient else text)
 
-    def _refuse_depth(self, text: str, value: Any) -> None:
-        if text.count("[") + text.count("{") <= _DEEPEST:
+
+def _require_json_type(request: Request) -> None:
+    """Refuse a request whose Content-Type is not application/json in UTF-8 (Common headers)."""
+    kind, *parameters = (header_value(request, "content-type") or "").split(";")
+    if kind.strip().lower() != "application/json":
+        raise Refusal(Reason.MEDIA_TYPE, "Content-Type must be application/json")
+    for parameter in parameters:
+        name, _, value = parameter.strip().partition("=")
+        if name.lower() == "charset" and value.strip('"').lower() not in {"utf-8", "utf8", "us-ascii"}:
+            raise Refusal(Reason.MEDIA_TYPE, "the charset of a JSON body must be UTF-8")
+    if header_value(request, "content-encoding") not in {None, "", "identity"}:
+        raise Refusal(Reason.MEDIA_TYPE, "compressed bodies are not read")
+
+
+def _refuse_depth(value: Any) -> None:
+    level: list[Any] = [value]
+    for _ in range(_DEEPEST):
+        level = [item for parent in level for item in _children(parent)]
+        if not level:
             return
-        level: list[Any] = [value]
-        for _ in range(_DEEPEST):
-            level = [item for parent in level for item in _children(parent)]
-            if not level:
-                return
-        raise bad_request(f"the body is nested more than {_DEEPEST} levels deep")
-
-    def refuse_surrogates(self, text: str, value: Any) -> None:
-        """Refuse a value that holds half of a surrogate pair, which no UTF-8 does.
-
-        Raises:
-            Refusal: it does.
-
-        """
-        if _SURROGATE_ESCAPE.search(text):
-            try:
-                json.dumps(value, ensure_ascii=False).encode("utf-8")
-            except UnicodeEncodeError as problem:
-                raise bad_request("the body holds half of a surrogate pair") from problem
+    raise bad_request(f"the body is nested more than {_DEEPEST} levels deep")
 
 
 def _children(value: Any) -> Iterable[Any]:
@@ -284,19 +250,9 @@ def _number(text: str) -> float:
 _UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
-RULE = "letters, digits, hyphen and underscore, 11 to 128 characters"
-
 
 def decoded_segment(raw: str) -> str | None:
-    """Return one path segment with its percent-encoding undone exactly once.
-
-    Args:
-        raw: the segment as it came over the wire.
-
-    Returns:
-        The text, or ``None`` when it is not valid percent-encoded UTF-8.
-
-    """
+    """Undo the percent-encoding of one path segment exactly once; ``None`` when it is not valid UTF-8 so encoded."""
     if _BAD_ESCAPE.search(raw):
         return None
     try:
@@ -306,41 +262,31 @@ def decoded_segment(raw: str) -> str | None:
 
 
 class IdentifierRule:
-    """Decides which texts are identifiers, and makes new ones."""
+    """Decides which texts are identifiers (Identifier rule), and makes new ones."""
+
+    def __init__(self, habits: Habits) -> None:
+        self.habits = habits
 
     def holds(self, text: str) -> bool:
-        """Tell whether a text obeys the identifier rule (the whole of it; no trailing newline)."""
+        """Tell whether a text obeys the rule: the whole of it, without a trailing newline."""
         return _UID.fullmatch(text) is not None
 
     def from_path(self, request: Request, name: str = "uid") -> str:
-        """Return the identifier in the path.
-
-        Args:
-            request: the request; its path parameters are still percent-encoded.
-            name: the placeholder's name.
-
-        Raises:
-            Refusal: the segment is no identifier (Identifier rule).
-
-        """
+        """Return the identifier in the path, whose placeholders are still percent-encoded; refuse any other segment."""
         text = decoded_segment(request.path_params[name])
         if text is None or not self.holds(text):
-            raise bad_request(f"{name} must be {RULE}")
+            raise bad_request(f"{name} must be letters, digits, hyphen and underscore, 11 to 128 characters")
         return text
 
     def mint(self) -> str:
-        """Return a new identifier that is not in use (24 hexadecimal digits)."""
-        return secrets.token_hex(12)
+        """Return a new identifier that is not in use."""
+        return str(uuid.uuid4()).upper() if self.habits.identifiers_uuid else secrets.token_hex(12)
 
 
 class RawPaths:
     """Routes by the path as it was sent, so that an encoded slash stays inside its segment.
 
-    Path parameters arrive percent-encoded at the operations, which decode them exactly once.
-
-    Args:
-        app: the application behind it.
-
+    Path parameters arrive percent-encoded at the handlers, which decode them exactly once.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -18,19 +18,23 @@ from odata_query import ast
 from odata_query.exceptions import InvalidFieldException, ODataException
 from odata_query.grammar import ODataLexer, ODataParser
 from odata_query.sqlalchemy.core import AstToSqlAlchemyCoreVisitor
-from sqlalchemy import DateTime, Select, Text, case, cast, func, literal, or_, select
+from sqlalchemy import DateTime, Select, Text, case, cast, exists, func, literal, null, or_, select, true
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql import ColumnElement
 from starlette.requests import Request
 
+from contracts.sandbox.habits import Habits
 from contracts.sandbox.http import bad_request, query_value
-from contracts.sandbox.storage import ATTACHMENTS, DRAFT, VERSIONS, Records
+from contracts.sandbox.responses import is_shown
+from contracts.sandbox.storage import ATTACHMENTS, DRAFT, LOCKS, VERSIONS, Records
 
 # The parser warns about every field it has no type for, which is all of ours.
 logging.getLogger("odata_query").setLevel(logging.ERROR)
 
 Fields = Mapping[str, ColumnElement[Any]]
 
+#: Digits of a second that no moment of ours has.
+_FINER = re.compile(r"(\.\d{6})\d{1,6}")
 _ORDER = re.compile(r"\s*([A-Za-z_]+)(?:\s+(asc|desc))?\s*", re.ASCII)
 _LONGEST = 8192
 _CONDITIONS = (ast.Compare, ast.BoolOp, ast.Boolean)
@@ -50,18 +54,22 @@ _UNREADABLE = (
 class _Visitor(AstToSqlAlchemyCoreVisitor):
     """Translates a parsed filter; the module's text says what differs from the library.
 
-    Args:
-        fields: the fields of the list, by name.
-
+    Attributes:
+        unknown: the filter names what is no field of the list.
     """
 
-    def __init__(self, fields: Fields) -> None:
+    def __init__(self, fields: Fields, *, open_fields: bool) -> None:
         self.fields = fields
+        self.open_fields = open_fields
+        self.unknown = False
 
     def visit_Identifier(self, node: ast.Identifier) -> Any:  # noqa: N802 - the library's name
-        if node.name not in self.fields:
+        if node.name in self.fields:
+            return self.fields[node.name]
+        if not self.open_fields:
             raise InvalidFieldException(node.name)
-        return self.fields[node.name]
+        self.unknown = True
+        return null()
 
     def visit_DateTime(self, node: ast.DateTime) -> Any:  # noqa: N802 - the library's name
         moment: datetime = node.py_val
@@ -101,48 +109,39 @@ def _ends(text: Any, part: Any) -> Any:
 
 
 class ODataReader:
-    """Reads the expressions of one list request.
+    """Reads the expressions of one list request over the fields of the list.
 
     Args:
-        fields: the fields of the list, by name.
-
+        unknown: what becomes of another field: ``refused``, ``null``, or ``ignored``.
     """
 
-    def __init__(self, fields: Fields) -> None:
+    def __init__(self, fields: Fields, unknown: str) -> None:
         self.fields = fields
+        self.unknown = unknown
 
     def condition(self, text: str) -> ColumnElement[bool]:
-        """Return a filter as a condition.
-
-        Raises:
-            Refusal: the expression is faulty, too long, or no condition.
-
-        """
+        """Return a filter as a condition; refuse one that is faulty, too long, or no condition."""
         if len(text) > _LONGEST:
             raise bad_request(f"the filter is longer than {_LONGEST} characters")
+        visitor = _Visitor(self.fields, open_fields=self.unknown != "refused")
         try:
-            tree = ODataParser().parse(ODataLexer().tokenize(text))
-            condition: ColumnElement[bool] = _Visitor(self.fields).visit(tree)
-        except _UNREADABLE as problem:
-            raise bad_request("the filter is no OData expression over the fields of the list") from problem
+            tree = ODataParser().parse(ODataLexer().tokenize(_FINER.sub(r"\1", text)))
+            condition: ColumnElement[bool] = visitor.visit(tree)
+        except _UNREADABLE as error:
+            raise bad_request("the filter is no OData expression over the fields of the list") from error
         if not _is_condition(tree):
             raise bad_request("the filter is no condition")
-        return condition
+        return true() if visitor.unknown and self.unknown == "ignored" else condition
 
     def order(self, text: str) -> list[ColumnElement[Any]]:
-        """Return an order: fields separated by commas, each followed by nothing, asc or desc.
-
-        Raises:
-            Refusal: the expression is faulty.
-
-        """
+        """Return an order: fields separated by commas, each followed by nothing, asc or desc; refuse any other."""
         return [self._key(part) for part in text.split(",")]
 
     def _key(self, text: str) -> ColumnElement[Any]:
         key = _ORDER.fullmatch(text)
-        if key is None or key[1] not in self.fields:
+        if key is None or (key[1] not in self.fields and self.unknown == "refused"):
             raise bad_request("the order must name fields of the list, each followed by nothing, asc or desc")
-        field = self.fields[key[1]]
+        field = self.fields.get(key[1], null())
         return field.desc() if key[2] == "desc" else field.asc()
 
 
@@ -176,31 +175,28 @@ class Page:
     skip: int
 
 
-def page_request(request: Request, prefix: str) -> Page:
-    """Return the page a request asks for.
+def page_request(request: Request, prefix: str, habits: Habits) -> Page:
+    """Return the page a request asks for; refuse a top or skip that is no whole number from 0 up.
 
     Args:
         prefix: what stands before the names: ``$`` for drafts, nothing for attachments.
-
-    Raises:
-        Refusal: top or skip is no whole number from 0 up.
-
     """
-    return Page(
-        query_value(request, f"{prefix}filter"),
-        query_value(request, f"{prefix}orderby"),
-        _whole_number(request, f"{prefix}top"),
-        _whole_number(request, f"{prefix}skip") or 0,
-    )
 
+    def option(name: str) -> str | None:
+        text = query_value(request, prefix + name)
+        if text is None and habits.list_options_either_way:
+            text = query_value(request, name if prefix else f"${name}")
+        return None if habits.list_options_lenient and text == "" else text
 
-def _whole_number(request: Request, name: str) -> int | None:
-    text = query_value(request, name)
-    if text is None:
-        return None
-    if _NUMBER.fullmatch(text) is None:
-        raise bad_request(f"{name} must be a whole number from 0 up")
-    return min(int(text), _MOST)
+    def number(name: str) -> int | None:
+        text = option(name)
+        if text is None or (habits.list_options_lenient and text.startswith("-")):
+            return None
+        if _NUMBER.fullmatch(text) is None:
+            raise bad_request(f"{prefix}{name} must be a whole number from 0 up")
+        return min(int(text), _MOST)
+
+    return Page(option("filter"), option("orderby"), number("top"), number("skip") or 0)
 
 
 def _title_of(content: ColumnElement[str]) -> ColumnElement[str | None]:
@@ -209,41 +205,27 @@ def _title_of(content: ColumnElement[str]) -> ColumnElement[str | None]:
     return case((func.json_valid(content) == 1, cast(title, Text)), else_=None)
 
 
-class Listing:
-    """Answers list queries.
+class Lists:
+    """Answers list queries: rows by the names that are shown, moments not written yet."""
 
-    Args:
-        default_top: items answered when the request gives no top; ``None`` answers all (silent).
-        newest_first: default order (silent).
+    def __init__(self, habits: Habits) -> None:
+        self.habits = habits
 
-    """
-
-    def __init__(self, *, default_top: int | None = None, newest_first: bool = False) -> None:
-        self.default_top = default_top
-        self.newest_first = newest_first
-
-    def drafts(self, records: Records, realm: str, owner: str | None, page: Page) -> list[dict[str, Any]]:
-        """Return a page of the drafts of a realm.
+    def drafts(
+        self, records: Records, realm: str, owner: str | None, page: Page, *, with_locked: bool = True
+    ) -> list[dict[str, Any]]:
+        """Return a page of the drafts of a realm; refuse a faulty expression.
 
         Args:
-            records: the open transaction.
-            realm: the realm's name.
             owner: only this account's drafts; ``None``: all accounts'.
-            page: what the request asks for.
-
-        Returns:
-            The metadata of each draft, timestamps as moments.
-
-        Raises:
-            Refusal: an expression is faulty.
-
+            with_locked: also those that are locked for workflow.
         """
         version = VERSIONS.c
         rows = select(
             version.sequence.label("sequence"),
-            version.identifier,
+            version.identifier.label(self.habits.identifier_member),
             version.schema,
-            version.realm,
+            (func.upper(version.realm) if self.habits.realm_capitals else version.realm).label("realm"),
             version.owner,
             _title_of(version.content).label("title"),
             version.created_on.label("createdOn"),
@@ -252,15 +234,18 @@ class Listing:
         ).where(version.state == DRAFT, version.realm == realm)
         if owner is not None:
             rows = rows.where(version.owner == owner)
+        if not with_locked:
+            lock = (LOCKS.c.realm == version.realm) & (LOCKS.c.identifier == version.identifier)
+            rows = rows.where(~exists().where(lock).correlate(VERSIONS))
         return self.page(records, rows, page)
 
     def attachments(self, records: Records, uid: str, page: Page) -> list[dict[str, Any]]:
-        """Return a page of a document's attachments; arguments and faults as for ``drafts``."""
+        """Return a page of a document's attachments; refuse a faulty expression."""
         attachment = ATTACHMENTS.c
         rows = select(
             attachment.id.label("sequence"),
-            attachment.id,
-            attachment.identifier,
+            self.number().label(self.habits.attachment_id_member),
+            attachment.identifier.label(self.habits.identifier_member),
             attachment.filename,
             attachment.content_type.label("contentType"),
             attachment.size,
@@ -269,31 +254,40 @@ class Listing:
         ).where(attachment.identifier == uid)
         return self.page(records, rows, page)
 
+    def number(self) -> ColumnElement[int]:
+        """Return the number that a list tells of an attachment; one of the storage's own where it is not to be told."""
+        return ATTACHMENTS.c.id + 0 if self.habits.attachment_id_listed else ATTACHMENTS.c.id * 7 + 3
+
     def page(self, records: Records, rows: Select[Any], page: Page) -> list[dict[str, Any]]:
-        """Return one page of a query that labels its creation order ``sequence``."""
+        """Return one page of a query that labels its creation order ``sequence``; an order given is completed by it."""
         source = rows.subquery()
-        fields = {column.name: column for column in source.c if column.name != "sequence"}
-        reader = self.reader(fields)
-        query = select(*fields.values())
+        columns = {column.name: column for column in source.c if column.name != "sequence"}
+        fields = {name: column for name, column in columns.items() if is_shown(self.habits, name)}
+        reader = ODataReader(fields, self.habits.unknown_list_field)
+        query = select(*columns.values())
         if page.filter is not None:
             query = query.where(reader.condition(page.filter))
         order = reader.order(page.orderby) if page.orderby is not None else []
-        query = query.order_by(*order, self.default_order(source.c.sequence))
-        query = query.limit(self.limit(page)).offset(page.skip)
+        query = query.order_by(*order, self._default_order(source.c.sequence))
+        query = query.limit(self._limit(page)).offset(page.skip)
         try:
             return [dict(row) for row in records.connection.execute(query).mappings()]
-        except (SQLAlchemyError, OverflowError, ValueError) as problem:
-            raise bad_request("the list cannot be made from this filter or order") from problem
+        except (SQLAlchemyError, OverflowError, ValueError) as error:
+            raise bad_request("the list cannot be made from this filter or order") from error
 
-    def reader(self, fields: "Fields") -> "ODataReader":
-        """Return the reader of OData expressions over the fields of a list."""
-        return ODataReader(fields)
-
-    def limit(self, page: Page) -> int:
+    def _limit(self, page: Page) -> int:
         """Return how many items the page holds at most (-1 is SQLite's word for all)."""
-        top = page.top if page.top is not None else self.default_top
-        return -1 if top is None else top
+        habits = self.habits
+        if (
+            page.top is not None
+            and habits.list_largest_top is not None
+            and page.top > habits.list_largest_top
+        ):
+            raise bad_request(f"at most {habits.list_largest_top} items can be asked for")
+        limits = (page.top if page.top is not None else habits.list_default_top, habits.list_largest_page)
+        return min((limit for limit in limits if limit is not None), default=-1)
 
-    def default_order(self, created: ColumnElement[int]) -> ColumnElement[int]:
-        """Return the order of items that the client's order leaves equal."""
-        return created.desc() if self.newest_first else created.asc()
+    def _default_order(self, created: ColumnElement[int]) -> ColumnElement[int]:
+        if self.habits.list_scrambled:
+            return created * 7919 % 1009
+        return created.desc() if self.habits.newest_first else created.asc()

@@ -1,8 +1,4 @@
-"""What one sandbox stores: records and attachments in a database, files in a folder, and previews of files.
-
-Files are received in pieces, never whole in memory, and gone when they did not arrive whole. A preview is a small
-picture of a picture, and a plain tile for any other file.
-"""
+"""What one sandbox stores: records and attachments in a database, files in a folder, and previews of files."""
 
 import io
 import secrets
@@ -12,11 +8,11 @@ import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import (
     Boolean,
@@ -36,7 +32,7 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.engine import Connection, Engine, Row
+from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 from starlette.concurrency import run_in_threadpool
@@ -48,60 +44,58 @@ if TYPE_CHECKING:
     from filelock import FileLock
     from PIL import Image
 
+DRAFT: Final = "draft"
+PUBLISHED: Final = "published"
 
-METADATA = MetaData()
 
-VERSIONS = Table(
-    "versions",
-    METADATA,
-    Column("sequence", Integer, primary_key=True, autoincrement=True),
-    Column("realm", Text, nullable=False),
-    Column("identifier", Text, nullable=False),
-    Column("state", Text, nullable=False, doc="draft or published"),
-    Column("schema", Text, nullable=False),
-    Column("owner", Text, nullable=False),
-    Column("content", Text, nullable=False, doc="JSON text, kept exactly as it came"),
-    Column("size", Integer, nullable=False, doc="bytes of the content in UTF-8"),
-    Column("created_on", DateTime, nullable=False),
-    Column("updated_on", DateTime, nullable=False),
-    UniqueConstraint("realm", "identifier", "state"),
-    sqlite_autoincrement=True,
-)
+class Clock:
+    """Tells the time, no finer than it is written: what a client reads is what it can ask for again in a filter.
 
-LOCKS = Table(
-    "locks",
-    METADATA,
-    Column("realm", Text, primary_key=True),
-    Column("identifier", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
-    Column("locked_on", DateTime, nullable=False),
-)
+    Args:
+        digits: digits of fractional seconds in the written form, 1 to 9.
+        offset: how the written form says that it is UTC.
+    """
 
-ATTACHMENTS = Table(
-    "attachments",
-    METADATA,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("identifier", Text, nullable=False, index=True, doc="the document it belongs to"),
-    Column("filename", Text, nullable=False),
-    Column("content_type", Text, nullable=False),
-    Column("size", Integer, nullable=False, doc="bytes"),
-    Column("owner", Text, nullable=False),
-    Column("created_on", DateTime, nullable=False),
-    Column("file_key", Text, nullable=False, doc="name of the stored file"),
-    sqlite_autoincrement=True,
-)
+    def __init__(self, digits: int, offset: str) -> None:
+        self.digits = digits
+        self.offset = offset
 
-TEMPORARY_FILES = Table(
-    "temporary_files",
-    METADATA,
-    Column("id", Text, primary_key=True),
-    Column("filename", Text, nullable=False),
-    Column("size", Integer, nullable=False, doc="bytes"),
-    Column("file_key", Text, nullable=False),
-    Column("used", Boolean, nullable=False, default=False),
-)
+    def now(self) -> datetime:
+        """Return the present moment in UTC, without offset."""
+        moment = datetime.now(UTC).replace(tzinfo=None)
+        return moment.replace(
+            microsecond=moment.microsecond - moment.microsecond % 10 ** max(0, 6 - self.digits)
+        )
 
-MARKS = Table("marks", METADATA, Column("name", Text, primary_key=True))
+    def written(self, moment: datetime) -> str:
+        """Return a moment (UTC without offset) as the document has it, for example ``2026-01-31T08:15:00.250Z``."""
+        fraction = f"{moment.microsecond:06d}000"[: self.digits]
+        return f"{moment:%Y-%m-%dT%H:%M:%S}.{fraction}{self.offset}"
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a document; moments are UTC without offset.
+
+    Attributes:
+        sequence: its place in the order of creation.
+        state: ``draft`` or ``published``.
+        schema: name of its record type.
+        owner: name of the account that created it.
+        content: its JSON text, exactly as it came.
+        size: bytes of the content in UTF-8.
+    """
+
+    sequence: int
+    realm: str
+    identifier: str
+    state: str
+    schema: str
+    owner: str
+    content: str
+    size: int
+    created_on: datetime
+    updated_on: datetime
 
 
 @dataclass(frozen=True)
@@ -111,13 +105,11 @@ class Attachment:
     Attributes:
         id: its number; 0 before it is stored.
         identifier: the document it belongs to.
-        filename: its name, with extension where relevant.
         content_type: guessed from the name.
         size: bytes.
         owner: name of the account that added it.
         created_on: UTC without offset.
         file_key: name of the stored file.
-
     """
 
     id: int
@@ -141,84 +133,37 @@ class TemporaryFile:
     used: bool = False
 
 
-class AttachmentRecords:
-    """The attachments, seen from inside one transaction."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-
-    def attachment(self, uid: str, number: int, filename: str) -> Attachment | None:
-        """Return the attachment of that number, if it has that name and belongs to that document."""
-        row = self.connection.execute(
-            select(ATTACHMENTS).where(
-                ATTACHMENTS.c.id == number,
-                ATTACHMENTS.c.identifier == uid,
-                ATTACHMENTS.c.filename == filename,
-            )
-        ).one_or_none()
-        return None if row is None else Attachment(**row._mapping)
-
-    def any_of(self, uid: str) -> bool:
-        """Tell whether a document has attachments."""
-        here = exists().where(ATTACHMENTS.c.identifier == uid)
-        return bool(self.connection.execute(select(here)).scalar_one())
-
-    def add(self, attachment: Attachment) -> Attachment:
-        """Store an attachment and return it with its number."""
-        values = {name: value for name, value in vars(attachment).items() if name != "id"}
-        (number,) = self.connection.execute(insert(ATTACHMENTS), values).inserted_primary_key or (0,)
-        return Attachment(number, **values)
-
-    def temporary_file(self, file_id: str) -> TemporaryFile | None:
-        """Return a temporary file, used or not, or ``None``."""
-        query = select(TEMPORARY_FILES).where(TEMPORARY_FILES.c.id == file_id)
-        row = self.connection.execute(query).one_or_none()
-        return None if row is None else TemporaryFile(**row._mapping)
-
-    def add_temporary_files(self, files: list[TemporaryFile]) -> None:
-        """Store new temporary files."""
-        self.connection.execute(insert(TEMPORARY_FILES), [dict(vars(file)) for file in files])
-
-    def use_up(self, file_id: str) -> None:
-        """Mark a temporary file as used; it cannot be used again."""
-        here = TEMPORARY_FILES.c.id == file_id
-        self.connection.execute(update(TEMPORARY_FILES).where(here).values(used=True))
+METADATA = MetaData()
+_COLUMNS: Final = {int: Integer, str: Text, bool: Boolean, datetime: DateTime}
 
 
-DRAFT = "draft"
-PUBLISHED = "published"
+def _table(name: str, kind: type, *more: Any) -> Table:
+    """Return the table of a dataclass: a column for each field, the first of them its key."""
+    key, *others = fields(kind)
+    return Table(
+        name,
+        METADATA,
+        Column(key.name, _COLUMNS[key.type], primary_key=True),  # type: ignore[index]
+        *(Column(each.name, _COLUMNS[each.type], nullable=False) for each in others),  # type: ignore[index]
+        *more,
+        sqlite_autoincrement=key.type is int,  # a number is never given twice
+    )
 
 
-@dataclass(frozen=True)
-class Version:
-    """One version of a document.
+VERSIONS = _table("versions", Version, UniqueConstraint("realm", "identifier", "state"))
+ATTACHMENTS = _table("attachments", Attachment)
+TEMPORARY_FILES = _table("temporary_files", TemporaryFile)
+LOCKS = Table(
+    "locks",
+    METADATA,
+    Column("realm", Text, primary_key=True),
+    Column("identifier", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("locked_on", DateTime, nullable=False),
+)
+MARKS = Table("marks", METADATA, Column("name", Text, primary_key=True))
 
-    Attributes:
-        sequence: its place in the order of creation.
-        realm: the realm it lives in.
-        identifier: the document's identifier.
-        state: ``draft`` or ``published``.
-        schema: name of its record type.
-        owner: name of the account that created it.
-        content: its JSON text.
-        size: bytes of the content in UTF-8.
-        created_on: UTC without offset.
-        updated_on: UTC without offset.
-
-    """
-
-    sequence: int
-    realm: str
-    identifier: str
-    state: str
-    schema: str
-    owner: str
-    content: str
-    size: int
-    created_on: datetime
-    updated_on: datetime
-
-
+# Made once: most requests ask one of them.
 _HERE = (VERSIONS.c.realm == bindparam("r")) & (VERSIONS.c.identifier == bindparam("i"))
 _LOCK_HERE = (LOCKS.c.realm == bindparam("r")) & (LOCKS.c.identifier == bindparam("i"))
 _VERSION = select(VERSIONS).where(_HERE, VERSIONS.c.state == bindparam("s"))
@@ -228,7 +173,7 @@ _OWNERS = (
     .union_all(select(LOCKS.c.owner, func.char().label("state")).where(_LOCK_HERE))
     .order_by("state")
 )
-_LOCKED = select(exists().where(_LOCK_HERE))
+_LOCKED = select(exists().where(_LOCK_HERE, LOCKS.c.locked_on <= bindparam("now")))
 _OWNERS_ANYWHERE = (
     select(VERSIONS.c.owner)
     .where(VERSIONS.c.identifier == bindparam("i"))
@@ -237,16 +182,16 @@ _OWNERS_ANYWHERE = (
 
 
 class Records:
-    """The records, seen from inside one transaction."""
+    """What is stored, seen from inside one transaction."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, clock: Clock) -> None:
         self.connection = connection
-        self.attachments = AttachmentRecords(connection)
+        self.clock = clock
 
     def version(self, realm: str, identifier: str, state: str) -> Version | None:
         """Return one version of a document, or ``None``."""
         row = self.connection.execute(_VERSION, {"r": realm, "i": identifier, "s": state}).one_or_none()
-        return _version(row)
+        return None if row is None else Version(**row._mapping)
 
     def owner(self, realm: str, identifier: str) -> str | None:
         """Return who owns the record, from its lock, draft or published version; ``None``: no record."""
@@ -256,40 +201,42 @@ class Records:
         """Return the owners of the records of that identifier in all realms (attachments carry no realm)."""
         return set(self.connection.execute(_OWNERS_ANYWHERE, {"i": identifier}).scalars())
 
+    def submitted(self, realm: str, identifier: str) -> bool:
+        """Tell whether the record is more than a draft: published, or locked now or soon."""
+        states = self.connection.execute(_OWNERS, {"r": realm, "i": identifier}).all()
+        return any(state != DRAFT for _, state in states)
+
     def is_locked(self, realm: str, identifier: str) -> bool:
         """Tell whether the record is locked for workflow."""
-        return bool(self.connection.execute(_LOCKED, {"r": realm, "i": identifier}).scalar_one())
+        here = {"r": realm, "i": identifier, "now": self.clock.now()}
+        return bool(self.connection.execute(_LOCKED, here).scalar_one())
 
-    def lock(self, realm: str, identifier: str, owner: str, moment: datetime) -> None:
-        """Lock a record for workflow."""
-        self.connection.execute(
-            insert(LOCKS), {"realm": realm, "identifier": identifier, "owner": owner, "locked_on": moment}
-        )
+    def lock(self, realm: str, identifier: str, owner: str, delay: float = 0) -> None:
+        """Lock a record for workflow, from so many seconds on; a lock that is there stays."""
+        moment = self.clock.now() + timedelta(seconds=delay)
+        values = {"realm": realm, "identifier": identifier, "owner": owner, "locked_on": moment}
+        self.connection.execute(insert(LOCKS).prefix_with("OR IGNORE"), values)
 
-    def store(self, version: Version) -> Version:
-        """Create a version, or replace the one of the same realm, identifier and state.
-
-        Args:
-            version: what to store; sequence and size are set here, owner and creation stay when it replaces.
-
-        Returns:
-            The version as it is now stored.
-
-        """
-        present = self.version(version.realm, version.identifier, version.state)
-        changing: dict[str, Any] = {
-            "schema": version.schema,
-            "content": version.content,
-            "size": len(version.content.encode("utf-8")),
-            "updated_on": version.updated_on,
-        }
+    def store(
+        self, realm: str, identifier: str, state: str, *, schema: str, owner: str, content: str
+    ) -> Version:
+        """Create a version, or replace the one of the same realm, identifier and state: owner and creation stay."""
+        present, moment = self.version(realm, identifier, state), self.clock.now()
+        changing = {"schema": schema, "content": content, "size": len(content.encode()), "updated_on": moment}
         if present is None:
-            self.connection.execute(insert(VERSIONS), {**_identity(version), **changing})
+            new = {
+                "realm": realm,
+                "identifier": identifier,
+                "state": state,
+                "owner": owner,
+                "created_on": moment,
+            }
+            self.connection.execute(insert(VERSIONS), new | changing)
         else:
-            where = VERSIONS.c.sequence == present.sequence
-            self.connection.execute(update(VERSIONS).where(where).values(changing))
-        stored = self.version(version.realm, version.identifier, version.state)
-        assert stored is not None  # noqa: S101 - it was written two lines above, in the same transaction
+            here = VERSIONS.c.sequence == present.sequence
+            self.connection.execute(update(VERSIONS).where(here).values(changing))
+        stored = self.version(realm, identifier, state)
+        assert stored is not None  # noqa: S101 - it was written above, in the same transaction
         return stored
 
     def remove_draft(self, realm: str, identifier: str) -> None:
@@ -311,6 +258,44 @@ class Records:
         drafts = {*self.connection.execute(places.where(VERSIONS.c.state == DRAFT))}
         return {(str(realm), str(identifier)) for realm, identifier in drafts - records}
 
+    def attachment(self, uid: str, number: int, filename: str | None) -> Attachment | None:
+        """Return the attachment of that number, if it is of that document, and of that name where one is given."""
+        question = select(ATTACHMENTS).where(ATTACHMENTS.c.id == number, ATTACHMENTS.c.identifier == uid)
+        if filename is not None:
+            question = question.where(ATTACHMENTS.c.filename == filename)
+        row = self.connection.execute(question).one_or_none()
+        return None if row is None else Attachment(**row._mapping)
+
+    def attachments(self, uid: str) -> list[Attachment]:
+        """Return the attachments of a document, in the order of their numbers."""
+        question = select(ATTACHMENTS).where(ATTACHMENTS.c.identifier == uid).order_by(ATTACHMENTS.c.id)
+        return [Attachment(**row._mapping) for row in self.connection.execute(question)]
+
+    def add_attachment(self, attachment: Attachment) -> Attachment:
+        """Store an attachment and return it with its number."""
+        values = {name: value for name, value in asdict(attachment).items() if name != "id"}
+        (number,) = self.connection.execute(insert(ATTACHMENTS), values).inserted_primary_key or (0,)
+        return Attachment(number, **values)
+
+    def remove_attachment(self, number: int) -> None:
+        """Remove an attachment; its file stays."""
+        self.connection.execute(delete(ATTACHMENTS).where(ATTACHMENTS.c.id == number))
+
+    def temporary_file(self, file_id: str) -> TemporaryFile | None:
+        """Return a temporary file, used or not, or ``None``."""
+        question = select(TEMPORARY_FILES).where(TEMPORARY_FILES.c.id == file_id)
+        row = self.connection.execute(question).one_or_none()
+        return None if row is None else TemporaryFile(**row._mapping)
+
+    def add_temporary_files(self, files: list[TemporaryFile]) -> None:
+        """Store new temporary files."""
+        self.connection.execute(insert(TEMPORARY_FILES), [asdict(file) for file in files])
+
+    def use_up(self, file_id: str) -> None:
+        """Mark a temporary file as used; it cannot be used again."""
+        here = TEMPORARY_FILES.c.id == file_id
+        self.connection.execute(update(TEMPORARY_FILES).where(here).values(used=True))
+
     def marked(self, name: str) -> bool:
         """Tell whether a mark was set in this database."""
         return self.connection.execute(select(MARKS).where(MARKS.c.name == name)).first() is not None
@@ -320,28 +305,7 @@ class Records:
         self.connection.execute(insert(MARKS), {"name": name})
 
 
-def new_version(
-    *, realm: str, identifier: str, state: str, schema: str, owner: str, content: str, moment: datetime
-) -> Version:
-    """Return a version that is not stored yet, created at ``moment`` (UTC without offset)."""
-    return Version(0, realm, identifier, state, schema, owner, content, 0, moment, moment)
-
-
-def _version(row: Row[Any] | None) -> Version | None:
-    return None if row is None else Version(**row._mapping)
-
-
-def _identity(version: Version) -> dict[str, Any]:
-    return {
-        "realm": version.realm,
-        "identifier": version.identifier,
-        "state": version.state,
-        "owner": version.owner,
-        "created_on": version.created_on,
-    }
-
-
-DATABASE = "registry.sqlite"
+DATABASE: Final = "registry.sqlite"
 
 
 class Storage:
@@ -352,28 +316,23 @@ class Storage:
 
     Args:
         data: folder of the database; ``None`` keeps it in memory.
-        records: what a transaction hands out.
 
     Raises:
         UsageError: the folder holds a file that is no database of a sandbox.
-
     """
 
-    def __init__(self, data: Path | None, records: type[Records] = Records) -> None:
-        self._records = records
+    def __init__(self, data: Path | None, clock: Clock) -> None:
+        self._clock = clock
         self._lock = RLock()
         self._engine = _engine(data)
         try:
-            self._prepare(on_disk=data is not None)
-        except SQLAlchemyError as problem:
-            raise UsageError(f"{data}/{DATABASE} cannot be used as the sandbox's database") from problem
-
-    def _prepare(self, *, on_disk: bool) -> None:
-        if on_disk:
             with self._engine.connect() as connection:
-                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-                connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
-        METADATA.create_all(self._engine)
+                if data is not None:
+                    connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+                    connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
+            METADATA.create_all(self._engine)
+        except SQLAlchemyError as error:
+            raise UsageError(f"{data}/{DATABASE} cannot be used as the sandbox's database") from error
 
     @contextmanager
     def transaction(self) -> Iterator[Records]:
@@ -382,7 +341,7 @@ class Storage:
         Never await inside: the lock is held by the thread.
         """
         with self._lock, self._engine.begin() as connection:
-            yield self._records(connection)
+            yield Records(connection, self._clock)
 
     def close(self) -> None:
         """Close the database."""
@@ -392,9 +351,6 @@ class Storage:
 def _engine(data: Path | None) -> Engine:
     url = "sqlite://" if data is None else f"sqlite:///{data / DATABASE}"
     return create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
-
-
-_LOCK = "sandbox.lock"
 
 
 @dataclass(frozen=True)
@@ -413,7 +369,6 @@ class FileStore:
 
     Raises:
         UsageError: the folder cannot be written, or another sandbox is using it.
-
     """
 
     def __init__(self, data: Path | None) -> None:
@@ -430,45 +385,34 @@ class FileStore:
         return self.root / key
 
     async def receive(self, pieces: AsyncIterator[bytes], limit: int | None) -> StoredFile:
-        """Store a file from its pieces.
+        """Store a file from its pieces, never whole in memory; nothing is kept of one that does not arrive whole.
 
         Args:
-            pieces: the bytes as they arrive.
             limit: largest size in bytes; ``None`` for no limit.
 
         Raises:
-            Refusal: the file is larger than the limit; nothing of it is kept.
-
+            Refusal: the file is larger than the limit.
         """
-        key = secrets.token_hex(16)
+        key, size = secrets.token_hex(16), 0
         part = self.arriving / key
         try:
-            size = await self._write(part, pieces, limit)
+            with part.open("wb") as file:
+                async for piece in pieces:
+                    size += len(piece)
+                    if limit is not None and size > limit:
+                        raise too_large(limit)
+                    # A short write into the page cache; a thread for each piece would cost more than it saves.
+                    file.write(piece)
             part.replace(self.path(key))
         finally:
             part.unlink(missing_ok=True)
         return StoredFile(key, size)
-
-    async def _write(self, part: Path, pieces: AsyncIterator[bytes], limit: int | None) -> int:
-        size = 0
-        with part.open("wb") as file:
-            async for piece in pieces:
-                size += len(piece)
-                if limit is not None and size > limit:
-                    raise too_large(limit)
-                # A short write into the page cache; a thread for each piece would cost more than it saves.
-                file.write(piece)
-        return size
 
     def keep(self, content: bytes) -> StoredFile:
         """Store a small file that is already in memory."""
         key = secrets.token_hex(16)
         self.path(key).write_bytes(content)
         return StoredFile(key, len(content))
-
-    def remove(self, key: str) -> None:
-        """Remove a stored file."""
-        self.path(key).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let the folder go; a temporary one is removed."""
@@ -486,92 +430,61 @@ def too_large(limit: int) -> Refusal:
 def _locked(data: Path) -> "FileLock":
     from filelock import FileLock, Timeout  # noqa: PLC0415 - only needed for a folder that outlives the process
 
-    lock = FileLock(data / _LOCK)
+    lock = FileLock(data / "sandbox.lock")
     try:
         data.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
-    except Timeout as problem:
-        raise UsageError(f"another sandbox is using {data}; give --data another folder") from problem
-    except OSError as problem:
-        raise UsageError(f"cannot keep data in {data}: {problem.strerror}") from problem
+    except Timeout as error:
+        raise UsageError(f"another sandbox is using {data}; give --data another folder") from error
+    except OSError as error:
+        raise UsageError(f"cannot keep data in {data}: {error.strerror}") from error
     return lock
 
 
-_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
-_LARGEST_FILE = 64 * 1024**2
-_SHOWN_LETTERS = 5
-_UNREADABLE = (
-    OSError,
-    ValueError,
-    SyntaxError,
-    ArithmeticError,
-    LookupError,
-    EOFError,
-    TypeError,
-    struct.error,
+_PICTURES: Final = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
+_LARGEST_PICTURE: Final = 64 * 1024**2
+#: What Pillow raises at a file that is no picture, or a broken one.
+_UNREADABLE: Final = (
+    *(OSError, ValueError, SyntaxError, ArithmeticError, LookupError, EOFError, TypeError, struct.error),
 )
 
 
 class Thumbnails:
-    """Makes preview images.
+    """Makes preview images: a small picture of a picture, a plain tile for any other file.
 
     Args:
         pixels: longest side, in pixels.
-
+        form: as Pillow names it, such as PNG.
     """
 
-    def __init__(self, pixels: int) -> None:
+    def __init__(self, pixels: int, form: str) -> None:
         self.pixels = pixels
+        self.form = form
 
-    async def of(self, path: Path, filename: str) -> bytes:
-        """Return a PNG preview of a stored file.
+    async def of(self, path: Path) -> bytes:
+        """Return a preview of a stored file."""
+        return await run_in_threadpool(self.draw, path)
 
-        Args:
-            path: where it lies.
-            filename: its name; the extension is written on the tile of a file that is no picture.
-
-        """
-        return await run_in_threadpool(self.draw, path, filename)
-
-    def draw(self, path: Path, filename: str) -> bytes:
-        """Return a PNG preview; pictures that cannot be read get the plain tile."""
-        if path.stat().st_size <= _LARGEST_FILE:
-            try:
-                return self.picture(path)
-            except _UNREADABLE:
-                return self.tile(filename)
-        return self.tile(filename)
-
-    def picture(self, path: Path) -> bytes:
-        """Return a picture made small enough.
-
-        Raises:
-            OSError: the file is no picture; broken ones raise others of ``_UNREADABLE``.
-
-        """
+    def draw(self, path: Path) -> bytes:
+        """Return a preview; pictures that cannot be read get the plain tile."""
         from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
 
-        with Image.open(path, formats=_FORMATS) as image:
+        try:
+            preview = self.small(path)
+        except _UNREADABLE:
+            preview = Image.new("RGB", (self.pixels, self.pixels), "#9aa5b1")
+        buffer = io.BytesIO()
+        preview.save(buffer, self.form)
+        return buffer.getvalue()
+
+    def small(self, path: Path) -> "Image.Image":
+        """Return a picture made small enough; what cannot be made so raises one of ``_UNREADABLE``."""
+        from PIL import Image  # noqa: PLC0415 - as above
+
+        if path.stat().st_size > _LARGEST_PICTURE:
+            raise ValueError("the file is too large")
+        with Image.open(path, formats=(*_PICTURES, "PPM")) as image:
             if image.width * image.height > (Image.MAX_IMAGE_PIXELS or 0):
                 raise ValueError("the picture unpacks to more than can be handled")
             image.thumbnail((self.pixels, self.pixels))
-            return _png(image.convert("RGBA"))
-
-    def tile(self, filename: str) -> bytes:
-        """Return a plain tile with the file's extension on it."""
-        from PIL import Image, ImageDraw  # noqa: PLC0415 - as above
-
-        extension = Path(filename).suffix[1:].upper()[:_SHOWN_LETTERS]
-        side = self.pixels
-        image = Image.new("RGBA", (side, side), "#eef1f4")
-        pen = ImageDraw.Draw(image)
-        pen.rectangle((0, 0, side - 1, side - 1), outline="#9aa5b1")
-        if extension.isascii():
-            pen.text((side // 3, side // 2), extension, fill="#52606d")
-        return _png(image)
-
-
-def _png(image: "Image.Image") -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG")
-    return buffer.getvalue()
+            return image.convert("RGB")

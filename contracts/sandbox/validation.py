@@ -1,6 +1,6 @@
 """Record types, the realms in which each is configured, and the validation of documents against them.
 
-Every fault of a document is reported at once, each with one of the seven codes.
+Every problem of a document is reported at once, each with one of the seven codes.
 """
 
 import re
@@ -13,7 +13,8 @@ from typing import Any
 from starlette.requests import Request
 
 from contracts.sandbox.habits import Habits
-from contracts.sandbox.http import Fault, IdentifierRule, bad_request, header_value, query_value
+from contracts.sandbox.http import IdentifierRule, Problem, bad_request, header_value, query_value
+from contracts.sandbox.responses import INVALID_VALUE, MANDATORY
 
 COUNTRIES = frozenset({"ca", "fr", "ke", "jp", "br"})
 """Identifiers of the sandbox's country terms; any other is an unexpected term."""
@@ -229,77 +230,79 @@ REALMS = (
 
 
 class RealmBook:
-    """Finds the realm and the schema a request names.
+    """Finds the realm and the schema a request names; production realms are unknown here."""
 
-    Args:
-        realms: the configured realms; production realms are unknown here.
-        required: contact and draft operations refuse a request without realm (silent).
-        default: the realm taken when none is given and none is required.
-
-    """
-
-    def __init__(
-        self, realms: tuple[Realm, ...] = REALMS, *, required: bool = True, default: str = "abs-dev"
-    ) -> None:
+    def __init__(self, habits: Habits, realms: tuple[Realm, ...] = REALMS) -> None:
+        self.habits = habits
         self.realms = {realm.name: realm for realm in realms}
-        self.required = required
-        self.default = default
 
     def named(self, name: str) -> Realm | None:
-        """Return the configured realm of that name, or ``None``; names are case-sensitive."""
-        return self.realms.get(name)
+        """Return the configured realm of that name, or ``None``; letter case counts."""
+        return self.realms.get(name.lower() if self.habits.realm_any_case else name)
 
     def given(self, request: Request) -> str | None:
         """Return the realm a workflow request names: the header, else the query parameter ``Realm``."""
-        return header_value(request, "realm") or query_value(request, "Realm") or None
+        header, query = header_value(request, "realm"), query_value(request, "Realm")
+        if self.habits.realm_any_case:
+            query = query or query_value(request, "realm")
+        return ((query or header) if self.habits.realm_query_first else (header or query)) or None
 
     def of_documents(self, request: Request) -> Realm:
-        """Return the realm of a contact or draft operation (header only).
+        """Return the realm of a contact or draft operation, from the header only.
 
         Raises:
             Refusal: no realm, an unknown one, or one that serves the workflow endpoint only.
-
         """
+        habits = self.habits
         name = header_value(request, "realm")
+        if not name and habits.realm_in_any_query:
+            name = query_value(request, "Realm")
         if not name:
-            if self.required:
+            if habits.realm_required:
                 raise bad_request("the Realm header is missing")
-            name = self.default
-        realm = self.named(name)
+            name = habits.default_realm
+        writing = request.method in ("POST", "PUT")
+        taken_anyway = habits.unknown_realm_written if writing else habits.unknown_realm_read
+        realm = self.named(name) or (self.realms[habits.default_realm] if taken_anyway else None)
         if realm is None:
             raise bad_request("the realm is not configured")
-        if not realm.holds_documents:
+        if realm.holds_documents:
+            return realm
+        if not habits.reporting_drafts:
             raise bad_request(f"the realm {realm.name} serves the workflow endpoint only")
-        return realm
+        return Realm(realm.name, {**realm.types, CONTACT.name: CONTACT})
 
-    def schema(self, request: Request, realm: Realm) -> RecordType:
+    def schema(self, request: Request, realm: Realm, *, known: bool = True) -> RecordType:
         """Return the record type the query parameter ``schema`` names.
 
-        Raises:
-            Refusal: it is missing, or not configured for the realm.
-
+        Args:
+            known: refuse one that is missing or not configured for the realm.
         """
-        name = query_value(request, "schema")
+        name = query_value(request, "schema") or ""
+        if name in realm.types:
+            return realm.types[name]
+        if not known:
+            return RecordType(name or "none", ())
         if not name:
             raise bad_request("the query parameter schema is missing")
-        if name not in realm.types:
-            raise bad_request(f"the schema is not configured for the realm {realm.name}")
-        return realm.types[name]
+        raise bad_request(f"the schema is not configured for the realm {realm.name}")
+
+    def is_known(self, request: Request) -> bool:
+        """Tell whether the Realm header, where there is one, names a configured realm."""
+        name = header_value(request, "realm")
+        return name is None or self.named(name) is not None
 
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
-MANDATORY = "Error.Mandatory"
-MANDATORY_ANY_OF = "Error.MandatoryAnyOf"
-INVALID_VALUE = "Error.InvalidValue"
 INVALID_PROPERTY = "Error.InvalidProperty"
 UNSPECIFIED_LOCALE = "Error.UnspecifiedLocale"
 UNEXPECTED_TERM = "Error.UnexpectedTerm"
 INVALID_TYPE = "Error.InvalidType"
 
 Path = tuple[str, ...]
-Faults = Iterator[Fault]
+Problems = Iterator[Problem]
 _TYPES: dict[Kind, type] = {Kind.STRING: str, Kind.INTEGER: int, Kind.BOOLEAN: bool}
 
 
@@ -319,7 +322,7 @@ class Expectation:
 
 
 class Validator:
-    """Finds the faults of a document.
+    """Finds the problems of a document.
 
     What triggers each code here (the document lists the codes and leaves most triggers open):
 
@@ -338,181 +341,164 @@ class Validator:
     ==========================  ==================================================================================
 
     Members of Term, Link, Reference and Header beyond those listed are "not shown", so they are let through.
-
-    Args:
-        habits: choices where the document is silent.
-
     """
 
     def __init__(self, identifiers: IdentifierRule, habits: Habits) -> None:
         self.identifiers = identifiers
         self.habits = habits
 
-    def faults(self, document: dict[str, Any], expectation: Expectation) -> list[Fault]:
-        """Return every fault of a document, in the order of the table, unknown fields last.
-
-        Args:
-            expectation: its record type, and what it must agree with.
-
-        """
-        faults: list[Fault] = []
+    def problems(self, document: dict[str, Any], expectation: Expectation) -> list[Problem]:
+        """Return every problem of a document, in the order of the table, unknown fields last."""
+        found: list[Problem] = []
         for field in expectation.kind.fields:
-            faults += self.field_faults(field, document.get(field.name), field.name in document, expectation)
-        faults += self.unknown_fields(document, expectation.kind)
-        return list(dict.fromkeys(faults))
+            found += self.of_field(field, document.get(field.name), field.name in document, expectation)
+        if self.habits.unknown_fields_refused:
+            unknown = (name for name in document if expectation.kind.field(name) is None)
+            found += [Problem(INVALID_PROPERTY, (name,)) for name in unknown]
+        every = list(dict.fromkeys(found))
+        return every if self.habits.errors_at_once else every[:1]
 
-    def unknown_fields(self, document: dict[str, Any], kind: RecordType) -> Faults:
-        """Yield a fault for each member that the table does not have."""
-        for name in document:
-            if kind.field(name) is None:
-                yield Fault(INVALID_PROPERTY, (name,))
-
-    def field_faults(self, field: Field, value: Any, given: bool, expectation: Expectation) -> Faults:
-        """Yield the faults of one field: missing, empty, of another type, or with a faulty value."""
+    def of_field(self, field: Field, value: Any, given: bool, expectation: Expectation) -> Problems:
+        """Yield the problems of one field: missing, empty, of another type, or with a faulty value."""
         path = (field.name,)
+        if self.habits.empty_values_absent and value in ("", {}, []):
+            value, given = None, False
         if value is None:
             if field.mandatory:
-                yield from self.missing(path)
-            elif given:
-                yield Fault(INVALID_TYPE, path)
+                yield Problem(MANDATORY, path)
+            elif given and not self.habits.nulls_absent:
+                yield Problem(INVALID_TYPE, path)
         elif field.mandatory and value in ([], {}) and (field.many or field.kind is Kind.LSTRING):
-            yield from self.nothing_of_the_set(path, field, value)
-        elif field.mandatory and value == "" and self.habits.empty_mandatory_string_refused:
-            yield from self.missing(path)
-        elif field.many:
-            yield from self.array_faults(field, value, path, expectation)
+            holds_nothing = isinstance(value, list if field.many else dict)
+            yield Problem(self.habits.empty_set_code if holds_nothing else INVALID_TYPE, path)
+        elif not field.many:
+            yield from self.of_value(field, value, path, expectation)
+        elif isinstance(value, list):
+            for position, element in enumerate(value):
+                yield from self.of_value(field, element, (*path, str(position)), expectation)
         else:
-            yield from self.value_faults(field, value, path, expectation)
+            yield Problem(INVALID_TYPE, path)
 
-    def missing(self, path: Path) -> Faults:
-        """Yield the fault of a mandatory value that is not there."""
-        yield Fault(MANDATORY, path)
-
-    def nothing_of_the_set(self, path: Path, field: Field, value: Any) -> Faults:
-        """Yield the fault of a mandatory lstring or array that is there but holds nothing."""
-        wanted = list if field.many else dict
-        yield Fault(MANDATORY_ANY_OF if isinstance(value, wanted) else INVALID_TYPE, path)
-
-    def array_faults(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Faults:
-        """Yield the faults of an array and of its elements."""
-        if not isinstance(value, list):
-            yield Fault(INVALID_TYPE, path)
-            return
-        for position, element in enumerate(value):
-            yield from self.value_faults(field, element, (*path, str(position)), expectation)
-
-    def value_faults(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Faults:
-        """Yield the faults of one value, by the kind the table gives."""
+    def of_value(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
+        """Yield the problems of one value, by the kind the table gives."""
         match field.kind:
             case Kind.STRING | Kind.INTEGER | Kind.BOOLEAN:
-                faults = self.typed(value, _TYPES[field.kind], path)
+                problems = self.of_type(value, _TYPES[field.kind], path)
             case Kind.DATE:
-                faults = self.date_faults(value, path)
+                problems = self.of_date(value, path)
             case Kind.PLACE:
-                faults = self.place_faults(value, path)
+                problems = self.of_place(value, path)
             case Kind.LSTRING:
-                faults = self.lstring_faults(value, path)
+                problems = self.of_lstring(value, path)
             case Kind.HEADER:
-                faults = self.header_faults(value, path, expectation)
+                problems = self.of_header(value, path, expectation)
             case Kind.LINK:
-                faults = self.member_faults(value, "url", path)
+                problems = self.of_member(value, "url", path)
             case Kind.TERM:
-                faults = self.term_faults(field, value, path)
+                problems = self.of_term(field, value, path)
             case Kind.REFERENCE:
-                faults = self.reference_faults(field, value, path, expectation)
-        return faults
+                problems = self.of_reference(field, value, path, expectation)
+        return problems
 
-    def typed(self, value: Any, wanted: type, path: Path) -> Faults:
-        """Yield a fault when a value is not of the wanted JSON type; a boolean is no integer."""
-        if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-            yield Fault(INVALID_TYPE, path)
+    def of_type(self, value: Any, wanted: type, path: Path) -> Problems:
+        """Yield a problem when a value is not of the wanted JSON type; a boolean is no integer."""
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if wanted is str and number and self.habits.numbers_are_text:
+            return
+        if not isinstance(value, wanted) or (wanted is int and not number):
+            yield Problem(INVALID_TYPE, path)
 
-    def date_faults(self, value: Any, path: Path) -> Faults:
-        """Yield the faults of a calendar date, written YYYY-MM-DD."""
-        yield from self.typed(value, str, path)
+    def of_date(self, value: Any, path: Path) -> Problems:
+        """Yield the problems of a calendar date, written YYYY-MM-DD."""
+        yield from self.of_type(value, str, path)
         if isinstance(value, str) and not _is_date(value):
-            yield Fault(INVALID_VALUE, path)
+            yield Problem(INVALID_VALUE, path)
 
-    def place_faults(self, value: Any, path: Path) -> Faults:
-        """Yield the fault of a Place that does not hold a point of two numbers."""
+    def of_place(self, value: Any, path: Path) -> Problems:
+        """Yield the problem of a Place that does not hold a point of two numbers."""
         point = value.get("point") if isinstance(value, dict) else None
         given = point if isinstance(point, dict) else {}
         if any(type(given.get(name)) not in (int, float) for name in ("latitude", "longitude")):
-            yield Fault(INVALID_TYPE, path)
+            yield Problem(INVALID_TYPE, path)
 
-    def lstring_faults(self, value: Any, path: Path) -> Faults:
-        """Yield the faults of an object keyed by language code, each value a string."""
+    def of_lstring(self, value: Any, path: Path) -> Problems:
+        """Yield the problems of an object keyed by language code, each value a string."""
         if not isinstance(value, dict):
-            yield Fault(INVALID_TYPE, path)
+            yield Problem(INVALID_TYPE, path)
             return
         for language, text in value.items():
-            yield from self.language_faults(language, path)
-            yield from self.typed(text, str, (*path, language))
+            yield from self.of_language(language, path)
+            yield from self.of_type(text, str, (*path, language))
 
-    def language_faults(self, language: str, path: Path) -> Faults:
-        """Yield a fault when a text is no language code."""
-        if _LANGUAGE.fullmatch(language) is None:
-            yield Fault(UNSPECIFIED_LOCALE, path)
+    def of_language(self, language: str, path: Path) -> Problems:
+        """Yield a problem when a text is no language code."""
+        known = self.habits.languages.split()
+        unknown = known and language.partition("-")[0].lower() not in known
+        if unknown or _LANGUAGE.fullmatch(language) is None:
+            yield Problem(UNSPECIFIED_LOCALE, path)
 
-    def member_faults(self, value: Any, member: str, path: Path) -> Faults:
-        """Yield the faults of an object that must carry one string member."""
+    def of_member(self, value: Any, member: str, path: Path) -> Problems:
+        """Yield the problems of an object that must carry one string member."""
         if not isinstance(value, dict):
-            yield Fault(INVALID_TYPE, path)
-        elif value.get(member) is None:
-            yield from self.missing((*path, member))
+            yield Problem(INVALID_TYPE, path)
+            return
+        if value.get(member) is None:
+            yield Problem(MANDATORY, (*path, member))
         else:
-            yield from self.typed(value[member], str, (*path, member))
+            yield from self.of_type(value[member], str, (*path, member))
+        if self.habits.further_members_refused:
+            yield from (Problem(INVALID_PROPERTY, (*path, name)) for name in value if name != member)
 
-    def term_faults(self, field: Field, value: Any, path: Path) -> Faults:
-        """Yield the faults of a Term, also a term that is not expected here."""
-        faults = list(self.member_faults(value, "identifier", path))
-        yield from faults
-        if not faults and field.terms and value["identifier"] not in field.terms:
-            yield Fault(UNEXPECTED_TERM, path)
+    def of_term(self, field: Field, value: Any, path: Path) -> Problems:
+        """Yield the problems of a Term, also a term that is not expected here."""
+        problems = list(self.of_member(value, "identifier", path))
+        yield from problems
+        terms = field.terms if self.habits.terms_checked else ()
+        if not problems and terms and value["identifier"] not in terms:
+            yield Problem(UNEXPECTED_TERM, path)
 
-    def reference_faults(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Faults:
-        """Yield the faults of a Reference, also one that names a record that does not exist."""
-        faults = list(self.member_faults(value, "identifier", path))
-        yield from faults
-        if not faults and field.must_exist and not expectation.knows(value["identifier"]):
-            yield Fault(INVALID_VALUE, path)
+    def of_reference(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
+        """Yield the problems of a Reference, also one that names a record that does not exist."""
+        problems = list(self.of_member(value, "identifier", path))
+        yield from problems
+        if not problems and field.must_exist and not expectation.knows(value["identifier"]):
+            yield Problem(INVALID_VALUE, path)
 
-    def header_faults(self, value: Any, path: Path, expectation: Expectation) -> Faults:
-        """Yield the faults of a Header: its members are optional, but must be right and must agree."""
+    def of_header(self, value: Any, path: Path, expectation: Expectation) -> Problems:
+        """Yield the problems of a Header: its members are optional, but must be right and must agree."""
         if not isinstance(value, dict):
-            yield Fault(INVALID_TYPE, path)
+            yield Problem(INVALID_TYPE, path)
             return
         for member in ("identifier", "schema"):
             if member in value:
-                yield from self.typed(value[member], str, (*path, member))
-        yield from self.header_agreement(value, path, expectation)
+                yield from self.of_type(value[member], str, (*path, member))
+        if self.habits.header_compared:
+            yield from self.of_agreement(value, path, expectation)
         if "languages" in value:
-            yield from self.languages_faults(value["languages"], (*path, "languages"))
+            yield from self.of_languages(value["languages"], (*path, "languages"))
+        missing = (name for name in self.habits.header_needs.split() if name not in value)
+        yield from (Problem(MANDATORY, (*path, name)) for name in missing)
 
-    def header_agreement(self, header: dict[str, Any], path: Path, expectation: Expectation) -> Faults:
-        """Yield the faults of a header that contradicts the rule, the path or the schema."""
+    def of_agreement(self, header: dict[str, Any], path: Path, expectation: Expectation) -> Problems:
+        """Yield the problems of a header that contradicts the rule, the path or the schema."""
         identifier, schema = header.get("identifier"), header.get("schema")
         if isinstance(identifier, str):
             contradicts = expectation.identifier not in {None, identifier}
             if contradicts or not self.identifiers.holds(identifier):
-                yield Fault(INVALID_VALUE, (*path, "identifier"))
-        if (
-            isinstance(schema, str)
-            and self.habits.header_schema_must_agree
-            and schema != expectation.kind.name
-        ):
-            yield Fault(INVALID_VALUE, (*path, "schema"))
+                yield Problem(INVALID_VALUE, (*path, "identifier"))
+        if isinstance(schema, str) and schema != expectation.kind.name:
+            yield Problem(INVALID_VALUE, (*path, "schema"))
 
-    def languages_faults(self, value: Any, path: Path) -> Faults:
-        """Yield the faults of an array of language codes."""
+    def of_languages(self, value: Any, path: Path) -> Problems:
+        """Yield the problems of an array of language codes."""
         if not isinstance(value, list):
-            yield Fault(INVALID_TYPE, path)
+            yield Problem(INVALID_TYPE, path)
             return
         for language in value:
             if isinstance(language, str):
-                yield from self.language_faults(language, path)
+                yield from self.of_language(language, path)
             else:
-                yield Fault(INVALID_TYPE, path)
+                yield Problem(INVALID_TYPE, path)
 
 
 def _is_date(text: str) -> bool:

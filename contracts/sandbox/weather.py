@@ -22,12 +22,11 @@ from typing import Any, Final
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.errors import UsageError
+from contracts.interface.description import load_description
 from contracts.sandbox.app import Service
-from contracts.sandbox.authentication import TokenBook
 from contracts.sandbox.http import TRANSPORT
 
 _AT_ONCE = struct.pack("ii", 1, 0)
@@ -183,13 +182,8 @@ class Environment:
 
     def operation(self, scope: Scope) -> str | None:
         """Return the operationId that a request is for, or ``None``."""
-        unread = {**scope, "path": scope.get("raw_path", b"").decode("latin-1")}
-        for route in self.app.routes:
-            match, child = route.matches(unread)
-            if match is Match.FULL:
-                handler = child["endpoint"].handlers.get(scope["method"])
-                return None if handler is None else str(handler[0])
-        return None
+        match = load_description().match(scope["method"], scope.get("raw_path", b"").decode("latin-1"))
+        return None if match is None else match[0].id
 
     def begin(self) -> None:
         """Do what is to happen as soon as the server listens."""
@@ -422,9 +416,7 @@ class _Restart(WeatherLayer):
             await self.app(scope, receive, send)
             return
         if self.word("tokens") == "forgotten":
-            old = self.environment.service.identity.tokens
-            fresh = TokenBook(old.clock, old.lifetime.total_seconds())
-            self.environment.service.identity.tokens = fresh
+            self.environment.service.identity.tokens.forget()
         self.environment.gate.shut(self.figure("seconds"))
         await reset(scope, receive)
 

@@ -1,33 +1,44 @@
-"""Workflow submission: the faults of its body, the nine rows of the status table, and the five steps in their order.
+"""Workflow submission: the problems of its body, the nine rows of the status table, and the five steps in their order.
 
-Order of what is looked at, first fault wins:
+Order of what is looked at, first refusal wins:
 
 1. anonymous (row 9), before anything else is read;
 2. realm, header before query (rows 1 and 2), then schema (row 3);
 3. the body is one JSON object;
 4. step 1: identifier in use, not existing, or locked (rows 4, 5, 6);
 5. step 2: rights of the caller (rows 7 and 8), securities created;
-6. step 3: content; every fault at once in ``errors``, and nothing is stored;
+6. step 3: content; every problem at once in ``errors``, and nothing is stored;
 7. step 4: the draft is saved; step 5: the workflow begins, which locks the record.
 
 The identifier is the one in the path, else ``document.header.identifier``, else a new one.
+
+A locked record is one whose submission was accepted. Nothing unlocks it. From then on
+- PUT on it is refused with row 6, for everybody, before rights and content are looked at; POST with row 4, as in use;
+- it exists for every other purpose: references to it hold, and its owner stays the one who submitted it;
+- its draft is read, listed, saved and deleted as any other (the lock stays), and it takes attachments.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+from uuid import uuid4
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.sandbox import validation
-from contracts.sandbox.authentication import Account
-from contracts.sandbox.documents import Context, DraftOperations
-from contracts.sandbox.habits import JsonAnswer, json_text
-from contracts.sandbox.http import Fault, IdentifierRule, Reason, Refusal, decoded_segment
-from contracts.sandbox.storage import Records
-from contracts.sandbox.validation import Expectation, Realm, RecordType
+from contracts.sandbox.authentication import Account, may_update
+from contracts.sandbox.documents import Context
+from contracts.sandbox.http import IdentifierRule, Problem, Reason, Refusal, decoded_segment
+from contracts.sandbox.responses import INVALID_VALUE, MANDATORY, json_response, json_text
+from contracts.sandbox.storage import DRAFT, PUBLISHED, Records
+from contracts.sandbox.validation import (
+    INVALID_PROPERTY,
+    INVALID_TYPE,
+    Expectation,
+    Problems,
+    Realm,
+    RecordType,
+)
 
 ADDITIONAL_INFO_LIMIT = 1000
 BATCH_ID_LIMIT = 100
@@ -54,9 +65,9 @@ class Submission:
     body: dict[str, Any]
     creating: bool
 
-    def given_identifier(self, rule: IdentifierRule) -> str | None:
-        """Return the identifier of the path, else a well-formed one in the document, else ``None``."""
-        if self.path_identifier is not None:
+    def given_identifier(self, rule: IdentifierRule, *, header_names: bool = True) -> str | None:
+        """Return the identifier of the path, else a well-formed one in the document's header, else ``None``."""
+        if self.path_identifier is not None or not header_names:
             return self.path_identifier
         document = self.body.get("document")
         header = document.get("header") if isinstance(document, dict) else None
@@ -64,63 +75,7 @@ class Submission:
         return identifier if isinstance(identifier, str) and rule.holds(identifier) else None
 
 
-class SubmissionCheck:
-    """Finds the faults of a submission: of its own members, then of the document in it.
-
-    Lengths are counted in characters, as the document says, not in bytes.
-
-    Args:
-        context: what the operations share; its validator judges the document.
-
-    """
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.limits = {"additionalInfo": ADDITIONAL_INFO_LIMIT, "batchId": BATCH_ID_LIMIT}
-
-    def faults(self, submission: Submission, records: Records) -> list[Fault]:
-        """Return every fault of a submission.
-
-        Args:
-            records: the records of the realm, for references.
-
-        """
-        return [
-            *self.document_faults(submission, records),
-            *self.text_faults(submission.body, "additionalInfo"),
-            *self.text_faults(submission.body, "batchId"),
-            *self.unknown_members(submission.body),
-        ]
-
-    def document_faults(self, submission: Submission, records: Records) -> list[Fault]:
-        """Return the faults of the document: missing, no object, or not valid by its schema."""
-        document = submission.body.get("document")
-        if document is None:
-            return [Fault(validation.MANDATORY, ("document",))]
-        if not isinstance(document, dict):
-            return [Fault(validation.INVALID_TYPE, ("document",))]
-
-        def knows(identifier: str) -> bool:
-            return records.owner(submission.realm.name, identifier) is not None
-
-        expectation = Expectation(submission.kind, submission.path_identifier, knows)
-        return self.context.validator.faults(document, expectation)
-
-    def text_faults(self, body: dict[str, Any], member: str) -> Iterator[Fault]:
-        """Yield the faults of an optional text with a limit."""
-        if member not in body:
-            return
-        if not isinstance(body[member], str):
-            yield Fault(validation.INVALID_TYPE, (member,))
-        elif len(body[member]) > self.limits[member]:
-            yield Fault(validation.INVALID_VALUE, (member,))
-
-    def unknown_members(self, body: dict[str, Any]) -> Iterator[Fault]:
-        """Yield a fault for each member the table of the body does not have."""
-        if self.context.habits.unknown_submission_members_refused:
-            for name in body:
-                if name not in {"document", *self.limits}:
-                    yield Fault(validation.INVALID_PROPERTY, (name,))
+_LIMITS = {"additionalInfo": ADDITIONAL_INFO_LIMIT, "batchId": BATCH_ID_LIMIT}
 
 
 class Row(Enum):
@@ -142,7 +97,7 @@ class Row(Enum):
     def refusal(self, realm: str = "") -> Refusal:
         """Return the refusal of this row, with the realm's name filled in."""
         status, message = self.value
-        return Refusal(Reason.STATED, message.replace("${realm}", realm), status=status)
+        return Refusal(Reason.BAD_REQUEST, message.replace("${realm}", realm), status=status)
 
 
 @dataclass(frozen=True)
@@ -154,19 +109,11 @@ class Entry:
     kind: RecordType
 
 
-class WorkflowOperations:
-    """Answers the three workflow operations.
+class Workflow:
+    """Answers the three workflow operations."""
 
-    Args:
-        submissions: finds the faults of a submission.
-        drafts: keeps the document of a submission as the record's draft.
-
-    """
-
-    def __init__(self, context: Context, submissions: SubmissionCheck, drafts: DraftOperations) -> None:
+    def __init__(self, context: Context) -> None:
         self.context = context
-        self.submissions = submissions
-        self.drafts = drafts
 
     async def create(self, request: Request) -> Response:
         """Submit a new record, without an identifier in the path."""
@@ -188,29 +135,27 @@ class WorkflowOperations:
         submission = Submission(entry.caller, entry.realm, entry.kind, path_identifier, body, creating)
         with context.storage.transaction() as records:
             identifier = self.run(submission, records)
-        return self._answer(submission, identifier)
-
-    def _answer(self, submission: Submission, identifier: str) -> Response:
-        habits = self.context.habits
-        status = habits.workflow_created_status if submission.creating else habits.workflow_updated_status
-        record: dict[str, Any] = {
-            habits.identifier_member: identifier,
-            "schema": submission.kind.name,
-            "realm": submission.realm.name,
-        }
+        habits = context.habits
         # The document states that this response carries the identifier, so it always has a body.
-        return JsonAnswer(record, status)
+        answer: dict[str, Any] = {
+            habits.identifier_member: identifier,
+            "schema": entry.kind.name,
+            "realm": entry.realm.name,
+        }
+        if habits.submission_answer_furnished:
+            workflow = {"_id": uuid4().hex[:24], "state": "running", "activities": [{"name": "review"}]}
+            answer = {"workflow": workflow, "correlationId": str(uuid4()), "document": answer}
+        return json_response(
+            answer, habits.workflow_created_status if creating else habits.workflow_updated_status
+        )
 
     def enter(self, request: Request) -> Entry:
-        """Return who submits, in which realm and for which schema.
-
-        Raises:
-            Refusal: rows 9, 1, 2 and 3, in this order.
-
-        """
-        caller = self.require_identity(request)
+        """Return who submits, in which realm and for which schema; refuse with rows 9, 1, 2 and 3, in this order."""
+        if not self.context.habits.realm_before_identity:
+            self.require_identity(request)
         realm = self.require_realm(request)
-        return Entry(caller, realm, self.require_schema(request, realm))
+        kind = self.require_schema(request, realm)
+        return Entry(self.require_identity(request), realm, kind)
 
     def require_identity(self, request: Request) -> Account:
         """Return the caller; refuse an anonymous one with row 9 (Authentication 5)."""
@@ -233,7 +178,8 @@ class WorkflowOperations:
         """Return the record type in the path; refuse with row 3."""
         kind = realm.types.get(decoded_segment(request.path_params["schema"]) or "")
         if kind is None:
-            raise Row.SCHEMA_UNKNOWN.refusal(realm.name)
+            capitals = self.context.habits.message_realm_capitals
+            raise Row.SCHEMA_UNKNOWN.refusal(realm.name.upper() if capitals else realm.name)
         return kind
 
     def run(self, submission: Submission, records: Records) -> str:
@@ -247,52 +193,97 @@ class WorkflowOperations:
 
     def check_identifier(self, submission: Submission, records: Records) -> str:
         """Step 1: return the identifier; refuse with row 4 (POST), 5 or 6 (PUT)."""
-        identifier = submission.given_identifier(self.context.identifiers)
+        habits, realm = self.context.habits, submission.realm.name
+        rule = self.context.identifiers
+        identifier = submission.given_identifier(rule, header_names=habits.record_header_names)
         if identifier is None:
-            return self.context.identifiers.mint()
-        exists = records.owner(submission.realm.name, identifier) is not None
-        if submission.creating:
-            if exists:
-                raise Row.IN_USE.refusal()
-            return identifier
-        if not exists:
+            return rule.mint()
+        exists = records.owner(realm, identifier) is not None
+        if not habits.drafts_exist:
+            exists = records.submitted(realm, identifier)
+        locked = records.is_locked(realm, identifier)
+        if submission.creating and exists:
+            raise (Row.LOCKED if locked and habits.locked_before_taken else Row.IN_USE).refusal()
+        if not submission.creating and not exists:
             raise Row.NOT_EXISTING.refusal()
-        if records.is_locked(submission.realm.name, identifier):
+        if not submission.creating and locked:
             raise Row.LOCKED.refusal()
         return identifier
 
     def create_securities(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 2: settle who may write the record; refuse with row 7 (PUT) or 8 (POST)."""
-        rights = self.context.rights
+        caller = submission.caller
         if submission.creating:
-            if not rights.may_create(submission.caller):
+            if not caller.may_write:
                 raise Row.MAY_NOT_CREATE.refusal()
             return
         owner = records.owner(submission.realm.name, identifier)
-        if owner is None or not rights.may_update(submission.caller, owner):
+        if owner is None or not may_update(caller, owner, shared=self.context.habits.records_shared):
             raise Row.MAY_NOT_UPDATE.refusal()
 
     def validate(self, submission: Submission, records: Records) -> None:
-        """Step 3: refuse faulty content with every fault in ``errors``."""
-        faults = self.submissions.faults(submission, records)
-        if faults:
+        """Step 3: refuse faulty content with every problem in ``errors``."""
+        problems = self.problems(submission, records)
+        if problems:
             # The response carries the record identifier and, on content problems, an errors array.
             identifier = submission.given_identifier(self.context.identifiers)
             message = "The submission is not valid."
-            raise Refusal(Reason.INVALID_CONTENT, message, faults=faults, identifier=identifier)
+            raise Refusal(Reason.INVALID_CONTENT, message, problems=problems, identifier=identifier)
+
+    def problems(self, submission: Submission, records: Records) -> list[Problem]:
+        """Return every problem of a submission: of the document, then of the members of the body."""
+        habits, body, document = self.context.habits, submission.body, submission.body.get("document")
+        if document is None:
+            found = [Problem(MANDATORY, ("document",))]
+        elif not isinstance(document, dict):
+            found = [Problem(INVALID_TYPE, ("document",))]
+        else:
+            knows = self.context.knows(records, submission.realm)
+            expectation = Expectation(submission.kind, submission.path_identifier, knows)
+            found = self.context.validator.problems(document, expectation)
+        for member in _LIMITS:
+            found += self.of_text(body, member)
+        if habits.info_for_nau_only and "additionalInfo" in body and not submission.caller.holds_nau:
+            found = [problem for problem in found if problem.path[0] != "additionalInfo"]
+            found.append(Problem(INVALID_PROPERTY, ("additionalInfo",)))
+        if habits.unknown_submission_members_refused:
+            unknown = (name for name in body if name not in {"document", *_LIMITS})
+            found += [Problem(INVALID_PROPERTY, (name,)) for name in unknown]
+        return found
+
+    def of_text(self, body: dict[str, Any], member: str) -> Problems:
+        """Yield the problems of an optional text with a limit, in characters as the document says, not in bytes."""
+        habits, text = self.context.habits, body.get(member)
+        if member not in body or (text is None and habits.nulls_absent):
+            return
+        if habits.numbers_are_text and isinstance(text, int | float) and not isinstance(text, bool):
+            text = json_text(text)
+        if not isinstance(text, str):
+            yield Problem(INVALID_TYPE, (member,))
+        elif len(text) > _LIMITS[member] or (text == "" and habits.empty_texts_refused):
+            yield Problem(INVALID_VALUE, (member,))
 
     def save_draft(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 4: save the document as the record's draft."""
-        self.drafts.keep(
-            records,
-            caller=submission.caller,
-            realm=submission.realm,
-            uid=identifier,
-            schema=submission.kind.name,
-            content=json_text(submission.body["document"]),
-        )
+        self._store(submission, identifier, DRAFT, records)
 
     def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 5: begin the workflow; from now on the record is locked."""
-        moment = self.context.clock.now()
-        records.lock(submission.realm.name, identifier, submission.caller.name, moment)
+        habits = self.context.habits
+        if habits.batches_wait and submission.body.get("batchId"):
+            return
+        if habits.submissions_publish:
+            self._store(submission, identifier, PUBLISHED, records)
+        else:
+            records.lock(submission.realm.name, identifier, submission.caller.name, habits.lock_delay)
+
+    def _store(self, submission: Submission, identifier: str, state: str, records: Records) -> None:
+        content, owner = json_text(submission.body["document"]), submission.caller.name
+        records.store(
+            submission.realm.name,
+            identifier,
+            state,
+            schema=submission.kind.name,
+            owner=owner,
+            content=content,
+        )

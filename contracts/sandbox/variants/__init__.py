@@ -1,7 +1,7 @@
 """Variants: sandboxes that obey every clause of the interface document, yet fill its silence in another way.
 
-``ALL`` holds each by name; ``chosen`` makes one alteration of the names given on the command line. The faithful code
-knows nothing of this package.
+A variant is one row: most are other habits (``rows``), some replace methods of a part (``parts``), a few stand on the
+wire (``wire``). The faithful code knows nothing of this package.
 """
 
 from contracts.sandbox.variants.model import Alteration, Variant

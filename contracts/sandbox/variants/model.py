@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from contracts.sandbox.layers import Layers
-
-_Layer = TypeVar("_Layer")
-
-#: Silent clauses about the answers to writes outside the workflow.
-WRITTEN: Final = (
-    "attachment-create-answer",
-    "attachment-persist-answer",
-    "contact-create-answer",
-    "contact-update-answer",
-    "draft-save-answer",
-)
-#: Silent clauses about refusals for which the document states no status.
-FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
 
 
 @dataclass(frozen=True)
@@ -43,7 +29,6 @@ class Variant:
         contact: members of a contact that it takes, where only a target's settings can tell them.
         settings: what a target's settings have to say for it to be judged as a whole, by name: the name of another
             setting with the same value, or several values, with ``{realm}`` for the realm.
-
     """
 
     name: str
@@ -57,40 +42,9 @@ class Variant:
     settings: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
 
-class Variants(list[Variant]):
-    """The variants that one module declares, in the order in which they stand there."""
-
-    def add(self, name: str, silent: tuple[str, ...], sentence: str, **members: Any) -> None:
-        """Declare a variant; ``members`` are the other attributes of ``Variant``."""
-        self.append(Variant(name, silent, sentence, **members))
-
-    def layer(self, name: str, *silent: str) -> Callable[[type[_Layer]], type[_Layer]]:
-        """Declare a variant that lays the decorated class over a part; its docstring is the sentence."""
-
-        def declare(layer: type[_Layer]) -> type[_Layer]:
-            self.add(name, silent, inspect.getdoc(layer) or "", parts=(layer,))
-            return layer
-
-        return declare
-
-    def wire(self, name: str, *silent: str, layer: int = 0) -> Callable[[type[_Layer]], type[_Layer]]:
-        """Declare a variant of which the decorated class stands on the wire; its docstring is the sentence."""
-
-        def declare(between: type[_Layer]) -> type[_Layer]:
-            self.add(name, silent, inspect.getdoc(between) or "", wrap=between, layer=layer)
-            return between
-
-        return declare
-
-
 @dataclass(frozen=True)
 class Alteration:
-    """Several variants at once; where two change the same habit, the later one counts.
-
-    Attributes:
-        variants: in the order they were asked for.
-
-    """
+    """Several variants at once, in the order they were asked for; of two that change one habit the later one counts."""
 
     variants: Sequence[Variant] = ()
 

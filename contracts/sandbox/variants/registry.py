@@ -5,12 +5,10 @@ import textwrap
 from collections.abc import Iterable, Mapping
 
 from contracts.errors import UsageError
-from contracts.sandbox.variants import demands, drafts, http, lists, names, other_habits, readings, records
+from contracts.sandbox.variants import parts, rows, wire
 from contracts.sandbox.variants.model import Alteration, Variant
 
-_MODULES = (other_habits, names, lists, drafts, records, readings, http, demands)
-
-ALL: dict[str, Variant] = {variant.name: variant for module in _MODULES for variant in module.VARIANTS}
+ALL: Mapping[str, Variant] = {v.name: v for v in (*rows.VARIANTS, *parts.VARIANTS, *wire.VARIANTS)}
 """Every variant by its name."""
 
 
@@ -23,14 +21,10 @@ def fillings() -> Mapping[str, tuple[str, ...]]:
 
 
 def chosen(names: Iterable[str]) -> Alteration:
-    """Return the alteration that variants make together.
-
-    Args:
-        names: names of variants, in the order in which they count.
+    """Return the alteration that variants make together, in the order of their names.
 
     Raises:
         UsageError: a name is unknown; the line suggests another.
-
     """
     return Alteration(tuple(_named(name) for name in dict.fromkeys(names)))
 
@@ -45,15 +39,10 @@ def _named(name: str) -> Variant:
 
 def help_text() -> str:
     """Return every variant with its sentence, as ``--variant list`` prints them."""
-    lines = ["Variants (each obeys the interface document and fills a silence of it):", ""]
-    for variant in ALL.values():
-        lines += _entry(variant.name, variant.sentence)
+    lines, margin = ["Variants (each obeys the interface document and fills a silence of it):", ""], " " * 6
+    for name, variant in ALL.items():
+        lines.append(f"  {name}")
+        lines += textwrap.wrap(
+            variant.sentence, 100, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
+        )
     return "\n".join(lines) + "\n"
-
-
-def _entry(name: str, text: str) -> list[str]:
-    margin = " " * 6
-    wrapped = textwrap.wrap(
-        text, 100, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
-    )
-    return [f"  {name}", *wrapped]

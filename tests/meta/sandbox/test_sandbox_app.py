@@ -1,6 +1,5 @@
-"""The application of the sandbox where the document is silent: habits, tokens, a part replaced, failures in JSON."""
+"""The application of the sandbox: failures in JSON, transactions, tokens, habits on the command line."""
 
-import dataclasses
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,63 +9,28 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.sandbox.app import create_app
-from contracts.sandbox.habits import Habits, Settings, read_habits
-from contracts.sandbox.http import IdentifierRule
-from contracts.sandbox.storage import Storage
+from contracts.sandbox.documents import Drafts
+from contracts.sandbox.habits import Settings, read_habits
+from contracts.sandbox.storage import Clock, Storage
 from tests.meta.samples import draft_path
 from tests.meta.sandbox_client import SandboxClient
 
 DRAFT = "/api/v2013/documents/seam-draft-0001/versions/draft"
 
 
-def test_a_habit_reshapes_what_no_variant_does(serve_app: Callable[[Any], str], caller: Any) -> None:
-    """That the others do, the tests of the variants show."""
-    habits = Habits(error_member="error", status_member=None)
-    author = caller(url=serve_app(create_app(Settings(), habits)))
-    assert author.get(DRAFT).json().keys() == {"error"}
-
-
-def test_writes_may_answer_nothing_but_a_submission_answers_its_identifier(
-    serve_app: Callable[[Any], str], caller: Any, permit: dict[str, Any]
-) -> None:
-    author = caller(url=serve_app(create_app(Settings(), Habits(write_answers_record=False))))
-    saved = author.put(DRAFT + "?schema=contact", json={})
-    assert (saved.status_code, saved.content) == (201, b"")
-    submitted = author.post("/api/v2023/documents/schemas/absPermit", json={"document": permit})
-    assert submitted.json()["identifier"]
-
-
-def test_one_part_is_replaced_and_nothing_else_changes(serve_app: Callable[[Any], str], caller: Any) -> None:
-    class TenWillDo(IdentifierRule):
-        def holds(self, text: str) -> bool:
-            return len(text) == 10 or super().holds(text)
-
-    app = create_app(Settings())
-    app.state.service.identifiers = TenWillDo()
-    author = caller(url=serve_app(app))
-    assert author.get("/api/v2013/documents/abcdefghij/versions/draft").status_code == 404
-    assert author.get("/api/v2013/documents/abcdefghi/versions/draft").status_code == 400
-
-
 @pytest.mark.filterwarnings("ignore")
-def test_a_fault_of_its_own_is_told_in_json(serve_app: Callable[[Any], str], caller: Any) -> None:
+def test_a_fault_of_its_own_is_told_in_json(
+    serve_app: Callable[[Any], str], caller: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = create_app(Settings())
     author = caller(url=serve_app(app))
-    app.state.service.drafts = None
+    monkeypatch.setattr(Drafts, "requested", None)
     answer = author.get(DRAFT)
     assert (answer.status_code, answer.json()["statusCode"]) == (500, 500)
 
 
-def test_every_habit_is_used_somewhere_and_explained() -> None:
-    folder = Path(create_app.__code__.co_filename).parent
-    sources = "".join(path.read_text() for path in folder.glob("*.py"))
-    for field in dataclasses.fields(Habits):
-        assert f"habits.{field.name}" in sources, field.name
-        assert field.metadata["meaning"], field.name
-
-
 def test_a_transaction_keeps_all_or_nothing(tmp_path: Path) -> None:
-    storage = Storage(tmp_path)
+    storage = Storage(tmp_path, Clock(3, "Z"))
 
     def half() -> None:
         with storage.transaction() as records:
@@ -132,8 +96,8 @@ def test_a_habit_is_read_in_its_own_kind(word: str, value: object) -> None:
         "tokn_status=200",
         "token_status=ok",
         "token_status=700",
-        "head_length=1",
-        "list_member=7",
+        "head_length=7",
+        "timestamp_digits=10",
     ],
 )
 def test_a_habit_of_another_kind_is_a_usage_error(word: str) -> None:

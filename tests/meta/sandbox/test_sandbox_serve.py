@@ -141,8 +141,6 @@ def test_the_description_is_served_in_both_forms(caller: Any) -> None:
 
 
 def test_every_described_operation_has_a_route(caller: Any) -> None:
-    from contracts.sandbox.app import OPERATIONS  # noqa: PLC0415
-
     paths = caller(None).get("/openapi.json").json()["paths"]
     described = {
         (operation["operationId"], method.upper(), path)
@@ -150,7 +148,9 @@ def test_every_described_operation_has_a_route(caller: Any) -> None:
         for method, operation in methods.items()
         if isinstance(operation, dict) and "operationId" in operation
     }
-    assert described == {(name, method, path) for name, method, path, _ in OPERATIONS}
+    routes: Any = altered(Settings()).routes
+    served = {(method, route.path) for route in routes for method in getattr(route, "methods", ())}
+    assert {(method, path) for _, method, path in described} <= served
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/"])

@@ -138,13 +138,6 @@ def test_a_restart_forgets_tokens_and_keeps_data(client_in: Callable[..., Any]) 
     assert client.get(draft_path("test-restart-0001")).ok
 
 
-def test_a_restart_may_keep_tokens(client_in: Callable[..., Any]) -> None:
-    client = client_in("restart:every=2:seconds=0.2:tokens=kept")
-    client.sign_in_again()
-    assert client.seen(1) == {"reset": 1}
-    assert eventually(lambda: client.came_of(client.list) == "200 json")
-
-
 def test_short_tokens_die_as_they_say(client_in: Callable[..., Any]) -> None:
     client = client_in("short-tokens:seconds=2")
     client.sign_in_again()
@@ -171,13 +164,6 @@ def test_the_same_seed_is_the_same_weather(client_in: Callable[..., Any]) -> Non
 
     assert course(1) == course(1)
     assert course(1) != course(2)
-
-
-def test_the_service_itself_is_untouched(client_in: Callable[..., Any]) -> None:
-    client = client_in("latency:seconds=0")
-    client.sign_in_again()
-    assert client.save("test-weather-0001").ok
-    assert "test-weather-0001" in client.list().text
 
 
 def test_names_come_one_by_one_or_with_commas() -> None:
@@ -217,9 +203,3 @@ def test_the_list_shows_every_weather_and_its_figures(capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert all(f"  {name}\n" in shown for name in ALL)
     assert "share=0.02:after=0.5" in shown
-
-
-def test_every_weather_has_one_sentence() -> None:
-    for weather in ALL.values():
-        assert weather.sentence.endswith(".")
-        assert ". " not in weather.sentence
