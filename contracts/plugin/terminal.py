@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -125,7 +126,8 @@ def _tell(reporter: pytest.TerminalReporter, config: pytest.Config, line: str) -
     if LAST_LINE in config.stash:
         config.stash[LAST_LINE](plain_line(line, _LONGEST_LINE))
     else:
-        reporter.write_line(f"verdict: {plain_line(line, _LONGEST_LINE)}")
+        # Behind what pytest says last of all, of a run that it was told to end.
+        config.add_cleanup(partial(reporter.write_line, f"verdict: {plain_line(line, _LONGEST_LINE)}"))
 
 
 def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:

@@ -87,6 +87,28 @@ def test_the_identifier_and_the_lock_count_before_the_rights(
     claim(clause).has_message(submit(first.operation, restricted, samples, identifier))
 
 
+@first_step(
+    "workflow-order-taken-before-validation",
+    "workflow-order-unknown-before-validation",
+    "workflow-order-locked-before-validation",
+)
+@contract(operations=[CREATE_NAMED, UPDATE], requests=1)
+def test_the_identifier_and_the_lock_count_before_rights_and_content_together(
+    author: Actor,
+    restricted: Actor,
+    records: WorkflowRecords,
+    samples: Samples,
+    claim: Claims,
+    clause: str,
+    first: First,
+) -> None:
+    """An account without rights that sends a faulty document learns first of the identifier, or of the lock."""
+    identifier = first.identifier_of(records)
+    records.relies_on(first.row, first.operation, author, identifier)
+    faulty = samples.faulty_submission(identifier)
+    claim(clause).has_message(submit(first.operation, restricted, samples, identifier, faulty))
+
+
 @contract("workflow-order-rights-before-validation", requests=2)
 def test_the_rights_count_before_the_content(
     restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
@@ -101,15 +123,18 @@ def test_the_rights_count_before_the_content(
     )
 
 
-@contract("workflow-order-realm-before-schema", requests=2)
+@contract("workflow-order-realm-before-schema", requests=3)
 def test_the_realm_counts_before_the_schema(
     author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
 ) -> None:
-    """A schema belongs to a realm, so an unknown realm is reported first."""
+    """A schema belongs to a realm, so an unknown realm is reported first, whatever the document is."""
     identifier, unknown = records.subject(operation), submissions.UNKNOWN_REALM
     records.relies_on(Row.REALM_UNKNOWN, operation, author, realm=unknown)
-    sent = submit(operation, author, samples, identifier, schema=submissions.UNKNOWN_SCHEMA, realm=unknown)
-    claim("workflow-order-realm-before-schema", operation).has_message(sent)
+    for document in (samples.submission(identifier), samples.faulty_submission(identifier)):
+        sent = submit(
+            operation, author, samples, identifier, document, schema=submissions.UNKNOWN_SCHEMA, realm=unknown
+        )
+        claim("workflow-order-realm-before-schema", operation).has_message(sent)
 
 
 @contract("workflow-order-schema-before-document", requests=1)
