@@ -49,7 +49,7 @@ def printed(program: Program) -> Printed:
     program.folder.mkdir()
     ended = program("run", "--clause", "draft-delete-spares-others", "--realm", "abs-dev", FAULT)
     assert ended.code == 1, ended
-    terminal = dict(re.findall(r"^   (explain|again|serve|by hand) +(.*)$", ended.out, re.MULTILINE))
+    terminal = dict(re.findall(r"^   (explain|again|by hand) +(.*)$", ended.out, re.MULTILINE))
     (page,) = (program.folder / "reports" / "latest" / "findings").glob("*.md")
     return Printed(
         terminal, re.findall(r"^```sh\n(.*?)\n```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
@@ -57,7 +57,7 @@ def printed(program: Program) -> Printed:
 
 
 def test_what_is_pasted_runs(program: Program, printed: Printed) -> None:
-    assert printed.terminal.keys() == {"explain", "again", "serve", "by hand"}
+    assert printed.terminal.keys() == {"explain", "again", "by hand"}
     for word, code in CODES.items():
         commands = printed.commands(word)
         assert commands, word

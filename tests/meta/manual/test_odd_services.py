@@ -27,7 +27,7 @@ def honest(ended: Ended, *codes: int) -> Ended:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contracts.session.retry.sleep", lambda _: None)
+    monkeypatch.setattr("contracts.session.breaker.sleep", lambda _: None)
 
 
 def after_sign_in(content: bytes) -> Respond:
