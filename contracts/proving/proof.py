@@ -33,7 +33,7 @@ from contracts.proving.plan import (
 from contracts.proving.processes import Ended, SideBySide, preload
 from contracts.proving.report import Report, put_between
 from contracts.proving.runs import CaseIndex, run_trial
-from contracts.proving.trials import FAITHFUL, Kind, Part, Result, Trial, function_of
+from contracts.proving.trials import FAITHFUL, Kind, Outcome, Part, Result, Trial, function_of
 from contracts.sandbox.faults import population
 
 #: Many times what the slowest trial takes alone, as other work may want the cores too.
@@ -238,8 +238,25 @@ class _Prover:
     def _run(
         self, trials: Sequence[Trial], follows: Callable[[Trial], Trial | None] = lambda _: None
     ) -> Iterator[Result]:
-        """Run trials, and those that follow where a fault was not found."""
-        queue: SideBySide[tuple[int, Trial]] = SideBySide(self._work, self._proof.jobs, _LONGEST_SECONDS)
+        """Run trials, and those that follow where a fault was not found; a service that was not judged runs again.
+
+        What is silent beside other trials on a busy machine says nothing of the suite: the second run has it alone.
+        """
+        unjudged = []
+        for result in self._side_by_side(trials, self._proof.jobs, follows):
+            if result.outcome is Outcome.NOT_JUDGED:
+                unjudged.append(result)
+            else:
+                yield result
+        alone = self._side_by_side([result.trial for result in unjudged], 1, follows)
+        for first, second in zip(unjudged, alone, strict=True):
+            second.first_run = first.why
+            yield second
+
+    def _side_by_side(
+        self, trials: Sequence[Trial], jobs: int, follows: Callable[[Trial], Trial | None]
+    ) -> Iterator[Result]:
+        queue: SideBySide[tuple[int, Trial]] = SideBySide(self._work, jobs, _LONGEST_SECONDS)
         for trial in trials:
             queue.add((next(self._numbers), trial))
         for ended in queue.results():
@@ -249,7 +266,8 @@ class _Prover:
                 queue.add((next(self._numbers), further_trial))
             elif not result.outcome.good and not result.trial.only:
                 where = ", ".join(result.trial.realms)
-                click.echo(f"{result.outcome}: {result.trial.shown} in {where}: {result.why}"[:_SHOWN])
+                click.echo(f"{result.outcome} in {where}: {result.why}"[:_SHOWN])
+                click.echo(f"  {result.trial.shown}")
             self._tell(queue.left)
             if further_trial is None:
                 yield result

@@ -83,6 +83,9 @@ class Report:
     def closing_lines(self) -> Iterator[str]:
         """What the command says at its end."""
         yield from (f"found nothing: {function}" for function in self.idle)
+        again = sum(bool(result.first_run) for result in self.results)
+        if again:
+            yield f"{many(again, 'service')} tried in a second run, alone; the report says why"
         parts = [
             f"{share.found} of {many(share.of, 'fault')} of the {name} found"
             for name, share in (("fixed set", self.fixed), ("draw", self.drawn))
@@ -101,6 +104,12 @@ class Report:
         yield ""
         yield from self._figures()
         yield from self._bad_rows()
+        for result in self.results:
+            if result.first_run:
+                yield ""
+                yield f"{result.trial.shown}: judged in a second run, alone; first: {result.first_run}"[
+                    :_LONGEST
+                ]
         yield from self._clause_rows()
         yield from _listed(
             "Rows of the fixed set whose run found clauses that are not theirs:", self._not_alone()

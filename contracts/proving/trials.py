@@ -134,6 +134,7 @@ class Result:
         wrong: What a run beside others, or one that was killed, changed or left.
         trouble: Why the trial says nothing; empty otherwise.
         confirmed: Whether the faithful service passes a case that found the fault; None when nobody looked.
+        first_run: Why the service was not judged beside other trials, where this is its second run, alone.
     """
 
     trial: Trial
@@ -153,6 +154,7 @@ class Result:
     wrong: tuple[str, ...] = ()
     trouble: str = ""
     confirmed: bool | None = None
+    first_run: str = ""
 
     @property
     def outcome(self) -> Outcome:
