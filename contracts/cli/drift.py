@@ -18,7 +18,6 @@ from contracts.cli.options import (
 )
 from contracts.errors import UsageError
 from contracts.evidence import observations
-from contracts.evidence.run_comparison import realms_of_operations
 from contracts.file_formats import plain
 from contracts.history import baseline as baselines
 from contracts.history.baseline import accept_facts, select_facts
@@ -113,7 +112,7 @@ def accept_command(**where: Any) -> int:
     if merged == seen.accepted_facts:
         click.echo(f"nothing to accept: {seen.path} says all that {seen.name} observed")
         return 0
-    baselines.write(seen.path, baselines.Baseline(seen.target, merged), realms_of_operations())
+    baselines.write(seen.path, baselines.Baseline(seen.target, merged))
     print_lines(change_lines(changes))
     new = sum(map(len, fresh.values()))
     if new:
@@ -140,7 +139,7 @@ def _load(
     seen = observations.read(folder)
     target = seen.target
     path = Path(baseline) if baseline else baselines.path_of(target)
-    accepted = baselines.read(path, realms_of_operations())
+    accepted = baselines.read(path)
     if accepted is not None and accepted.target != target:
         raise UsageError(
             f"{path} is the baseline of {accepted.target}, and {folder.name} was run on {target}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from msgspec import structs
 
 from contracts.checks.table import UNIVERSAL
 from contracts.cli.manual_commands import labelled
@@ -91,7 +92,7 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         "universal": clause.id in UNIVERSAL,
         "last_run": last,
         "history": {
-            realm: plain(trend) | {"line": f"  [{trend.strip}] {trend.since}"}
+            realm: structs.asdict(trend) | {"line": f"  [{trend.letters}] {trend.since}"}
             for (name, realm), trend in trends.items()
             if name == clause.id
         },

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from msgspec import structs
 
 from contracts.checks.table import UNIVERSAL
 from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError, suggestion
-from contracts.file_formats import plain
 from contracts.history.runs import FILE_NAME as HISTORY
 from contracts.history.runs import History, Trend, read, trends
 from contracts.interface.catalogue import Clause, Level, load_catalogue
@@ -242,9 +242,10 @@ def _trends(matters: Callable[[Trend], bool]) -> Callable[[Filters], Iterable[Ro
         wanted = {clause.id for clause in chosen.clauses()}
         target = chosen.target or next(iter(history.targets), "")
         series = _series(history, target, chosen.series)
-        for trend in trends(history, target, series=series).values():
-            if trend.clause in wanted and chosen.realm in (None, trend.realm) and matters(trend):
-                yield {**plain(trend), "trend": trend.strip, "since": trend.since, "series": series}
+        for (clause, realm), trend in trends(history, target, series).items():
+            if clause in wanted and chosen.realm in (None, realm) and matters(trend):
+                row: Row = {"clause": clause, "realm": realm, "trend": trend.letters, "since": trend.since}
+                yield row | structs.asdict(trend) | {"series": series}
 
     return rows
 

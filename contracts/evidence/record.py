@@ -1,46 +1,21 @@
-"""The record of a run: what its journals and `run.json` say, as plain data, and the words of a verdict.
-
-A journal says what one worker did, as append-only JSON lines. Every report is a function of the journals and
-`run.json`, so a journal holds facts only and is written once. The types that stand in these files as they are declare
-them too: `contracts.file_formats` reads data into them.
-"""
+"""The record of a run: what its journals and `run.json` say, as plain data, and the words of a verdict."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import IntEnum, StrEnum
-from importlib.metadata import version
-from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import IO, Annotated, Any, ClassVar, Final, Self
+from typing import Annotated, Any, Final
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
-from contracts.errors import SuiteError, UsageError
 from contracts.evidence.terms import Terms
-from contracts.exchanges.exchange import Exchange, ExchangeEntry
-from contracts.file_formats import (
-    PACKED,
-    Count,
-    FileName,
-    Moment,
-    Name,
-    OpenFormat,
-    Seconds,
-    Seed,
-    convert,
-    one_of,
-    parse,
-    read_bytes,
-    required_members,
-)
+from contracts.exchanges.exchange import Exchange
+from contracts.file_formats import Count, FileName, Moment, Name, OpenFormat, Seconds, Seed, one_of
 from contracts.interface.profiles import Profile
-from contracts.safe_text import encodable, finite
 from contracts.settings.target import target_in_words
 
 
@@ -193,27 +168,6 @@ class RunFacts:
         return self.environment.breaker or None
 
 
-class RunProcess(OpenFormat, frozen=True):
-    """The process of a run's controller."""
-
-    pid: Count
-    host: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunFile(RunFacts):
-    """`run.json` as a whole; reports are made from it and the journals, and later versions may add members.
-
-    The ledger of a `call` that left something has one with fewer members. `left` counts drafts that could not be
-    removed.
-    """
-
-    left: Count | UnsetType = UNSET
-    process: RunProcess | UnsetType = UNSET
-
-    rules: ClassVar[Mapping[str, Any]] = {"required": ["target", "base_url", "started", "finished"]}
-
-
 @dataclass(frozen=True, slots=True)
 class AssertionCount:
     """How often one case held or contradicted one clause on one operation."""
@@ -233,30 +187,29 @@ class Block:
     cause: str
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One case that ended, or that a worker died in (`outcome` error).
+class Case(OpenFormat, frozen=True, rename={"id": "case"}, kw_only=True):
+    """One case that ended, or that a worker died in (`outcome` error, no attempts).
 
     `deals`: what it tries is dealt out among the realms of the run, so that a clause may have its turn elsewhere.
     """
 
-    id: str
+    id: Name
     name: str
     doc: str
-    realm: str
-    clauses: tuple[str, ...]
-    operations: tuple[str, ...]
+    realm: Name
+    clauses: tuple[Name, ...]
+    operations: tuple[Name, ...]
     profile: str | None
     outcome: Verdict
     reason: str | None
     blocked_by: Block | None
-    attempts: int
-    started: str | None
-    seconds: float
-    requests: int
+    attempts: Count
+    started: Moment | None
+    seconds: Seconds
+    requests: Count
     assertions: tuple[AssertionCount, ...]
-    worker: str
     deals: bool = False
+    worker: str = ""
 
     @property
     def anywhere(self) -> str:
@@ -371,231 +324,3 @@ class RunRecord:
     def exchanges_of(self, case: str) -> tuple[Exchange, ...]:
         """Return the exchanges of a case in the order they were sent."""
         return tuple(exchange for exchange in self.exchanges.values() if exchange.case == case)
-
-
-Event = dict[str, Any]
-
-
-class StartEvent(OpenFormat, frozen=True):
-    """The first line of a journal; `run` is the token of its run."""
-
-    worker: Name
-    version: Name
-    at: Moment
-    run: Name | UnsetType = UNSET
-
-
-class EndEvent(OpenFormat, frozen=True):
-    """The last line of a journal that is whole; `events` counts the lines between."""
-
-    at: Moment
-    events: Count
-
-
-class BeginEvent(OpenFormat, frozen=True):
-    """A case that begins."""
-
-    case: Name
-    name: str
-    realm: Name
-    clauses: tuple[Name, ...]
-    operations: tuple[Name, ...]
-
-
-class CaseEvent(OpenFormat, frozen=True, rename={"id": "case"}):
-    """A case that ended."""
-
-    id: Name
-    name: str
-    doc: str
-    realm: Name
-    clauses: tuple[Name, ...]
-    operations: tuple[Name, ...]
-    profile: str
-    outcome: Verdict
-    reason: str | None
-    blocked_by: Block | None
-    attempts: Annotated[int, Meta(ge=1)]
-    started: Moment
-    seconds: Seconds
-    requests: Count
-    assertions: tuple[AssertionCount, ...]
-    deals: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FaultEvent:
-    """A fault of the environment that the run met."""
-
-    fault: str
-
-
-#: What each kind of event must carry; further members may come with any version.
-EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "start": StartEvent,
-        "begin": BeginEvent,
-        "case": CaseEvent,
-        "finding": SeenFinding,
-        "observation": Observation,
-        "exchange": ExchangeEntry,
-        "fault": FaultEvent,
-        "residue": Left,
-        "leftover": Left,
-        "untested": Untested,
-        "narrowed": Narrowed,
-        "end": EndEvent,
-    }
-)
-#: The members that each kind of event must have, by the kinds that cases and workers write.
-REQUIRED_FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
-    {kind: required_members(shape) for kind, shape in EVENTS.items() if kind not in {"start", "end"}}
-)
-
-# An exchange waits in the buffer for the end of its case; everything rarer goes to the file at once, so that
-# a worker that is killed leaves the name of the case it was in.
-_BUFFERED_KINDS = frozenset({"exchange", "observation"})
-
-
-class Journal:
-    """Writes one worker's journal; use it as a context manager.
-
-    Raises:
-        UsageError: the file exists already; a journal is never continued or overwritten.
-    """
-
-    def __init__(self, path: Path, worker: str, run: str = "") -> None:
-        self.worker: Final = worker
-        self._lock = threading.Lock()
-        self._events = 0
-        self._closed = False
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._file: IO[str] = path.open("x", encoding="ascii", newline="\n", buffering=1 << 16)
-        except FileExistsError as error:
-            raise UsageError(f"{path} exists already: choose a new reports folder, or remove it") from error
-        start = {"kind": "start", "worker": worker, "version": version("registry-contracts"), "at": utc_now()}
-        start |= {"run": run} if run else {}
-        self._file.write(_encode(start))
-        self._file.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def write(self, kind: str, **fields: Any) -> None:
-        """Append one event.
-
-        Args:
-            kind: a key of `REQUIRED_FIELDS`.
-            **fields: JSON-able data only; secrets are already out and bytes are base64 text.
-
-        Raises:
-            SuiteError: unknown kind, missing field, data that JSON cannot hold, or a journal already closed.
-        """
-        required = REQUIRED_FIELDS.get(kind)
-        if required is None:
-            raise SuiteError(f"journal: no event kind '{kind}'; known: {', '.join(sorted(REQUIRED_FIELDS))}")
-        if not required <= fields.keys():
-            missing = ", ".join(sorted(required - fields.keys()))
-            raise SuiteError(f"journal: an event of kind '{kind}' lacks {missing}")
-        line = _encode({"kind": kind, **fields})
-        with self._lock:
-            if self._closed:
-                raise SuiteError(f"journal: an event of kind '{kind}' came after the journal was closed")
-            self._file.write(line)
-            self._events += 1
-            if kind not in _BUFFERED_KINDS:
-                self._file.flush()
-
-    def flush(self) -> None:
-        """Hand everything written so far to the operating system."""
-        with self._lock:
-            self._file.flush()
-
-    def close(self) -> None:
-        """Write the closing line and close the file; closing twice is fine."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            self._file.write(_encode({"kind": "end", "at": utc_now(), "events": self._events}))
-            self._file.close()
-
-
-def journal_path(run_folder: Path, worker: str) -> Path:
-    """Return where the journal of `worker` stands, or is to stand, in a run folder; a large run's is packed."""
-    path = run_folder / f"journal-{worker}.jsonl"
-    packed = path.with_name(path.name + PACKED)
-    return packed if packed.exists() and not path.exists() else path
-
-
-def journals_in(run_folder: Path) -> list[Path]:
-    """Return every journal in a run folder, packed or not."""
-    pattern = journal_path(run_folder, "*").name
-    return sorted([*run_folder.glob(pattern), *run_folder.glob(pattern + PACKED)])
-
-
-def read_journal(path: Path) -> list[Event]:
-    """Read a journal back, a cut last line left out.
-
-    Returns:
-        The events in the order of writing, `start` first. A last event other than `end` means that the worker
-        did not finish; `is_closed` tells.
-    """
-    try:
-        lines = read_bytes(path).split(b"\n")
-    except FileNotFoundError as error:
-        raise UsageError(f"{path} is absent: the run folder is not complete") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    complete, cut = lines[:-1], lines[-1]
-    events = [_decode(path, number, line) for number, line in enumerate(complete, start=1)]
-    if events and events[0].get("kind") != "start":
-        raise UsageError(f"{path} is not a journal of this suite: its first line is not a 'start' event")
-    if not events and cut and not cut.startswith(b'{"kind":"start"'[: len(cut)]):
-        raise UsageError(f"{path} is not a journal of this suite")
-    return events
-
-
-def is_closed(events: list[Event]) -> bool:
-    """Tell whether a journal ends with its closing line and that line counts every event before it."""
-    if not events or events[-1].get("kind") != "end":
-        return False
-    return bool(events[-1].get("events") == len(events) - 2)
-
-
-def utc_now() -> str:
-    """Return the present moment as ISO 8601 in UTC, microseconds included."""
-    return datetime.now(UTC).isoformat()
-
-
-def _encode(event: Event) -> str:
-    # ASCII keeps lone surrogates and line separators of hostile bodies inside one line of valid text.
-    try:
-        return _ENCODER.encode(event) + "\n"
-    except ValueError:
-        return _ENCODER.encode(finite(event)) + "\n"
-    except TypeError as error:
-        raise SuiteError(f"journal: an event of kind '{event['kind']}' is not JSON-able: {error}") from error
-
-
-def _decode(path: Path, number: int, line: bytes) -> Event:
-    place = f"{path}, line {number}"
-    event = parse(line, place)
-    if b"\\ud" in line:
-        # No file in UTF-8 can hold a lone surrogate: from here on it is written as its escape.
-        event = encodable(event)
-    if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
-        raise UsageError(f"{place}: not an event (an object with a 'kind')")
-    if event["kind"] not in EVENTS:
-        raise UsageError(f"{place}: the kind of event '{event['kind']}' is not known to this version")
-    convert(event, EVENTS[event["kind"]], place)
-    return event
-
-
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

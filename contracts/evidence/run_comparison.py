@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -27,67 +27,44 @@ from contracts.history.drift import (
 )
 from contracts.history.runs import Entry, Seen, line_of, past_of, write_past
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
 
 
 def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
-    """Compare what a run observed with the baseline it was started with.
+    """Compare what a run observed with the baseline it was started with, as its folder says.
 
-    Args:
-        run_folder: where `contracts.history.baseline.keep` noted mode and baseline.
-
-    Returns:
-        The drift; `NO_DRIFT` for a folder without a note. Changes that do not touch the run's consumer are there,
-        but do not block.
+    Changes that do not touch the run's consumer are there, but do not block.
     """
-    note = load_drift_settings(run_folder, realms_of_operations())
-    if note is None or note.mode is Mode.OFF:
+    note = load_drift_settings(run_folder)
+    if note is None or note[0].mode is Mode.OFF:
         return NO_DRIFT
-    target = record.run.target
-    if note.baseline is None:
-        return DriftReport(note.mode, target, note.path)
-    seen = without_moved_faults(note.baseline.facts, facts_of(record))
-    changes = compare(note.baseline.facts, seen)
-    terms = record.run.terms
-    return DriftReport(
-        mode=note.mode,
-        target=target,
-        baseline=note.path,
-        known=True,
+    settings, baseline = note
+    report = DriftReport(settings.mode, record.run.target, settings.baseline, known=settings.known)
+    if baseline is None:
+        return report
+    seen = without_moved_faults(baseline.facts, facts_of(record))
+    changes = compare(baseline.facts, seen)
+    counts = record.run.terms.counts
+    return replace(
+        report,
         changes=changes,
-        unaccepted=sum(map(len, not_accepted_yet(note.baseline.facts, seen).values())),
+        unaccepted=sum(map(len, not_accepted_yet(baseline.facts, seen).values())),
         outside=frozenset(
             change
             for change in changes
-            if not any(terms.counts(change.clause, realm, change.operation) for realm in change.realms)
+            if not any(counts(change.clause, realm, change.operation) for realm in change.realms)
         ),
     )
 
 
-def realms_of_operations() -> dict[str, tuple[str, ...]]:
-    """Return the realms that have each operation."""
-    return {name: operation.realms for name, operation in load_description().operations.items()}
-
-
 FILE_NAME = "history-entry.json"
 _CLAUSES_NAMED: Final = 3
-#: What a run is said to be whose sandbox broke a clause, or had bad weather.
-ON_PURPOSE: Final = "the sandbox was broken on purpose"
 _BREAKING: Final = ("--defect", "--fault", "--weather")
 #: Options of pytest that leave cases out, or end a run before its last one.
 _NARROWING: Final = frozenset(
-    {
-        "--deselect",
-        "--ignore",
-        "--ignore-glob",
-        "--maxfail",
-        "--exitfirst",
-        "--first",
-        "--stepwise",
-        "--sw",
-    }
+    ["--deselect", "--ignore", "--ignore-glob", "--maxfail", "--exitfirst", "--first", "--stepwise", "--sw"]
 )
 _SHORT: Final = frozenset({"-k", "-m", "-x"})
+_SAYS_NOTHING: Final = frozenset({ExitCode.INTERRUPTED, ExitCode.USAGE, ExitCode.NOTHING_TESTED})
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
@@ -98,14 +75,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 
 
 def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
-    """Return a run as the history holds it.
-
-    Args:
-        name: what tells the run from all others, its folder's name.
-
-    Returns:
-        The entry. Clauses that went untested are left out: nothing was said of them.
-    """
+    """Return a run, by its folder's name, as the history holds it; nothing is said of clauses that went untested."""
     run = record.run
     by_id = {case.id: case for case in record.cases}
     cells: dict[str, dict[str, Seen]] = {}
@@ -144,35 +114,14 @@ def series_of(run: RunFacts) -> str:
 
 
 def is_comparable(run: RunFacts, verdict: RunVerdict) -> bool:
-    """Tell whether a run says how its target fares: whole, to its end, and without faults on purpose."""
-    return not run.interrupted and why_not_comparable(run.command, int(verdict.exit_code)) is None
-
-
-def why_not_comparable(command: str, exit_code: int) -> str | None:
-    """Return why a run does not say how its target fares, in words; None when it does.
-
-    Args:
-        exit_code: How it ended.
-    """
-    words = words_of(command)
-    if any(option in " ".join(words) for option in _BREAKING):
-        return ON_PURPOSE
-    narrowing = next(filter(_narrows, words), None)
-    if narrowing is not None:
-        return f"cases were left out ({narrowing})"
-    if exit_code == ExitCode.INTERRUPTED:
-        return "it was interrupted"
-    if exit_code == ExitCode.USAGE:
-        return "its settings or options could not be used"
-    return "it tested nothing" if exit_code == ExitCode.NOTHING_TESTED else None
-
-
-def words_of(command: str) -> list[str]:
-    """Return the words of a command as a shell reads them; none where it cannot be read."""
+    """Tell whether a run says how its target fares: to its end, with all cases, and without faults on purpose."""
     try:
-        return shlex.split(command)
+        words = shlex.split(run.command)
     except ValueError:
-        return []
+        words = []
+    on_purpose = any(option in " ".join(words) for option in _BREAKING)
+    ended_early = run.interrupted or verdict.exit_code in _SAYS_NOTHING
+    return not (on_purpose or ended_early or any(map(_narrows, words)))
 
 
 def _narrows(word: str) -> bool:
@@ -192,14 +141,7 @@ OFF: Final = "off"
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The baseline and the history of one run.
-
-    Attributes:
-        target: Name of the target.
-        mode: What drift from the baseline does.
-        baseline: File of accepted observations; it need not exist.
-        history: The history file; None when it is switched off.
-    """
+    """The baseline and the history of one run; `history` is None when it is switched off."""
 
     target: str
     mode: Mode
@@ -215,21 +157,14 @@ class Comparison:
             raise UsageError(f"--drift takes {', '.join(Mode)}, not '{drift}'")
         mode = Mode(drift or Mode.WARN)
         path = Path(baseline) if baseline else baselines.path_of(target)
-        if mode is not Mode.OFF and baselines.read(path, realms_of_operations()) is None and baseline:
+        if mode is not Mode.OFF and baselines.read(path) is None and baseline:
             raise UsageError(f"there is no baseline {path}; `registry-contracts drift accept` writes one")
         default = Path(history) if history else reports / runs.FILE_NAME
         return cls(target, mode, path, None if history == OFF else default)
 
     def note_in(self, folder: Path) -> list[str]:
-        """Write into a run folder what its reports compare with.
-
-        Returns:
-            A line for each damaged line of the history.
-
-        Raises:
-            UsageError: the baseline or the history cannot be read.
-        """
-        baselines.save_drift_settings(folder, self.mode, self.baseline, realms_of_operations())
+        """Write into a run folder what its reports compare with; return a line for each damaged one of the history."""
+        baselines.save_drift_settings(folder, self.mode, self.baseline)
         if self.history is None:
             return []
         history = runs.read(self.history)

@@ -12,29 +12,24 @@ import shutil
 from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
+from msgspec import structs
 
 from contracts.errors import UsageError
+from contracts.evidence.journal import Event, is_closed, journal_path, journals_in, read_journal
 from contracts.evidence.record import (
     Case,
-    CaseEvent,
-    Event,
     Left,
     Narrowed,
     Observation,
     RunFacts,
-    RunFile,
     RunRecord,
     SeenFinding,
     Untested,
     Verdict,
     distinct_records,
-    is_closed,
-    journal_path,
-    journals_in,
-    read_journal,
 )
 from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import Shape, convert, parse, read_bytes
@@ -261,14 +256,6 @@ def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
 
 def read_run_facts(run_folder: Path) -> RunFacts:
     """Read `run.json`."""
-    path, content = run_folder / RUN_FILE, _run_content(run_folder)
-    facts = convert(content, RunFacts, str(path))
-    for moment in filter(None, (facts.started, facts.finished)):
-        _moment(moment)
-    return facts
-
-
-def _run_content(run_folder: Path) -> Any:
     path = run_folder / RUN_FILE
     try:
         text = read_bytes(path)
@@ -276,38 +263,36 @@ def _run_content(run_folder: Path) -> Any:
         raise UsageError(f"{path} is absent: not a run folder, or the run was killed") from error
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    return encodable(parse(text, str(path)))
+    facts = convert(encodable(parse(text, str(path))), RunFacts, str(path))
+    for moment in filter(None, (facts.started, facts.finished)):
+        _moment(moment)
+    return facts
 
 
 def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Event]]) -> None:
-    token = convert(_run_content(run_folder), RunFile, str(run_folder / RUN_FILE)).token
     expected = {journal_path(run_folder, worker) for worker in run.expected_workers}
     for path in journals_in(run_folder):
         if path not in expected:
             raise UsageError(f"{path} does not belong to this run: run.json names no such worker")
-    for worker, events in journals.items():
-        path, start = journal_path(run_folder, worker), events[0] if events else None
-        if start is None:
-            continue
-        if start.get("worker") != worker:
-            raise UsageError(f"{path} is the journal of worker {start.get('worker')}, not {worker}")
-        if start.get("version") != run.versions.get("suite"):
+    for worker, (start, *_) in ((worker, events) for worker, events in journals.items() if events):
+        path = journal_path(run_folder, worker)
+        if start["worker"] != worker:
+            raise UsageError(f"{path} is the journal of worker {start['worker']}, not {worker}")
+        if start["version"] != run.versions.get("suite"):
             raise UsageError(
-                f"{path} was written by version {start.get('version')} of the suite, the run by another"
+                f"{path} was written by version {start['version']} of the suite, the run by another"
             )
         # Clocks may jump while a run goes on; its token tells it from others.
         named = start.get("run")
-        if token and named and named != token:
+        if run.token and named and named != run.token:
             raise UsageError(f"{path} does not belong to this run: it names another")
-        if not (token and named) and not _within(run, str(start.get("at"))):
+        if not (run.token and named) and not _within(run, start["at"]):
             raise UsageError(f"{path} does not belong to this run: it was started at another time")
 
 
 def _within(run: RunFacts, moment: str) -> bool:
     at = _moment(moment)
-    if at < _moment(run.started):
-        return False
-    return run.finished is None or at <= _moment(run.finished)
+    return _moment(run.started) <= at and (run.finished is None or at <= _moment(run.finished))
 
 
 def _moment(text: str) -> datetime:
@@ -351,15 +336,10 @@ def _problems(
 def _cases(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[Case]:
     ended = {event["case"] for events in journals.values() for event in _of_kind(events, "case")}
     for worker, events in journals.items():
-        yield from (_case(event, worker) for event in _of_kind(events, "case"))
+        yield from (structs.replace(case, worker=worker) for case in _events(events, "case", Case))
         for case in broken_off_cases(run, worker, events, ended):
             ended.add(case.id)
             yield case
-
-
-def _case(event: Event, worker: str) -> Case:
-    ended = msgspec.convert(event, CaseEvent)
-    return Case(**msgspec.structs.asdict(ended), worker=worker)
 
 
 def _events(events: Iterable[Event], kind: str, shape: type[Shape]) -> tuple[Shape, ...]:

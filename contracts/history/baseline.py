@@ -20,6 +20,7 @@ from contracts.errors import UsageError
 from contracts.file_formats import Format, Name, convert, read_bytes, read_file, write_file
 from contracts.history.drift import Mode
 from contracts.history.observed_facts import Change, Facts, Place, Value
+from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM
 
 FOLDER: Final = Path("baselines")
@@ -60,37 +61,22 @@ def path_of(target: str) -> Path:
     return FOLDER / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', target)}.yaml"
 
 
-def write(path: Path, baseline: Baseline, realms_of: Mapping[str, tuple[str, ...]]) -> None:
+def write(path: Path, baseline: Baseline) -> None:
     """Write a baseline file.
-
-    Args:
-        realms_of: operation to the realms that have it.
 
     Raises:
         UsageError: the file cannot be written.
     """
     realms = sorted({place.realm for place in baseline.facts} - {ANY_REALM})
-    nested: dict[str, dict[str, dict[str, dict[str, Value]]]] = defaultdict(
-        lambda: defaultdict(lambda: defaultdict(dict))
-    )
+    by_point: dict[tuple[str, str, str], dict[str, Value]] = defaultdict(dict)
     for place, facts in baseline.facts.items():
         for point, value in facts.items():
-            nested[place.clause][place.operation][point][place.realm] = value
-    content = {
-        "format": int(_FORMAT),
-        "target": baseline.target,
-        "realms": realms,
-        "facts": {
-            clause: {
-                operation: {
-                    point: _together(values, _concerned(realms_of.get(operation, ()), realms))
-                    for point, values in points.items()
-                }
-                for operation, points in operations.items()
-            }
-            for clause, operations in nested.items()
-        },
-    }
+            by_point[place.clause, place.operation, point][place.realm] = value
+    nested: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    for (clause, operation, point), values in by_point.items():
+        nested[clause][operation][point] = _together(values, _concerned(operation, realms))
+    content = {"format": int(_FORMAT), "target": baseline.target, "realms": realms}
+    content["facts"] = {clause: dict(operations) for clause, operations in nested.items()}
     text = _HEAD.format(baseline.target) + yaml.safe_dump(content, width=_WIDE, allow_unicode=True)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,14 +92,11 @@ def _together(values: Mapping[str, Value], concerned: Sequence[str]) -> Any:
     return next(iter(written.values())) if alike else written
 
 
-def read(path: Path, realms_of: Mapping[str, tuple[str, ...]]) -> Baseline | None:
-    """Read a baseline file.
-
-    Returns:
-        The baseline, or None when there is no such file.
+def read(path: Path) -> Baseline | None:
+    """Read a baseline file; None when there is no such file.
 
     Raises:
-        UsageError: the file cannot be read or used; one line that says what is wrong.
+        UsageError: it cannot be read or used; one line that says what is wrong.
     """
     try:
         text = read_bytes(path).decode("utf-8")
@@ -121,11 +104,29 @@ def read(path: Path, realms_of: Mapping[str, tuple[str, ...]]) -> Baseline | Non
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the baseline {path}: {error}") from error
-    return parse(text, str(path), realms_of)
+    return parse(text, str(path))
 
 
-def parse(text: str, shown: str, realms_of: Mapping[str, tuple[str, ...]]) -> Baseline:
+def parse(text: str, shown: str) -> Baseline:
     """Read the text of a baseline file; `shown` names it in messages."""
+    file = convert(_content(text, shown), BaselineFile, shown)
+    known = load_description().operations
+    facts: Facts = defaultdict(dict)
+    for clause, operations in file.facts.items():
+        for operation, points in convert(operations, _OfClause, f"{shown}: {clause}").items():
+            if operation not in known:
+                raise UsageError(f"{shown}: {clause}: there is no operation '{operation}'")
+            concerned = _concerned(operation, file.realms)
+            for point, value in points.items():
+                values = value if isinstance(value, Mapping) else dict.fromkeys(concerned, value)
+                for realm, said in values.items():
+                    ordered = tuple(sorted(said)) if isinstance(said, tuple) else said
+                    facts[Place(clause, operation, realm)][point] = ordered
+    return Baseline(file.target, dict(facts))
+
+
+def _content(text: str, shown: str) -> Any:
+    """The YAML of a baseline file."""
     try:
         # Nine lines of aliases of aliases stand for a thousand million values.
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, yaml.SafeLoader)):
@@ -142,25 +143,12 @@ def parse(text: str, shown: str, realms_of: Mapping[str, tuple[str, ...]]) -> Ba
             f"{shown} is no baseline of this version: it needs format: {_FORMAT}, target, realms and facts; "
             "`drift accept` writes one"
         )
-    file = convert(content, BaselineFile, shown)
-    facts: Facts = {}
-    for clause, content in file.facts.items():
-        for operation, points in convert(content, _OfClause, f"{shown}: {clause}").items():
-            if operation not in realms_of:
-                raise UsageError(f"{shown}: {clause}: there is no operation '{operation}'")
-            concerned = _concerned(realms_of[operation], file.realms)
-            for point, value in points.items():
-                values = value if isinstance(value, Mapping) else dict.fromkeys(concerned, value)
-                for realm, of_realm in values.items():
-                    place = Place(clause, operation, realm)
-                    facts.setdefault(place, {})[point] = (
-                        tuple(sorted(of_realm)) if isinstance(of_realm, tuple) else of_realm
-                    )
-    return Baseline(file.target, facts)
+    return content
 
 
-def _concerned(has: tuple[str, ...], realms: Collection[str]) -> list[str]:
+def _concerned(operation: str, realms: Collection[str]) -> list[str]:
     """Return the realms that a value given once stands for."""
+    has = load_description().operations[operation].realms
     return list(has) if has == (ANY_REALM,) else [realm for realm in has if realm in realms]
 
 
@@ -179,38 +167,24 @@ class DriftSettings(Format, frozen=True):
     known: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DriftComparison:
-    """What a run folder says about drift; `baseline` is None when there was no file at `path`."""
-
-    mode: Mode
-    path: str
-    baseline: Baseline | None
-
-
-def save_drift_settings(
-    run_folder: Path, mode: Mode, path: Path, realms_of: Mapping[str, tuple[str, ...]]
-) -> None:
+def save_drift_settings(run_folder: Path, mode: Mode, path: Path) -> None:
     """Note in a run folder how its drift is to be judged, and copy the baseline as it is now."""
-    exists = mode is not Mode.OFF and read(path, realms_of) is not None
+    exists = mode is not Mode.OFF and read(path) is not None
     if exists:
         (run_folder / BASELINE_FILE).write_text(path.read_text("utf-8"), "utf-8")
     write_file(run_folder / SETTINGS_FILE, DriftSettings(mode, path.as_posix(), exists), DriftSettings)
 
 
-def load_drift_settings(run_folder: Path, realms_of: Mapping[str, tuple[str, ...]]) -> DriftComparison | None:
-    """Read what `keep` noted; None for a folder where nothing was."""
+def load_drift_settings(run_folder: Path) -> tuple[DriftSettings, Baseline | None] | None:
+    """Read what was noted in a run folder, and the baseline that was there; None for a folder without a note."""
     try:
         settings = read_file(run_folder / SETTINGS_FILE, DriftSettings)
     except FileNotFoundError:
         return None
-    copy = run_folder / BASELINE_FILE
-    if not settings.known:
-        return DriftComparison(settings.mode, settings.baseline, None)
-    accepted = read(copy, realms_of)
-    if accepted is None:
-        raise UsageError(f"{copy} is absent: the run folder is not complete")
-    return DriftComparison(settings.mode, settings.baseline, accepted)
+    accepted = read(run_folder / BASELINE_FILE) if settings.known else None
+    if settings.known and accepted is None:
+        raise UsageError(f"{run_folder / BASELINE_FILE} is absent: the run folder is not complete")
+    return settings, accepted
 
 
 def select_facts(facts: Facts, clauses: Collection[str], realms: Collection[str]) -> Facts:
@@ -223,35 +197,18 @@ def select_facts(facts: Facts, clauses: Collection[str], realms: Collection[str]
 
 
 def accept_facts(accepted: Facts, seen: Facts, changes: Collection[Change]) -> Facts:
-    """Put what a run saw into what was accepted.
+    """Return what was accepted, with what a run saw and how that differs (`compare`) taken over.
 
-    Args:
-        seen: the facts of the run that are accepted now.
-        changes: how they differ (`compare`).
-
-    Returns:
-        The facts of the new baseline. What the run did not observe stays, and so does what is wider than the run
-        shows without contradicting it: a run sees a sample.
+    What the run did not observe stays, and so does what is wider than the run shows without contradicting it: a run
+    sees a sample. What stands inside a member that changed goes with it.
     """
     merged: Facts = {place: dict(values) for place, values in accepted.items()}
     for place, facts in seen.items():
-        facts_kept = merged.setdefault(place, {})
-        for point in _changed_at(place, changes):
-            _take_out(facts_kept, point)
-        for path, value in facts.items():
-            facts_kept.setdefault(path, value)
+        kept = merged.setdefault(place, {})
+        for change in changes:
+            if (change.clause, change.operation) == place[:2] and place.realm in change.realms:
+                inside = (f"{change.point}.", f"{change.point}[")
+                for path in [path for path in kept if path == change.point or path.startswith(inside)]:
+                    del kept[path]
+        merged[place] = facts | kept
     return {place: values for place, values in sorted(merged.items()) if values}
-
-
-def _changed_at(place: Place, changes: Collection[Change]) -> list[str]:
-    return [
-        change.point
-        for change in changes
-        if (change.clause, change.operation) == place[:2] and place.realm in change.realms
-    ]
-
-
-def _take_out(facts: dict[str, Value], point: str) -> None:
-    """Remove a fact and those of members inside it, which went or changed with it."""
-    for path in [path for path in facts if path == point or path.startswith((f"{point}.", f"{point}["))]:
-        del facts[path]

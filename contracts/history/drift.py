@@ -214,14 +214,14 @@ class DriftCause:
     changes: tuple[Change, ...]
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> str:
         """What changed in all of them."""
-        return Kind(self.changes[0].change)
+        return self.changes[0].change
 
     @property
     def severity(self) -> Severity:
         """Whether clients may break."""
-        return self.kind.severity
+        return self.changes[0].severity
 
     @property
     def realms(self) -> tuple[str, ...]:
@@ -229,15 +229,11 @@ class DriftCause:
         return tuple(sorted({realm for change in self.changes for realm in change.realms}))
 
     @property
-    def clauses(self) -> tuple[str, ...]:
-        """The clauses that leave it open, each once."""
-        return tuple(dict.fromkeys(change.clause for change in self.changes))
-
-    @property
     def says(self) -> str:
         """Where something changed, how, and the clauses that leave it open."""
         operations = dict.fromkeys(change.operation for change in self.changes if change.operation)
-        return f"{', '.join(operations) or 'the service'}: {self.changes[0].says} ({', '.join(self.clauses)})"
+        clauses = dict.fromkeys(change.clause for change in self.changes)
+        return f"{', '.join(operations) or 'the service'}: {self.changes[0].says} ({', '.join(clauses)})"
 
 
 def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:

@@ -230,8 +230,6 @@ def _add_line(path: Path, entry: Entry) -> None:
 
 #: Runs over which flips are counted.
 WINDOW: Final = 20
-
-
 #: Verdicts in one letter; an error of the suite is `E`.
 _LETTERS: Final = {
     "pass": "p",
@@ -243,26 +241,22 @@ _LETTERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
-    """One clause in one realm over the runs on a target.
+class Trend(Format, array_like=True, frozen=True):
+    """One clause in one realm over the runs of a series.
 
     Attributes:
         last_green: start of the latest run kept in which it held; None: of none.
         red_since: start of the first run of those that contradict it without a green one between; None: not red.
         flips: changes between green and red over the latest `WINDOW` runs that were either.
-        verdicts: of the latest runs that judged it, oldest first.
-        requests, seconds: per run, of its cases, averaged over the same runs.
+        runs: of the latest `WINDOW`, those that judged it.
+        letters: their verdicts from old to new, a letter each.
     """
 
-    clause: str
-    realm: str
-    last_green: str | None
-    red_since: str | None
-    flips: int
-    verdicts: tuple[str, ...]
-    requests: float
-    seconds: float
+    last_green: Moment | None = None
+    red_since: Moment | None = None
+    flips: Count = 0
+    runs: Count = 0
+    letters: str = ""
 
     @property
     def flaky(self) -> bool:
@@ -270,56 +264,37 @@ class Trend:
         return self.flips > 1
 
     @property
-    def strip(self) -> str:
-        """Its verdicts, a letter each, from old to new."""
-        return "".join(_LETTERS.get(verdict, "E") for verdict in self.verdicts)
-
-    @property
     def since(self) -> str:
         """Since when it is red, and when it was green last."""
-        red = f"red since {_day(self.red_since)}, " if self.red_since else ""
+        red = f"red since {_minute(self.red_since)}, " if self.red_since else ""
         return red + (
-            f"last green {_day(self.last_green)}" if self.last_green else "not green in the runs kept"
+            f"last green {_minute(self.last_green)}" if self.last_green else "not green in the runs kept"
         )
 
 
-def trends(
-    history: History, target: str, window: int = WINDOW, series: str | None = None
-) -> dict[tuple[str, str], Trend]:
-    """Return the trend of each clause and realm that a run of a series on a target judged, by clause and realm.
-
-    Args:
-        series: the one that was run last unless given.
-    """
+def trends(history: History, target: str, series: str | None = None) -> dict[tuple[str, str], Trend]:
+    """Return the trend of each clause and realm that a series judged: the one that was run last unless given."""
     series = series or next(iter(history.series_of(target)), "")
-    judged: dict[tuple[str, str], list[tuple[str, Seen]]] = defaultdict(list)
+    judged: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for entry in history.of(target, series):
         for clause, realms in entry.cells.items():
             for realm, seen in realms.items():
-                judged[clause, realm].append((entry.started, seen))
-    return {place: _trend(*place, runs, window) for place, runs in sorted(judged.items())}
+                judged[clause, realm].append((entry.started, seen.verdict))
+    return {place: _trend(runs) for place, runs in sorted(judged.items())}
 
 
-def _trend(clause: str, realm: str, judged: Sequence[tuple[str, Seen]], window: int) -> Trend:
+def _trend(judged: Sequence[tuple[str, str]]) -> Trend:
     last_green: str | None = None
     red_since: str | None = None
-    for started, seen in judged:
-        if seen.verdict in GREEN:
+    for started, verdict in judged:
+        if verdict in GREEN:
             last_green, red_since = started, None
-        elif seen.verdict in RED:
+        elif verdict in RED:
             red_since = red_since or started
-    firm = [seen.verdict in RED for _, seen in judged if seen.verdict in RED | GREEN][-window:]
-    latest = [seen for _, seen in judged[-window:]]
-    return Trend(
-        clause=clause,
-        realm=realm,
-        last_green=last_green,
-        red_since=red_since,
-        flips=sum(one is not other for one, other in pairwise(firm)),
-        verdicts=tuple(seen.verdict for seen in latest),
-        requests=sum(seen.requests for seen in latest) / len(latest),
-        seconds=sum(seen.seconds for seen in latest) / len(latest),
-    )
+    firm = [verdict in RED for _, verdict in judged if verdict in RED | GREEN][-WINDOW:]
+    flips = sum(one is not other for one, other in pairwise(firm))
+    letters = "".join(_LETTERS.get(verdict, "E") for _, verdict in judged[-WINDOW:])
+    return Trend(last_green, red_since, flips, len(letters), letters)
 
 
 PAST_FILE_NAME: Final = "past.json"
@@ -339,35 +314,26 @@ class PastRun(Format, frozen=True):
     counts: Mapping[str, Count]
 
 
-class Since(Format, array_like=True, frozen=True):
-    """A clause in a realm before this run: starts of runs (last green, red since), flips, and runs that judged it."""
-
-    last_green: Moment | None = None
-    red_since: Moment | None = None
-    flips: Count = 0
-    runs: Count = 0
-
-
 class Past(Format, frozen=True):
-    """The runs before this one on its target, oldest first, and what they said by clause id and realm."""
+    """The runs before this one of its series, and what they said by clause id and realm."""
 
     runs: Annotated[tuple[PastRun, ...], Meta(description="Oldest first.")] = ()
-    cells: Mapping[str, Mapping[str, Since]] = {}
+    cells: Mapping[str, Mapping[str, Trend]] = {}
     format: Literal[1] = 1
 
-    def since(self, clause: str, realm: str) -> Since:
+    def of(self, clause: str, realm: str) -> Trend:
         """Return what is known of a clause in a realm; all empty when no earlier run judged it."""
-        return self.cells.get(clause, {}).get(realm, Since())
+        return self.cells.get(clause, {}).get(realm, Trend())
 
     def describe(self, clause: str, realm: str) -> str:
         """Say of a clause that is contradicted now since when it is, in a few words; empty without any history."""
         if not self.runs:
             return ""
-        before = self.since(clause, realm)
-        green = f"last green {_day(before.last_green)}" if before.last_green else "not green before"
-        flips = f"; changed {before.flips} times lately" if before.flips > 1 else ""
+        before = self.of(clause, realm)
+        green = f"last green {_minute(before.last_green)}" if before.last_green else "not green before"
+        flips = f"; changed {before.flips} times lately" if before.flaky else ""
         if before.red_since:
-            return f"red since {_day(before.red_since)}, {green}{flips}"
+            return f"red since {_minute(before.red_since)}, {green}{flips}"
         return f"new in this run, {green}{flips}" if before.runs else "not judged in earlier runs"
 
 
@@ -377,10 +343,9 @@ def past_of(history: History, target: str, series: str) -> Past:
         PastRun(e.run, e.started, e.profile, e.verdict, e.requests, e.seconds, e.counts)
         for e in history.of(target, series)
     )
-    cells: dict[str, dict[str, Since]] = {}
-    for (clause, realm), trend in trends(history, target, series=series).items():
-        since = Since(trend.last_green, trend.red_since, trend.flips, len(trend.verdicts))
-        cells.setdefault(clause, {})[realm] = since
+    cells: dict[str, dict[str, Trend]] = defaultdict(dict)
+    for (clause, realm), trend in trends(history, target, series).items():
+        cells[clause][realm] = trend
     return Past(runs[-SHOWN_RUNS:], cells)
 
 
@@ -399,5 +364,5 @@ def read_past(folder: Path) -> Past:
         return Past()
 
 
-def _day(moment: str | None) -> str:
+def _minute(moment: str | None) -> str:
     return (moment or "").replace("T", " ")[:16]

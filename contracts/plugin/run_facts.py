@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.record import journal_path
+from contracts.evidence.journal import journal_path
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with

@@ -15,7 +15,8 @@ from typing import Any, Final
 import pytest
 
 from contracts.errors import RegistryContractsError, UsageError
-from contracts.evidence.record import ExitCode, Verdict, utc_now
+from contracts.evidence.journal import utc_now
+from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.run_comparison import Comparison
 from contracts.evidence.run_folder import point_latest, prune
 from contracts.evidence.verdicts import RunVerdict

@@ -15,7 +15,7 @@ import pytest
 from contracts.cases.rights import Rights
 from contracts.checks.outcomes import Attempt
 from contracts.errors import breakdown
-from contracts.evidence.record import Journal, journal_path
+from contracts.evidence.journal import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session import used_up

@@ -236,7 +236,7 @@ def _cards(cards: Sequence[Card], past: Past, limits: Limits) -> Iterator[ShownC
         size = sum(len(text.request) + len(text.response) for text in texts)
         fits = size <= left
         left -= size if fits else 0
-        histories = [past.since(finding.clause, finding.realm) for finding in card.cause.findings]
+        histories = [past.of(finding.clause, finding.realm) for finding in card.cause.findings]
         words = {
             past.describe(finding.clause, finding.realm): finding.realm for finding in card.cause.findings
         }
@@ -270,9 +270,9 @@ def _runs(record: RunRecord, verdict: RunVerdict, past: Past) -> list[PastRun]:
 def _flaky(past: Past) -> list[tuple[str, str, int]]:
     """Clauses that came and went in earlier runs, with their realms and how often."""
     places = [
-        (clause, realm, since.flips)
+        (clause, realm, trend.flips)
         for clause, realms in past.cells.items()
-        for realm, since in realms.items()
-        if since.flips > 1
+        for realm, trend in realms.items()
+        if trend.flaky
     ]
     return sorted(places, key=lambda place: (-place[2], *place[:2]))[:_FLAKY_AT_MOST]

@@ -10,7 +10,8 @@ from typing import Final
 
 from contracts.errors import RegistryContractsError, UsageError, breakdown
 from contracts.evidence import observations, run_comparison
-from contracts.evidence.record import RunRecord, journals_in
+from contracts.evidence.journal import journals_in
+from contracts.evidence.record import RunRecord
 from contracts.evidence.run_comparison import drift_of
 from contracts.evidence.run_folder import LATEST, collect, point_latest
 from contracts.evidence.verdicts import RunVerdict, judge

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from contracts.evidence.record import Journal, utc_now
+from contracts.evidence.journal import Journal, utc_now
 
 NO_BODY: Mapping[str, Any] = {"text": None, "base64": None, "size": 0, "sha256": "0" * 64, "truncated": False}
 #: Numbers of the exchanges of each journal.

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from contracts.evidence.journal import EVENTS
 from contracts.evidence.observations import ObservationsFile
-from contracts.evidence.record import EVENTS, RunFile
+from contracts.evidence.record import RunFacts
 from contracts.file_formats import schema_of
 from contracts.history.baseline import DriftSettings
 from contracts.history.observed_facts import Change
@@ -55,7 +56,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
         "What a run saw where the interface document is silent", ObservationsFile
     ),
     "past": lambda: schema_of("past.json: what earlier runs on the target said, as this run knew it", Past),
-    "run": lambda: schema_of("run.json: the run as a whole, as its controller knows it", RunFile),
+    "run": lambda: schema_of("run.json: the run as a whole, as its controller knows it", RunFacts),
     "swept": lambda: schema_of("What a sweep did about one killed run", SweptFile),
     "trial": lambda: schema_of("One line of trials.jsonl: one trial of a proof", Result),
     "verdict": lambda: schema_of("The verdict of a run of the contract suite", VerdictFile),

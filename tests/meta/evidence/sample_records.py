@@ -62,7 +62,7 @@ def case(name: str, outcome: Verdict, **changes: Any) -> Case:
         assertions=(),
         worker="main",
     )
-    return replace(plain, **changes)
+    return structs.replace(plain, **changes)
 
 
 def seen_finding(by: Case, **changes: Any) -> SeenFinding:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.record import Journal, Verdict, is_closed, journal_path, read_journal
+from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
+from contracts.evidence.record import Verdict
 from contracts.evidence.run_folder import collect
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 

@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from contracts.evidence.accepted import DeviationState
 from contracts.evidence.findings import Standing, finding_id
@@ -135,7 +136,7 @@ def test_no_clause_passes_without_an_assertion(outcome: Verdict, level: Level) -
 @pytest.mark.parametrize(("deals", "code"), [(True, 0), (False, 6)])
 def test_a_clause_that_a_case_deals_out_is_judged_where_it_had_its_turn(deals: bool, code: int) -> None:
     here = case("deals", "pass", held=1, deals=deals)
-    there = replace(here, id="t.py::deals[bch-dev]", realm="bch-dev", assertions=())
+    there = structs.replace(here, id="t.py::deals[bch-dev]", realm="bch-dev", assertions=())
     run = record(here, there, realms=(REALM, "bch-dev"), strict=True)
     verdict = judge(run, [replace(clause(), realms=run.run.realms)])
     assert verdict.exit_code == code
@@ -143,7 +144,7 @@ def test_a_clause_that_a_case_deals_out_is_judged_where_it_had_its_turn(deals: b
 
 
 def test_a_universal_check_does_not_share_the_fate_of_its_host() -> None:
-    host = replace(STUCK_HALFWAY, clauses=("other",))
+    host = structs.replace(STUCK_HALFWAY, clauses=("other",))
     verdict = judge(record(host), [clause(), clause("other")])
     assert {cell.clause.id: cell.verdict for cell in verdict.cells} == {"c": "pass", "other": "inconclusive"}
 
@@ -162,7 +163,7 @@ def test_a_universal_check_does_not_share_the_fate_of_its_host() -> None:
         (record(PASSED, BROKEN, STUCK), 3, "the suite broke in 1 case"),
         (record(PASSED, problems=("the run has no closing record",)), 3, "no closing record"),
         (record(FAILED), 3, "wrote no confirmed finding"),
-        (record(replace(PASSED, clauses=("c", "unheard-of"))), 3, "unheard-of"),
+        (record(structs.replace(PASSED, clauses=("c", "unheard-of"))), 3, "unheard-of"),
         (record(STUCK), 6, "c in abs-dev: 503 from the gateway"),
         (record(PASSED, environment=Environment(breaker="20 faults in a row")), 6, "20 faults in a row"),
         (record(), 5, "no assertion was reached by 0 cases"),
@@ -210,8 +211,8 @@ def test_what_a_finding_does_depends_on_level_and_confirmation() -> None:
 
 
 def test_a_blocked_case_leads_to_the_finding_that_blocked_it() -> None:
-    blocked = replace(STUCK, blocked_by=Block("getDraft", REALM, "getDraft gives nothing"))
-    unrelated = replace(STUCK_HALFWAY, blocked_by=Block("saveDraft", REALM, "no rights"))
+    blocked = structs.replace(STUCK, blocked_by=Block("getDraft", REALM, "getDraft gives nothing"))
+    unrelated = structs.replace(STUCK_HALFWAY, blocked_by=Block("saveDraft", REALM, "no rights"))
     verdict = judged(record(FAILED, blocked, unrelated, findings=(finding(FAILED),)))
     assert verdict.blocked == {blocked.id: verdict.findings[0].id}
 

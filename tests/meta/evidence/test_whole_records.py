@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.record import Journal, journal_path, utc_now
+from contracts.evidence.journal import Journal, journal_path, utc_now
 from contracts.evidence.run_folder import collect
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 

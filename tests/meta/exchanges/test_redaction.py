@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from contracts.evidence.record import Journal, read_journal
+from contracts.evidence.journal import Journal, read_journal
 from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Headers
 from contracts.exchanges.redaction import (
     KEPT_BODY,

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.run_comparison import realms_of_operations
 from contracts.history import baseline
 from contracts.history.baseline import accept_facts, select_facts
 from contracts.history.drift import compare
 from contracts.history.observed_facts import Facts, Place, Value
 
-REALMS_OF = realms_of_operations()
 AWKWARD = (
     "true",
     "null",
@@ -37,7 +35,7 @@ def facts(clause: str = "list-envelope", *realms: str, **values: Value) -> Facts
 
 
 def write(path: Path, content: Facts, target: str = "sandbox") -> str:
-    baseline.write(path, baseline.Baseline(target, content), REALMS_OF)
+    baseline.write(path, baseline.Baseline(target, content))
     return path.read_text("utf-8")
 
 
@@ -46,7 +44,7 @@ def test_any_text_reads_back_as_it_was_written(tmp_path: Path) -> None:
         "list-envelope", "abs-dev", **{text or "empty": text for text in AWKWARD}, all=AWKWARD[:1]
     )
     write(tmp_path / "b.yaml", content, "no: such # target")
-    assert baseline.read(tmp_path / "b.yaml", REALMS_OF) == baseline.Baseline("no: such # target", content)
+    assert baseline.read(tmp_path / "b.yaml") == baseline.Baseline("no: such # target", content)
 
 
 def test_realms_that_agree_share_a_line_and_one_change_is_one_line_of_a_diff(tmp_path: Path) -> None:
@@ -72,7 +70,7 @@ def test_realms_that_agree_share_a_line_and_one_change_is_one_line_of_a_diff(tmp
 def test_what_cannot_be_used_is_one_line(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "b.yaml").write_text(text, "utf-8")
     with pytest.raises(UsageError) as refused:
-        baseline.read(tmp_path / "b.yaml", REALMS_OF)
+        baseline.read(tmp_path / "b.yaml")
     assert why in str(refused.value)
     assert "\n" not in str(refused.value)
 

@@ -10,12 +10,12 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.evidence.record import AssertionCount, ExitCode, Verdict
-from contracts.evidence.run_comparison import realms_of_operations
 from contracts.evidence.verdicts import judge
 from contracts.history.baseline import (
     BASELINE_FILE,
     SETTINGS_FILE,
     Baseline,
+    DriftSettings,
     load_drift_settings,
     save_drift_settings,
     write,
@@ -27,7 +27,6 @@ from tests.meta.evidence.sample_records import case, run_facts, run_record
 from tests.meta.program import Ended, Program, RunCommand
 from tests.meta.schemas import misfits
 
-REALMS_OF = realms_of_operations()
 CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Content.", realms=("abs-dev",))
 FILE = Path("baselines") / "sandbox.yaml"
 
@@ -68,20 +67,20 @@ def test_only_breaking_drift_fails_a_run_that_asked_for_it(drift: DriftReport, c
 def test_a_run_keeps_the_baseline_it_was_started_with_and_an_altered_note_is_told(tmp_path: Path) -> None:
     folder, path = tmp_path / "run", tmp_path / "b.yaml"
     folder.mkdir()
-    assert load_drift_settings(folder, REALMS_OF) is None
+    assert load_drift_settings(folder) is None
     baseline = Baseline("sandbox", saved("201"))
-    write(path, baseline, REALMS_OF)
-    save_drift_settings(folder, Mode.FAIL, path, REALMS_OF)
+    write(path, baseline)
+    save_drift_settings(folder, Mode.FAIL, path)
     path.unlink()
-    note = load_drift_settings(folder, REALMS_OF)
+    note = load_drift_settings(folder)
     assert note is not None
-    assert (note.mode, note.path, note.baseline) == (Mode.FAIL, path.as_posix(), baseline)
+    assert note == (DriftSettings(Mode.FAIL, path.as_posix(), known=True), baseline)
     (folder / BASELINE_FILE).unlink()
     with pytest.raises(UsageError, match=BASELINE_FILE):
-        load_drift_settings(folder, REALMS_OF)
+        load_drift_settings(folder)
     (folder / SETTINGS_FILE).write_text('{"mode": "loud"}', "utf-8")
     with pytest.raises(UsageError, match="mode: Invalid"):
-        load_drift_settings(folder, REALMS_OF)
+        load_drift_settings(folder)
 
 
 def test_the_command_shows_drift_and_accepts_it(run_command: RunCommand, latest: Callable[..., Path]) -> None:

@@ -106,7 +106,7 @@ def test_green_and_red_are_told_from_neither(
     found = trends(History(runs), "sandbox")[PLACE]
     assert found.last_green == (made_run(green).started if green else None)
     assert found.red_since == (made_run(red).started if red else None)
-    assert (found.flips, found.flaky, found.requests, found.seconds) == (flips, flips > 1, 4.0, 0.25)
+    assert (found.flips, found.flaky) == (flips, flips > 1)
 
 
 def test_targets_and_series_are_kept_apart(made_run: Made) -> None:

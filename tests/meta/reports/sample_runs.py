@@ -8,13 +8,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from contracts.evidence.record import Journal, journal_path, utc_now
+from contracts.evidence.journal import Journal, journal_path, utc_now
 from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
 from contracts.file_formats import plain
 from contracts.history.baseline import Baseline
 from contracts.history.baseline import write as write_baseline
 from contracts.history.observed_facts import Place
-from contracts.history.runs import Past, PastRun, Since, write_past
+from contracts.history.runs import Past, PastRun, Trend, write_past
 from contracts.interface.catalogue import Clause, Level
 from tests.meta.journal_events import message, write_ending, write_exchange, write_finding, write_run_file
 
@@ -182,7 +182,7 @@ def past_runs(clause_: str) -> Past:
             start=1,
         )
     )
-    since = Since("2026-01-03T10:00:00+00:00", "2026-01-05T10:00:00+00:00", 3, 5)
+    since = Trend("2026-01-03T10:00:00+00:00", "2026-01-05T10:00:00+00:00", 3, 5)
     return Past(runs, {clause_: {"abs-dev": since}})
 
 
@@ -221,12 +221,7 @@ def build_rich_run(run: Path) -> Path:
     facts: dict[Place, dict[str, str | tuple[str, ...]]] = {
         Place("draft-info-shape", "getDraftInfo", "abs-dev"): {"body": "201", "gone": "string"}
     }
-    realms = {"getDraftInfo": ("abs-dev", "bch-dev")}
-    write_baseline(
-        run / "baseline.yaml",
-        Baseline("x", facts),
-        realms,
-    )
+    write_baseline(run / "baseline.yaml", Baseline("x", facts))
     settings = {"mode": "fail", "baseline": "baselines/x.yaml", "known": True}
     (run / "drift.json").write_text(json.dumps(settings))
     return run

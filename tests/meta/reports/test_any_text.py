@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.evidence.record import Journal
-from contracts.evidence.run_comparison import realms_of_operations
+from contracts.evidence.journal import Journal
 from contracts.history.baseline import save_drift_settings
 from contracts.history.drift import Mode
 from contracts.reports import writers
@@ -53,7 +52,7 @@ def test_every_writer_writes_whatever_a_service_answers(
     folder = build_run(
         tmp_path_factory.mktemp("any") / "reports" / "run", {"gw0": answering(values, token)}, **FACTS
     )
-    save_drift_settings(folder, Mode.WARN, folder / "baseline.yaml", realms_of_operations())
+    save_drift_settings(folder, Mode.WARN, folder / "baseline.yaml")
     verdict = write_all(folder)
     assert verdict.unwritten == ()
     for path in folder.rglob("*"):

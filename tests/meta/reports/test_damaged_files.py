@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from contracts.errors import RegistryContractsError
 from contracts.evidence import observations, terms
-from contracts.evidence.record import RunFile
-from contracts.evidence.run_comparison import realms_of_operations
+from contracts.evidence.record import RunFacts
 from contracts.evidence.run_folder import collect
 from contracts.exchanges import har
 from contracts.history import baseline, runs
@@ -85,10 +84,10 @@ def _check(path: Path) -> object:
 FILES = [
     File("verdict.json", verdict_json.read, (verdict_json.VerdictFile,)),
     File("observations.json", _facts_of, (observations.ObservationsFile,)),
-    File("run.json", lambda path: collect(path.parent), (RunFile,)),
+    File("run.json", lambda path: collect(path.parent), (RunFacts,)),
     File(
         "drift.json",
-        lambda path: baseline.load_drift_settings(path.parent, realms_of_operations()),
+        lambda path: baseline.load_drift_settings(path.parent),
         (baseline.DriftSettings,),
     ),
     File("past.json", lambda path: runs.read_past(path.parent), (runs.Past,)),
@@ -106,7 +105,7 @@ FILES = [
         lambda path: list(earlier_runs(path.parent.parent, "http://x")),
         sample=SWEPT | {"left": [LEDGER]},
     ),
-    File("baseline.yaml", lambda path: baseline.read(path, realms_of_operations())),
+    File("baseline.yaml", baseline.read),
     File("traffic.har", _check),
     File("x.toml", lambda path: load_target(str(path), VARIABLES, path.parent), sample=SETTINGS),
     File(

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.record import journal_path
+from contracts.evidence.journal import journal_path
 from contracts.evidence.run_folder import collect, point_latest
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.har import read_har
