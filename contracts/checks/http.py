@@ -28,7 +28,7 @@ def _right_request(subject: Subject, clause: str) -> Arguments | None:
     clauses = facts.operation.clauses
     if clause != clauses.right_request:
         return None
-    return {} if clauses.shown_by_acceptance or not subject.response.success or subject.turned_down else None
+    return {} if clauses.accepted is not None or not subject.response.success or subject.turned_down else None
 
 
 def _not_head(subject: Subject, _: str) -> Arguments | None:

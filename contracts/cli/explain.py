@@ -17,8 +17,8 @@ from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Clause, Level, load_catalogue
-from contracts.interface.clause_table import known_cases
 from contracts.interface.description import Operation, load_description
+from contracts.interface.known_cases import known_cases
 from contracts.manual.sandbox_setup import faults
 from contracts.reports.kept_runs import deviations, history_of, last_run
 from contracts.safe_text import many

@@ -17,8 +17,8 @@ from contracts.errors import UsageError, suggestion
 from contracts.history.runs import FILE_NAME as HISTORY
 from contracts.history.runs import History, Trend, read, trends
 from contracts.interface.catalogue import Clause, Level, load_catalogue
-from contracts.interface.clause_table import known_cases
 from contracts.interface.description import load_description
+from contracts.interface.known_cases import known_cases
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.manual import sandbox_setup
 from contracts.reports.kept_runs import LastRun, last_run

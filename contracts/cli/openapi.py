@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from contracts.cli.options import write_output
-from contracts.interface.description import as_yaml, exact_statuses, load_description
+from contracts.interface.description import as_yaml, load_description
 from contracts.safe_text import many
 
 
@@ -26,19 +26,17 @@ from contracts.safe_text import many
     type=click.Choice(["yaml", "json"]),
     help="By default as the file is named: JSON for .json, else YAML.",
 )
-@click.option("--exact-statuses", is_flag=True, help="For tools that read no ranges such as 4XX.")
-def command(*, output: Path | None, form: str | None, exact_statuses: bool) -> int:
+def command(*, output: Path | None, form: str | None) -> int:
     """Write the description of the interface as one OpenAPI 3.1 file.
 
     It is no stricter than the interface document. What the suite judges by stands in the extension `x-judged-as`.
-    With --exact-statuses each range of statuses becomes its usual statuses and `default`.
 
     \b
     Examples:
       registry-contracts openapi -o registry.yaml
-      registry-contracts openapi -o registry.json --exact-statuses
+      registry-contracts openapi -o registry.json
     """  # noqa: D301 - click's mark for lines to be left as they are
-    document = _document(exact=exact_statuses)
+    document = load_description().published
     as_json = form == "json" or (form is None and output is not None and output.suffix.lower() == ".json")
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n" if as_json else as_yaml(document)
     if output is None:
@@ -48,8 +46,3 @@ def command(*, output: Path | None, form: str | None, exact_statuses: bool) -> i
     operations = many(len(load_description().operations), "operation")
     click.echo(f"{output}: {operations}, OpenAPI {document['openapi']}", err=True)
     return 0
-
-
-def _document(*, exact: bool) -> dict[str, object]:
-    published = load_description().published
-    return exact_statuses(published) if exact else published

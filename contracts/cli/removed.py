@@ -25,6 +25,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "run --shard": "use `--workers N`",
     "gate --shard": "use `--workers N`",
     "site": "the report's trends show earlier runs; `registry-contracts list red` says since when something is red",
+    "openapi --exact-statuses": "read the ranges such as 4XX, which OpenAPI has had since 3.0",
     "sandbox --like": "use `--variant` and `--habit` for each point; `--variant list` and `--habit list` name them",
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }

@@ -1,40 +1,41 @@
-"""One clause of the catalogue, and how a file of clauses is read: strictly, naming the line of a mistake.
+"""The clause catalogue: everything the interface document says or leaves open, as data with stable names.
 
-The clause catalogue: everything the interface document says or leaves open, as data with stable names.
+Files of clauses are read strictly; a mistake is told with file and line.
 """
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import yaml
+from msgspec import Meta
 
-from contracts.errors import SuiteError, UsageError
-from contracts.interface.description import Description, load_description
+from contracts.errors import SuiteError, UsageError, suggestion
+from contracts.interface.description import Description, load_description, read_yaml
 from contracts.interface.location import openapi_directory
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_LONGEST_ID = 60
-_REFUSALS = range(400, 500)
-_NEED = re.compile(r"(realm|account|attachments)\.[a-z_]+")
-_FAULT = re.compile(
-    r"((path|query|header)(\.[$\w-]+)?|body(\.[$\w-]+|\.\*)*):"
-    r"(missing|wrong-kind|null|number|too-short|too-long|pattern|unknown-value|unknown-property|empty|malformed)"
-)
-_REQUIRED = ("id", "level", "operations", "source", "wording")
-_TEXTS = ("id", "level", "wording", "title", "message", "untested")
-_LISTS = ("operations", "faults", "needs", "realms")
-_KEYS = (*_REQUIRED, "title", "faults", "needs", "realms", "message", "status", "untested")
 #: Where sentences of the interface document stand, beside the description.
 _SENTENCES = "sentences.yaml"
+
+_Text = Annotated[str, Meta(min_length=1)]
+_Id = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*\Z", max_length=60)]
+_Fault = Annotated[
+    str,
+    Meta(
+        pattern=r"^((path|query|header)(\.[$\w-]+)?|body(\.[$\w-]+|\.\*)*):"
+        r"(missing|wrong-kind|null|number|too-short|too-long|pattern|unknown-value|unknown-property|empty|malformed)\Z"
+    ),
+]
+_Need = Annotated[str, Meta(pattern=r"^(realm|account|attachments)\.[a-z_]+\Z")]
+_Refusal = Annotated[int, Meta(ge=400, le=499)]
 
 
 class Level(StrEnum):
@@ -71,19 +72,19 @@ class Clause:
 
     """
 
-    id: str
+    id: _Id
     level: Level
-    operations: tuple[str, ...]
-    source: str
-    wording: str
+    operations: Annotated[tuple[str, ...], Meta(min_length=1)]
+    source: _Text
+    wording: _Text
     title: str = ""
     quote: str = ""
-    faults: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
+    faults: tuple[_Fault, ...] = ()
+    needs: tuple[_Need, ...] = ()
     realms: tuple[str, ...] = ()
-    message: str | None = None
-    status: int | None = None
-    untested: str | None = None
+    message: _Text | None = None
+    status: _Refusal | None = None
+    untested: _Text | None = None
     file: str = ""
     line: int = 0
 
@@ -117,147 +118,73 @@ def _steps(fault: str) -> list[str]:
 _steps_of_pattern = lru_cache(maxsize=1024)(_steps)
 
 
-def read_clauses(path: Path) -> Iterator[Clause]:
-    """Read one file of the catalogue.
+#: Members that no entry gives.
+_MADE = {"quote", "file", "line"}
+_KEYS = {item.name for item in fields(Clause)} - _MADE
 
-    Args:
-        path: a YAML file holding a list of entries.
 
-    Yields:
-        Its clauses in order, with ``realms`` as written (empty where the entry names none).
+def _entries(path: Path) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the entries of a file of clauses, each with its line from 1."""
+    try:
+        loader = _LOADER(path.read_text(encoding="utf-8"))
+        node = loader.get_single_node()
+        entries = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        for entry in entries:
+            line = entry.start_mark.line + 1 if entry else 1
+            if not isinstance(entry, yaml.MappingNode):
+                raise SuiteError(f"{path.name}:{line}: is no list of clauses; begin each with '- id:'")
+            keys = [key.value for key, _ in entry.value]
+            if twice := [key for key in keys if keys.count(key) > 1]:
+                raise SuiteError(f"{path.name}:{line}: the key {twice[0]!r} stands twice")
+            yield loader.construct_document(entry), line
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
+        raise SuiteError(f"{path.name}: cannot be read: {' '.join(str(fault).split())}") from fault
+
+
+def _clause(values: dict[str, Any], file: str, line: int, description: Description) -> Clause:
+    """Read an entry.
 
     Raises:
-        SuiteError: the file or an entry cannot be used; one line with file, line and what is wrong.
-
+        SuiteError: it cannot be used; one line with file, line and what is wrong.
     """
-    loader = _LOADER(_text(path))
-    try:
-        node = loader.get_single_node()
-        if not isinstance(node, yaml.SequenceNode):
-            raise SuiteError(f"{path.name}:1: is not a list of clauses; begin each with '- id:'")
-        for entry in node.value:
-            shown = f"{path.name}:{entry.start_mark.line + 1}"
-            if not isinstance(entry, yaml.MappingNode):
-                raise SuiteError(f"{shown}: a clause is a mapping; begin it with 'id:'")
-            _refuse_repeated_keys(entry, path.name)
-            values = loader.construct_document(entry)
-            yield _clause(values, shown, path.name, entry.start_mark.line + 1)
-    except yaml.MarkedYAMLError as fault:
-        mark = fault.problem_mark
+    shown = f"{file}:{line}: {values.get('id', 'a clause without an id')}"
+    if unknown := values.keys() - _KEYS:
+        raise SuiteError(f"{shown}: unknown key {min(unknown)!r}; known are {', '.join(sorted(_KEYS))}")
+    named = values.get("source", ())
+    # A heading, which begins with a capital, names no sentence.
+    names = [each for each in ([named] if isinstance(named, str) else named) if not each[:1].isupper()]
+    if unheard := [each for each in names if each not in _sentences()]:
         raise SuiteError(
-            f"{path.name}:{mark.line + 1 if mark else 1}: is not YAML: {fault.problem}"
-        ) from fault
-    finally:
-        loader.dispose()
-
-
-def _text(path: Path) -> str:
+            f"{shown}: unknown source {unheard[0]!r}; write a heading, or a name in {_SENTENCES}"
+        )
+    sentences = [_sentences()[each] for each in names]
+    found: dict[str, Any] = {"source": sentences[0][0]} if sentences else {}
+    found |= {"quote": " … ".join(text for _, text in sentences), "file": file, "line": line}
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise SuiteError(f"{path.name}:1: cannot be read: {fault}") from fault
-
-
-def _refuse_repeated_keys(entry: yaml.MappingNode, file: str) -> None:
-    seen = set()
-    for key, _ in entry.value:
-        if not isinstance(key, yaml.ScalarNode):
-            raise SuiteError(f"{file}:{key.start_mark.line + 1}: a key is not a word")
-        if key.value in seen:
-            raise SuiteError(f"{file}:{key.start_mark.line + 1}: the key {key.value!r} stands twice")
-        seen.add(key.value)
-
-
-def _clause(values: dict[str, Any], shown: str, file: str, line: int) -> Clause:
-    for problem in _problems(values):
+        clause = msgspec.convert(values | found, Clause)
+    except msgspec.ValidationError as error:
+        raise SuiteError(f"{shown}: {error}") from None
+    for problem in _foreign_words(clause, description):
         raise SuiteError(f"{shown}: {problem}")
-    for problem in _unknown_words(values):
-        raise SuiteError(f"{shown}: {values['id']}: {problem}")
-    lists = {key: tuple(values.get(key, ())) for key in _LISTS}
-    sentences = [_sentences()[name] for name in _names_of_sentences(values["source"])]
-    source = sentences[0][0] if sentences else values["source"]
-    return Clause(
-        id=values["id"],
-        level=Level(values["level"]),
-        source=source,
-        wording=values["wording"],
-        title=values.get("title", ""),
-        quote=" … ".join(text for _, text in sentences),
-        message=values.get("message"),
-        status=values.get("status"),
-        untested=values.get("untested"),
-        file=file,
-        line=line,
-        **lists,
-    )
-
-
-def _names_of_sentences(source: str | list[str]) -> list[str]:
-    """The names of the sentences that a clause rests on; a heading, which begins with a capital, names none."""
-    names = [source] if isinstance(source, str) else source
-    return [name for name in names if not name[:1].isupper()]
+    return replace(clause, realms=clause.realms or _realms_of(clause, description))
 
 
 @cache
 def _sentences() -> Mapping[str, tuple[str, str]]:
     """Sentences of the interface document by name, each with the heading under which it stands."""
-    headings = yaml.load(_text(openapi_directory() / _SENTENCES), _LOADER)  # noqa: S506 - safe in either form
+    headings = read_yaml(openapi_directory() / _SENTENCES, _SENTENCES)
     return {name: (heading, text) for heading, named in headings.items() for name, text in named.items()}
-
-
-def _problems(values: Mapping[str, Any]) -> Iterator[str]:
-    """Say what is wrong with the keys and kinds of an entry."""
-    for key in values:
-        if key not in _KEYS:
-            yield f"unknown key {key!r}; known are {', '.join(_KEYS)}"
-    for key in _REQUIRED:
-        if key not in values:
-            yield f"the key {key!r} is missing"
-    for key in _TEXTS:
-        if key in values and not (isinstance(values[key], str) and values[key].strip()):
-            yield f"{key} is not a text with something in it"
-    for key in (*_LISTS, *(["source"] if not isinstance(values.get("source"), str) else [])):
-        listed = values.get(key, ["-"])
-        if not isinstance(listed, list) or not listed or not all(isinstance(text, str) for text in listed):
-            yield f"{key} is not a list of texts with at least one in it"
-        elif len(set(listed)) < len(listed):
-            yield f"{key} names something twice"
-
-
-def _unknown_words(values: Mapping[str, Any]) -> Iterator[str]:
-    """Say which words of an entry with the right keys and kinds mean nothing."""
-    if not _ID.fullmatch(values["id"]) or len(values["id"]) > _LONGEST_ID:
-        yield f"the id is not kebab-case of at most {_LONGEST_ID} characters"
-    if values["level"] not in list(Level):
-        yield f"unknown level {values['level']!r}; use {', '.join(Level)}"
-    for name in _names_of_sentences(values["source"]):
-        if name not in _sentences():
-            yield f"unknown source {name!r}; write a heading, or the name of a sentence in {_SENTENCES}"
-    for fault in values.get("faults", ()):
-        if not _FAULT.fullmatch(fault):
-            yield f"unknown fault word {fault!r}; write <location>.<name>:<fault>, as in path.uid:too-short"
-    for need in values.get("needs", ()):
-        if not _NEED.fullmatch(need):
-            yield f"unknown need {need!r}; write realm.<setting>, account.<role> or attachments.<setting>"
-    status = values.get("status")
-    if status is not None and not (type(status) is int and status in _REFUSALS):
-        yield f"the status {status!r} is not a number from 400 to 499"
 
 
 __all__ = ["Catalogue", "Clause", "Level", "load_catalogue"]
 
 _FIRMNESS = list(Level)
 #: The headers that concern an operation besides Realm, which the description lists where it applies.
-_HEADERS = frozenset({"Accept", "Authorization", "Content-Type"})
+_HEADERS = {"Accept", "Authorization", "Content-Type"}
 
 
 class Catalogue:
-    """The clauses in the order of the files, and the questions the suite asks of them.
-
-    Args:
-        clauses: clauses with distinct ids.
-
-    """
+    """The clauses in the order of the files, and the questions the suite asks of them."""
 
     def __init__(self, clauses: Iterable[Clause]) -> None:
         self._clauses = {clause.id: clause for clause in clauses}
@@ -276,7 +203,6 @@ class Catalogue:
 
         Raises:
             UsageError: there is none; names the closest id there is.
-
         """
         try:
             return self._clauses[clause_id]
@@ -330,45 +256,25 @@ class Catalogue:
         return named
 
 
-def load_catalogue(folder: Path | None = None, description: Description | None = None) -> Catalogue:
-    """Load the catalogue; with the suite's own description the same folder is read once per process.
+@lru_cache(maxsize=8)
+def load_catalogue(folder: Path | None = None) -> Catalogue:
+    """Load the catalogue, the realms of every clause filled in; the same folder is read once per process.
 
     Args:
         folder: folder of the catalogue files (``*.yaml``, read in the order of their names); by default the
             folder ``clauses`` beside the description.
-        description: description that knows the operations; by default the suite's own.
-
-    Returns:
-        The catalogue, with the realms of every clause filled in.
 
     Raises:
         SuiteError: the catalogue cannot be used; one line with file, line and what is wrong.
-
     """
-    where = _own_folder() if folder is None else folder.resolve()
-    return _load(where) if description is None else _read(where, description)
-
-
-@cache
-def _own_folder() -> Path:
-    """Where the suite's own catalogue is; looked for once, as it is asked for with every request."""
-    return (openapi_directory() / "clauses").resolve()
-
-
-@lru_cache(maxsize=8)
-def _load(folder: Path) -> Catalogue:
-    return _read(folder, load_description())
-
-
-def _read(folder: Path, description: Description) -> Catalogue:
+    folder = folder or openapi_directory() / "clauses"
     clauses: dict[str, Clause] = {}
     for path in sorted(folder.glob("*.yaml")):
-        for clause in read_clauses(path):
+        for values, line in _entries(path):
+            clause = _clause(values, path.name, line, load_description())
             if clause.id in clauses:
                 raise SuiteError(f"{clause.place}: {clause.id} stands already at {clauses[clause.id].place}")
-            for problem in _foreign_words(clause, description):
-                raise SuiteError(f"{clause.place}: {clause.id}: {problem}")
-            clauses[clause.id] = replace(clause, realms=clause.realms or _realms_of(clause, description))
+            clauses[clause.id] = clause
     if not clauses:
         raise SuiteError(f"{folder} holds no clause; each family has a file, such as uid.yaml")
     return Catalogue(clauses.values())
@@ -383,26 +289,14 @@ def _foreign_words(clause: Clause, description: Description) -> Iterator[str]:
     """Say which operations, realms and parameters a clause names that the description does not know."""
     for name in clause.operations:
         if name not in description.operations:
-            close = difflib.get_close_matches(name, description.operations, n=1)
-            yield f"unknown operation {name!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+            yield f"unknown operation {name!r}; {suggestion(name, description.operations)}"
+            return
     for realm in clause.realms:
         if realm not in (ANY_REALM, *WORKFLOW_REALMS):
             yield f"unknown realm {realm!r}; use {', '.join((ANY_REALM, *WORKFLOW_REALMS))}"
     for fault in clause.faults:
         location, _, name = fault.partition(":")[0].partition(".")
-        parameters = _parameters(clause, description, location)
-        if location != "body" and name and name not in parameters:
+        operations = (description.operations[each] for each in clause.operations)
+        known = {each.name for of in operations for each in of.parameters if each.place == location}
+        if location != "body" and name and name not in known | (_HEADERS if location == "header" else set()):
             yield f"the fault {fault!r} names no {location} parameter of its operations"
-
-
-def _parameters(clause: Clause, description: Description, location: str) -> set[str]:
-    operations = [description.operations[name] for name in clause.operations]
-    if location == "header":
-        return set(_HEADERS) | (
-            {"Realm"} if any(operation.takes_realm for operation in operations) else set()
-        )
-    listed = (
-        operation.path_parameters if location == "path" else operation.query_parameters
-        for operation in operations
-    )
-    return {name for names in listed for name in names}

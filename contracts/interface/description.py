@@ -1,8 +1,8 @@
 """The OpenAPI description as one document, as it is published and as the suite judges by it.
 
 The split files are joined by own code: the maintained Python libraries inline every reference, rename components
-after file paths, or stop at OpenAPI 3.0. A reference to ``components/<kind>/<file>.yaml#/<Name>`` becomes
-``#/components/<kind>/<Name>``; a reference to any other file is replaced by what it points to.
+after file paths, or stop at OpenAPI 3.0. Each path is a file of its own; all else that is referred to stands in
+``components/<kind>/<file>.yaml#/<Name>`` and becomes ``#/components/<kind>/<Name>``.
 """
 
 import copy
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import yaml
 
@@ -28,18 +28,8 @@ from contracts.interface.operations import (
     segments,
 )
 
-_COMPONENT_DEPTH = 3  # components / kind / file
 #: Beside it stands what a client may rely on; inside, what the suite judges by.
 _JUDGED_AS = "x-judged-as"
-
-
-#: The statuses that stand for a range where a tool reads none; `default` stands for the others.
-_STATUSES = {
-    "2XX": ("200", "201", "202", "204"),
-    "3XX": ("301", "302", "303", "307", "308"),
-    "4XX": ("400", "401", "403", "404", "405", "409", "410", "413", "415", "422"),
-}
-_WITHOUT_BODY = ("204",)
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -53,166 +43,60 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_yaml(path: Path, shown: str) -> Any:
-    """Read one YAML file.
+    """Return what a YAML file holds, in JSON's kinds only (dates stay strings).
 
     Args:
         shown: how an error message names it.
 
-    Returns:
-        What it holds, in JSON's kinds only (dates stay strings).
-
     Raises:
         UsageError: the file is missing or is not YAML; names the line and column where the reader stopped.
-
     """
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader, see above
-    except OSError as fault:
-        raise UsageError(
-            f"{shown}: cannot be read ({fault.strerror}); check that the file is there"
-        ) from fault
-    except UnicodeDecodeError as fault:
-        raise UsageError(f"{shown}: is not UTF-8 text (byte {fault.start}); save it as UTF-8") from fault
-    except yaml.MarkedYAMLError as fault:
-        mark = fault.problem_mark or fault.context_mark
-        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "unknown place"
-        raise UsageError(
-            f"{shown}: is not valid YAML at {place}: {fault.problem or fault.context}"
-        ) from fault
-    except yaml.YAMLError as fault:
-        raise UsageError(f"{shown}: is not valid YAML: {' '.join(str(fault).split())}") from fault
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
+        raise UsageError(f"{shown}: cannot be read as YAML: {' '.join(str(fault).split())}") from fault
 
 
-@dataclass(frozen=True)
-class Bundle:
-    """One joined document.
-
-    Args:
-        document: the OpenAPI document; every ``$ref`` in it begins with ``#/components/``.
-        origins: the file each path of the document was written in, by path.
-
-    """
-
-    document: dict[str, Any]
-    origins: Mapping[str, str]
-
-
-def bundle(directory: Path, root_file: str) -> Bundle:
+def _join(directory: Path) -> tuple[dict[str, Any], dict[str, str]]:
     """Join the description below a directory.
 
-    Args:
-        directory: the directory of the root file; references must stay inside it.
+    Returns:
+        The document, every ``$ref`` in it beginning with ``#/components/``, and the file of each path.
 
     Raises:
         UsageError: a file is not YAML, a reference leads nowhere, or two files define one component's name.
-
     """
-    return _Bundler(directory.resolve(), root_file).run()
-
-
-@dataclass
-class _Bundler:
-    directory: Path
-    root_file: str
-    files: dict[str, Any] = field(default_factory=dict)
-    components: dict[str, dict[str, Any]] = field(default_factory=dict)
-    owners: dict[tuple[str, str], str] = field(default_factory=dict)
-    inlining: list[tuple[str, str]] = field(default_factory=list)
-
-    def run(self) -> Bundle:
-        root = self._file(self.root_file)
-        if not isinstance(root, dict) or not isinstance(root.get("paths"), dict):
-            raise UsageError(f"{self.root_file}: holds no mapping 'paths'; it is not an OpenAPI description")
-        origins = {path: self._origin(item) for path, item in root["paths"].items()}
-        document = self._walk(root, self.root_file, "")
-        for kind, named in (document.pop("components", None) or {}).items():
-            for name, value in named.items():
-                self._own(kind, name, self.root_file)
-                self.components.setdefault(kind, {})[name] = value
-        document["components"] = {
-            kind: dict(sorted(named.items())) for kind, named in sorted(self.components.items())
-        }
-        return Bundle(document, origins)
-
-    def _origin(self, item: object) -> str:
-        reference = item.get("$ref") if isinstance(item, dict) else None
-        return str(reference).partition("#")[0] if reference else self.root_file
-
-    def _file(self, name: str) -> Any:
-        if name not in self.files:
-            self.files[name] = read_yaml(self.directory / name, name)
-        return self.files[name]
-
-    def _walk(self, node: Any, file: str, place: str) -> Any:
-        if isinstance(node, dict):
-            if isinstance(node.get("$ref"), str):
-                return self._reference(node, file, place)
-            return {key: self._walk(value, file, f"{place}/{_escape(key)}") for key, value in node.items()}
-        if isinstance(node, list):
-            return [self._walk(value, file, f"{place}/{index}") for index, value in enumerate(node)]
-        return node
-
-    def _reference(self, node: dict[str, Any], file: str, place: str) -> Any:
-        named, _, pointer = cast("str", node["$ref"]).partition("#")
-        target = self._relative(named, file, place) if named else file
-        target_value = self._resolve(target, pointer, f"{file} at {place or '/'}: $ref {node['$ref']!r}")
-        siblings = {key: value for key, value in node.items() if key != "$ref"}
-        parts = Path(target).parts
-        if parts[0] == "components" and len(parts) == _COMPONENT_DEPTH and pointer:
-            return {"$ref": self._hoist(parts[1], target, pointer), **siblings}
-        if target == self.root_file and pointer.startswith("/components/"):
-            return {"$ref": f"#{pointer}", **siblings}
-        return self._inline(target_value, target, pointer, siblings)
-
-    def _inline(self, value: Any, target: str, pointer: str, siblings: dict[str, Any]) -> Any:
-        if (target, pointer) in self.inlining:
-            raise UsageError(f"{target}: #{pointer} contains itself; keep what repeats below components/")
-        self.inlining.append((target, pointer))
-        joined = self._walk(value, target, pointer)
-        self.inlining.pop()
-        return joined | siblings if isinstance(joined, dict) else joined
-
-    def _hoist(self, kind: str, target: str, pointer: str) -> str:
-        name, *rest = pointer.removeprefix("/").split("/")
-        owner = self.owners.setdefault((kind, name), target)
-        if owner != target:
-            raise UsageError(
-                f"{target}: defines {name}, which {owner} defines too; give one of them another name"
-            )
-        named = self.components.setdefault(kind, {})
-        if name not in named:
-            named[name] = {}  # holds the place, so that a schema may refer to itself
-            named[name] = self._walk(self._file(target)[name], target, f"/{name}")
-        return "/".join(["#/components", kind, name, *rest])
-
-    def _own(self, kind: str, name: str, file: str) -> None:
-        owner = self.owners.setdefault((kind, name), file)
-        if owner != file:
-            raise UsageError(
-                f"{file}: defines {name}, which {owner} defines too; give one of them another name"
-            )
-
-    def _relative(self, named: str, file: str, place: str) -> str:
-        path = (self.directory / file).parent / named
+    document = read_yaml(directory / ROOT_FILE, ROOT_FILE)
+    if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
+        raise UsageError(f"{ROOT_FILE}: holds no mapping 'paths'; it is not an OpenAPI description")
+    files = {path: item["$ref"] for path, item in document["paths"].items()}
+    document["paths"] = {path: _rebased(directory, file) for path, file in files.items()}
+    components: dict[str, dict[str, Any]] = document.setdefault("components", {})
+    for path in sorted(directory.glob("components/*/*.yaml")):
+        named = components.setdefault(path.parent.name, {})
+        file = path.relative_to(directory).as_posix()
+        for name, value in _rebased(directory, file).items():
+            if name in named:
+                raise UsageError(f"{file}: defines {name}, which another file defines too; rename one")
+            named[name] = value
+    document["components"] = {kind: dict(sorted(named.items())) for kind, named in sorted(components.items())}
+    for node in _mappings(document):
         try:
-            return path.resolve().relative_to(self.directory).as_posix()
-        except ValueError:
-            raise UsageError(
-                f"{file} at {place}: $ref {named!r} leaves the directory of the description; move it in"
-            ) from None
+            follow(document, node)
+        except (KeyError, TypeError):
+            raise UsageError(f"the description holds no {node['$ref']}; correct what refers to it") from None
+    return document, files
 
-    def _resolve(self, target: str, pointer: str, shown: str) -> Any:
-        if not (self.directory / target).is_file():
-            raise UsageError(f"{shown} leads nowhere: there is no file {target}")
-        node = self._file(target)
-        for part in _steps(pointer):
-            if isinstance(node, dict) and part in node:
-                node = node[part]
-            elif isinstance(node, list) and part.isdigit() and int(part) < len(node):
-                node = node[int(part)]
-            else:
-                raise UsageError(f"{shown} leads nowhere: {target} holds no {pointer}")
-        return node
+
+def _rebased(directory: Path, file: str) -> Any:
+    """Return what a file of the description holds, with references as they are in the joined document."""
+    content = read_yaml(directory / file, file)
+    for node in _mappings(content):
+        if isinstance(node.get("$ref"), str):
+            named, _, pointer = node["$ref"].partition("#")
+            target = (directory / file).parent / named if named else directory / file
+            node["$ref"] = f"#/components/{target.parent.name}{pointer}"
+    return content
 
 
 def _as_judged(node: Any) -> Any:
@@ -221,15 +105,6 @@ def _as_judged(node: Any) -> Any:
         joined = {key: value for key, value in node.items() if key != _JUDGED_AS} | node.get(_JUDGED_AS, {})
         return {key: _as_judged(value) for key, value in joined.items()}
     return [_as_judged(value) for value in node] if isinstance(node, list) else node
-
-
-def _steps(pointer: str) -> Iterator[str]:
-    for part in pointer.split("/")[1:]:
-        yield part.replace("~1", "/").replace("~0", "~")
-
-
-def _escape(key: object) -> str:
-    return str(key).replace("~", "~0").replace("/", "~1")
 
 
 __all__ = ["Description", "Operation", "load_description"]
@@ -333,6 +208,7 @@ def _narrow(node: dict[str, Any], realm: str) -> None:
         }
 
 
+@lru_cache(maxsize=8)
 def load_description(root: Path | None = None) -> Description:
     """Load the description; the same directory is read once per process.
 
@@ -341,62 +217,10 @@ def load_description(root: Path | None = None) -> Description:
 
     Raises:
         UsageError: a file is missing or broken; one line that names the file and the place in it.
-
     """
-    return _load(_own_root() if root is None else root.resolve())
-
-
-@cache
-def _own_root() -> Path:
-    """Where the suite's own description is; looked for once, as it is asked for with every request."""
-    return openapi_directory().resolve()
-
-
-@lru_cache(maxsize=8)
-def _load(directory: Path) -> Description:
-    joined = bundle(directory, ROOT_FILE)
-    operations = {operation.id: operation for operation in read_operations(joined.document, joined.origins)}
-    if not operations:
-        raise UsageError(f"{ROOT_FILE}: describes no operation; write them below 'paths'")
-    return Description(_as_judged(joined.document), joined.document, MappingProxyType(operations))
-
-
-def exact_statuses(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy a description for tools that read no ranges of statuses.
-
-    Each range becomes its usual statuses, where the operation does not describe them already, and `default` stands
-    for the others, so that the copy is no stricter. Links go with the first status of a range.
-
-    Args:
-        document: a joined OpenAPI document.
-
-    Returns:
-        A copy that the caller may change.
-
-    """
-    copied = copy.deepcopy(dict(document))
-    for item in copied["paths"].values():
-        for method in METHODS:
-            if method in item:
-                item[method]["responses"] = _exact_responses(copied, item[method]["responses"])
-    return copied
-
-
-def _exact_responses(document: Mapping[str, Any], responses: Mapping[str, Any]) -> dict[str, Any]:
-    exact = {status: response for status, response in responses.items() if status not in _STATUSES}
-    for span, statuses in _STATUSES.items():
-        for status in statuses if span in responses else ():
-            exact.setdefault(status, _of_status(document, status, responses[span]))
-    return {**dict(sorted(exact.items())), "default": {"description": "Any other status; not shown."}}
-
-
-def _of_status(document: Mapping[str, Any], status: str, response: Mapping[str, Any]) -> dict[str, Any]:
-    whole = follow(document, response)
-    left_out = {"content"} if status in _WITHOUT_BODY else set()
-    left_out |= set() if any(status == statuses[0] for statuses in _STATUSES.values()) else {"links"}
-    if left_out.isdisjoint(whole):
-        return copy.deepcopy(dict(response))
-    return copy.deepcopy({name: value for name, value in whole.items() if name not in left_out})
+    document, files = _join(root or openapi_directory())
+    operations = {operation.id: operation for operation in read_operations(document, files)}
+    return Description(_as_judged(document), document, MappingProxyType(operations))
 
 
 class _Dumper(yaml.SafeDumper):

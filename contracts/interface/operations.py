@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 from urllib.parse import quote, unquote
+
+import msgspec
 
 from contracts.errors import UsageError
 
@@ -13,20 +15,7 @@ WORKFLOW_REALMS = (*DOCUMENT_REALMS, "ort-dev")
 ANY_REALM = "any"
 """The pseudo-realm of operations that know no realm."""
 
-REALMS_OF = {"document": DOCUMENT_REALMS, "workflow": WORKFLOW_REALMS, "none": (ANY_REALM,)}
-"""Development realms by the value of ``x-realms``."""
-
-UID_SHORTEST, UID_LONGEST = 11, 128
-"""Bounds of the identifier rule, in characters."""
-
-VALID_UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
-
-METHODS = ("get", "head", "post", "put", "patch", "delete", "options", "trace")
-_PROTECTED: Mapping[object, bool | None] = {True: True, False: False, "silent": None}
-
-PERMANENT_KINDS = frozenset({"contact", "submission"})
-"""What an operation can store for good and a budget limits; an attachment goes with its document."""
-
+_REALMS_OF = {"document": DOCUMENT_REALMS, "workflow": WORKFLOW_REALMS, "none": (ANY_REALM,)}
 _FAMILY_OF = {
     "Authentication": "token",
     "Contacts": "contact",
@@ -34,95 +23,126 @@ _FAMILY_OF = {
     "Attachments": "attachment",
     "Workflow": "workflow",
 }
-"""Family of an operation by its tag in the description."""
 
-_STORES = "x-stores"
-_REMOVES = "x-removes"
-_NEEDS = "x-needs"
-_ANSWERS = "x-answers"
-_ASSIGNS_IDENTIFIER = "x-assigns-identifier"
-_LISTS_CONTENT_TYPE = "x-content-type-listed"
-_CLAUSES = "x-clauses"
-_WORDS = {
-    _STORES: ("draft", "contact", "attachment", "submission"),
-    _REMOVES: ("draft",),
-    _NEEDS: ("contact", "draft", "document", "attachment", "temporary-file", "record"),
-    _ANSWERS: ("json", "list", "file"),
-    _ASSIGNS_IDENTIFIER: (True, False),
-    _LISTS_CONTENT_TYPE: (True, False),
-}
-"""What the optional extensions of an operation may say."""
+UID_SHORTEST, UID_LONGEST = 11, 128
+"""Bounds of the identifier rule, in characters."""
+
+_VALID_UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
+
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options", "trace")
+
+PERMANENT_KINDS = frozenset({"contact", "submission"})
+"""What an operation can store for good and a budget limits; an attachment goes with its document."""
+
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 
 
-@dataclass(frozen=True)
-class AnswerClauses:
+class AnswerClauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Clauses of the catalogue about what any answer to an operation says.
 
-    Args:
-        right_request: what a refusal of a right request contradicts.
-        shown_by_acceptance: whether the acceptance of a right request alone shows that it holds.
+    Attributes:
         status: the silent clause about the status of a success.
         answer: the silent clause about the body of a success.
         refusal: the silent clause about a refusal.
-
+        accepted: what a refusal of a right request contradicts, where its acceptance alone shows that it holds.
+        not_refused: the same where it does not.
     """
 
-    right_request: str
-    shown_by_acceptance: bool
     status: str
     answer: str
     refusal: str
+    accepted: str | None = None
+    not_refused: str | None = msgspec.field(default=None, name="not-refused")
+
+    def __post_init__(self) -> None:
+        """Refuse a description that names both clauses on right requests, or none."""
+        if (self.accepted is None) is (self.not_refused is None):
+            raise ValueError("one of accepted and not-refused is needed")
+
+    @property
+    def right_request(self) -> str:
+        """What a refusal of a right request contradicts."""
+        return self.accepted or self.not_refused or ""
 
 
-@dataclass(frozen=True)
-class Operation:
-    """One method and path of the description.
+class Parameter(msgspec.Struct, frozen=True):
+    """A parameter of an operation: its place (`path`, `query` or `header`) and its name."""
 
-    Args:
+    place: str = msgspec.field(name="in")
+    name: str
+
+
+class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
+    """One method and path of the description, with the facts that the description's extensions give.
+
+    Attributes:
         id: the ``operationId``.
         method: the method in capitals.
         path: the path template below the base URL, for example ``/api/v2013/documents/{uid}``.
-        realms: development realms that have the operation, or ``("any",)`` when it knows no realm.
-        protected: whether the document asks for a token; ``None`` where it is silent.
-        path_parameters: names of the placeholders, in the order of the path.
-        query_parameters: names of the query parameters, in the order of the description.
-        takes_realm: whether the Realm header is listed for the operation.
         summary: one line for people.
-        family: ``token``, ``contact``, ``draft``, ``attachment`` or ``workflow``.
         clauses: the clauses about what its answers say.
-        stores: what an accepted request leaves: ``draft``, ``contact``, ``attachment`` or ``submission``.
-        removes: what an accepted request takes away: ``draft``.
-        needs: what must exist before: ``contact``, ``draft``, ``document``, ``attachment``, ``temporary-file`` or
-            ``record``.
-        answers: what the success is about: a JSON value (``json``), a ``list`` or the bytes of a ``file``.
+        stores: what an accepted request leaves.
+        removes: what an accepted request takes away.
+        needs: what must exist before.
+        answers: what the success is about: a JSON value, a list or the bytes of a file.
         assigns_identifier: whether the service may choose the identifier of what is stored.
         lists_content_type: whether the document lists the header Content-Type for the operation.
-
     """
 
-    id: str
+    id: str = msgspec.field(name="operationId")
     method: str
     path: str
-    realms: tuple[str, ...]
-    protected: bool | None
-    path_parameters: tuple[str, ...]
-    query_parameters: tuple[str, ...]
-    takes_realm: bool
-    summary: str
-    family: str
-    clauses: AnswerClauses
-    stores: str | None = None
-    removes: str | None = None
-    needs: str | None = None
-    answers: str = "json"
-    assigns_identifier: bool = False
-    lists_content_type: bool = True
-    _segments: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    parameters: tuple[Parameter, ...]
+    tags: tuple[Literal["Authentication", "Contacts", "Drafts", "Attachments", "Workflow"]]
+    summary: str = ""
+    clauses: AnswerClauses = msgspec.field(name="x-clauses")
+    known_in: Literal["document", "workflow", "none"] = msgspec.field(name="x-realms")
+    protection: bool | Literal["silent"] = msgspec.field(name="x-protected")
+    stores: Literal["draft", "contact", "attachment", "submission"] | None = msgspec.field(
+        default=None, name="x-stores"
+    )
+    removes: Literal["draft"] | None = msgspec.field(default=None, name="x-removes")
+    needs: Literal["contact", "draft", "document", "attachment", "temporary-file", "record"] | None = (
+        msgspec.field(default=None, name="x-needs")
+    )
+    answers: Literal["json", "list", "file"] = msgspec.field(default="json", name="x-answers")
+    assigns_identifier: bool = msgspec.field(default=False, name="x-assigns-identifier")
+    lists_content_type: bool = msgspec.field(default=True, name="x-content-type-listed")
 
-    def __post_init__(self) -> None:
-        """Cut the template into its segments once, since every request of a run is matched against it."""
-        object.__setattr__(self, "_segments", segments(self.path))
+    @property
+    def realms(self) -> tuple[str, ...]:
+        """Development realms that have the operation, or ``("any",)`` when it knows no realm."""
+        return _REALMS_OF[self.known_in]
+
+    @property
+    def protected(self) -> bool | None:
+        """Whether the document asks for a token; ``None`` where it is silent."""
+        return None if self.protection == "silent" else self.protection
+
+    @property
+    def family(self) -> str:
+        """``token``, ``contact``, ``draft``, ``attachment`` or ``workflow``."""
+        return _FAMILY_OF[self.tags[0]]
+
+    @cached_property
+    def path_parameters(self) -> tuple[str, ...]:
+        """Names of the placeholders, in the order of the path."""
+        return tuple(_PLACEHOLDER.findall(self.path))
+
+    @cached_property
+    def query_parameters(self) -> tuple[str, ...]:
+        """Names of the query parameters, in the order of the description."""
+        return tuple(each.name for each in self.parameters if each.place == "query")
+
+    @cached_property
+    def takes_realm(self) -> bool:
+        """Whether the Realm header is listed for the operation."""
+        return Parameter("header", "Realm") in self.parameters
+
+    @cached_property
+    def _segments(self) -> tuple[str, ...]:
+        """The template's segments, since every request of a run is matched against it."""
+        return segments(self.path)
 
     @property
     def safe(self) -> bool:
@@ -205,7 +225,7 @@ class Operation:
 
 def is_valid_uid(value: object) -> bool:
     """Whether a value keeps the identifier rule: 11 to 128 ASCII letters, digits, hyphens, underscores."""
-    return isinstance(value, str) and VALID_UID.fullmatch(value) is not None
+    return isinstance(value, str) and _VALID_UID.fullmatch(value) is not None
 
 
 def segments(raw_path: str) -> tuple[str, ...]:
@@ -213,109 +233,38 @@ def segments(raw_path: str) -> tuple[str, ...]:
     return tuple(raw_path.partition("?")[0].partition("#")[0].split("/"))
 
 
-def read_operations(document: Mapping[str, Any], origins: Mapping[str, str]) -> Iterator[Operation]:
-    """Read the operations of a joined description.
+def read_operations(document: Mapping[str, Any], files: Mapping[str, str]) -> Iterator[Operation]:
+    """Read the operations of a joined description, in the order of its paths.
 
     Args:
-        document: the joined OpenAPI document.
-        origins: the file each path was written in, by path; named in error messages.
-
-    Yields:
-        The operations in the order of the paths.
+        files: the file each path was written in, by path; named in error messages.
 
     Raises:
         UsageError: an operation lacks its name or an extension the suite needs, says it twice or in unknown
             words, or its placeholders and path parameters differ.
-
     """
-    seen: dict[str, str] = {}
+    seen: set[str] = set()
     for path, item in document["paths"].items():
-        file = origins.get(path, path)
-        if not isinstance(item, dict):
-            raise UsageError(f"{file}: {path} is not a mapping; write its operations below it")
         for method in METHODS:
-            if method in item:
-                operation = _operation(document, path, method, f"{file}: {method.upper()} {path}")
-                if operation.id in seen:
-                    raise UsageError(
-                        f"{file}: {method.upper()} {path} has the operationId {operation.id}, "
-                        f"which {seen[operation.id]} has too; give one of them another"
-                    )
-                seen[operation.id] = f"{operation.method} {path}"
-                yield operation
-
-
-def _operation(document: Mapping[str, Any], path: str, method: str, shown: str) -> Operation:
-    item = document["paths"][path]
-    node = item[method]
-    if not isinstance(node, dict):
-        raise UsageError(f"{shown} is not a mapping; write the operation below it")
-    name = node.get("operationId")
-    if not isinstance(name, str) or not name:
-        raise UsageError(f"{shown} has no operationId; give it one")
-    realms = REALMS_OF.get(str(node.get("x-realms")))
-    if realms is None:
-        raise UsageError(f"{shown} needs x-realms: one of {', '.join(REALMS_OF)}")
-    if node.get("x-protected") not in list(_PROTECTED):
-        raise UsageError(f"{shown} needs x-protected: one of true, false, silent")
-    facts = {name: _extension(node, name, words, shown) for name, words in _WORDS.items() if name in node}
-    parameters = [_place(parameter, shown) for parameter in parameters_of(document, item, node)]
-    return Operation(
-        id=name,
-        method=method.upper(),
-        path=path,
-        realms=realms,
-        protected=_PROTECTED[node["x-protected"]],
-        path_parameters=_placeholders(path, parameters, shown),
-        query_parameters=tuple(called for place, called in parameters if place == "query"),
-        takes_realm=("header", "Realm") in parameters,
-        summary=str(node.get("summary", "")),
-        family=_family(node, shown),
-        clauses=_clauses(node, shown),
-        stores=facts.get(_STORES),
-        removes=facts.get(_REMOVES),
-        needs=facts.get(_NEEDS),
-        answers=facts.get(_ANSWERS, "json"),
-        assigns_identifier=facts.get(_ASSIGNS_IDENTIFIER, False),
-        lists_content_type=facts.get(_LISTS_CONTENT_TYPE, True),
-    )
-
-
-def _extension(node: Mapping[str, Any], name: str, words: tuple[object, ...], shown: str) -> Any:
-    if not any(node[name] is word or (isinstance(word, str) and node[name] == word) for word in words):
-        raise UsageError(f"{shown}: {name} is one of {', '.join(str(word).lower() for word in words)}")
-    return node[name]
-
-
-def _clauses(node: Mapping[str, Any], shown: str) -> AnswerClauses:
-    named = node.get(_CLAUSES)
-    right = "accepted" if isinstance(named, dict) and "accepted" in named else "not-refused"
-    words = (right, "status", "answer", "refusal")
-    if not isinstance(named, dict) or named.keys() != set(words):
-        raise UsageError(f"{shown} needs {_CLAUSES} with accepted or not-refused, status, answer and refusal")
-    return AnswerClauses(named[right], right == "accepted", *(str(named[word]) for word in words[1:]))
-
-
-def _family(node: Mapping[str, Any], shown: str) -> str:
-    tags = node.get("tags")
-    if not isinstance(tags, list) or len(tags) != 1 or tags[0] not in _FAMILY_OF:
-        raise UsageError(f"{shown} needs one tag: one of {', '.join(_FAMILY_OF)}")
-    return _FAMILY_OF[tags[0]]
-
-
-def _place(parameter: object, shown: str) -> tuple[str, str]:
-    if not isinstance(parameter, dict) or not {"in", "name"} <= parameter.keys():
-        raise UsageError(f"{shown} has a parameter without 'in' or 'name'; say both")
-    return str(parameter["in"]), str(parameter["name"])
-
-
-def _placeholders(path: str, parameters: list[tuple[str, str]], shown: str) -> tuple[str, ...]:
-    placeholders = tuple(_PLACEHOLDER.findall(path))
-    described = {name for place, name in parameters if place == "path"}
-    if described != set(placeholders):
-        odd = ", ".join(sorted(described ^ set(placeholders)))
-        raise UsageError(f"{shown}: path and path parameters differ in {odd}; describe each placeholder once")
-    return placeholders
+            if method not in item:
+                continue
+            shown = f"{files[path]}: {method.upper()} {path}"
+            facts = {
+                "method": method.upper(),
+                "path": path,
+                "parameters": parameters_of(document, item, item[method]),
+            }
+            try:
+                operation = msgspec.convert({**item[method], **facts}, Operation)
+            except msgspec.ValidationError as error:
+                raise UsageError(f"{shown}: {error}") from None
+            described = {each.name for each in operation.parameters if each.place == "path"}
+            for odd in sorted(described ^ set(operation.path_parameters)):
+                raise UsageError(f"{shown}: path and path parameters differ in {odd}; describe each once")
+            if operation.id in seen:
+                raise UsageError(f"{shown}: another operation has the operationId {operation.id} too")
+            seen.add(operation.id)
+            yield operation
 
 
 def parameters_of(document: Mapping[str, Any], item: Mapping[str, Any], node: Mapping[str, Any]) -> list[Any]:

@@ -1,14 +1,16 @@
-"""The tables of live.md (settings), proof.md (faults), variants.md and weather.md, made from the code.
+"""The tables of clauses.md, live.md (settings), proof.md (faults), variants.md and weather.md, made from the code.
 
-`python -m tests.meta.published_tables` writes them; the tests of settings and proving tell when that is due.
+`python -m tests.meta.published_tables` writes them; a test tells when that is due.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.catalogue import Clause, Level, load_catalogue
+from contracts.interface.known_cases import known_cases
 from contracts.proving.report import put_between
 from contracts.sandbox.faults.population import population
 from contracts.sandbox.variants import fillings
@@ -27,6 +29,47 @@ _GROUPS: tuple[tuple[str, type], ...] = (
     ("[tls]", TlsSettings),
     ("[names]", ServiceNames),
 )
+
+
+_MANY_OPERATIONS = 6
+
+
+def clause_tables() -> str:
+    """The number of clauses by family and level, then a table of each family with the cases of every clause."""
+    return "\n".join(_clause_lines())
+
+
+def _clause_lines() -> Iterator[str]:
+    families = {name: list(of) for name, of in itertools.groupby(load_catalogue(), lambda each: each.family)}
+    cases = known_cases()
+    yield "| family | must | should | silent |"
+    yield "|---|---:|---:|---:|"
+    named = {f"[{name}](#{name})": clauses for name, clauses in families.items()}
+    for name, clauses in (named | {f"all {len(load_catalogue())}": list(load_catalogue())}).items():
+        numbers = (sum(clause.level is level for clause in clauses) for level in Level)
+        yield f"| {name} | {' | '.join(map(str, numbers))} |"
+    for name, clauses in families.items():
+        yield f"\n## {name.capitalize()}\n"
+        yield "| clause | level | what it says | stands under | operations | cases |"
+        yield "|---|---|---|---|---|---|"
+        yield from (_clause_row(clause, cases.get(clause.id, ())) for clause in clauses)
+
+
+def _clause_row(clause: Clause, cases: tuple[str, ...]) -> str:
+    given = [str(clause.status)] if clause.status else []
+    said = ", ".join([*given, *([f"`{clause.message}`"] if clause.message else [])])
+    many = len(clause.operations) > _MANY_OPERATIONS
+    cells = (
+        f"`{clause.id}`",
+        f"**{clause.level}**" if clause.level is Level.MUST else clause.level,
+        clause.wording + (f" ({said})" if said else ""),
+        clause.source,
+        f"{len(clause.operations)} operations" if many else ", ".join(clause.operations),
+        "<br>".join(f"`{name}`" for name in cases)
+        or clause.untested
+        or ("none" if clause.level is not Level.SILENT else ""),
+    )
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
 def settings_tables() -> str:
@@ -102,6 +145,7 @@ def _names(names: Iterable[str]) -> str:
 
 #: Document, mark in it, and what makes the table between its marks.
 TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
+    ("clauses.md", "clauses", clause_tables),
     ("live.md", "settings", settings_tables),
     ("proof.md", "population", population_table),
     ("variants.md", "silences", silences_table),

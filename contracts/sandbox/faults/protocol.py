@@ -9,6 +9,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
+from msgspec import structs
+
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.sandbox.faults import effects as do
@@ -289,7 +291,7 @@ def _headers_of(request: Request) -> dict[str, Any]:
 def _elsewhere(request: Request) -> Request:
     """The request at an address where nothing ever stood."""
     path = request.operation.path.replace("/api/v20", "/api/v19")
-    return replace(request, operation=replace(request.operation, path=path))
+    return replace(request, operation=structs.replace(request.operation, path=path))
 
 
 # fmt: off

@@ -1,14 +1,17 @@
 """The OpenAPI description is valid, complete and as exact as the document; each realm has its own."""
 
+import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
-import yaml
 from openapi_spec_validator import validate
 
-from contracts.interface.description import Description, load_description
+from contracts.errors import UsageError
+from contracts.interface.description import load_description
 from contracts.interface.location import openapi_directory
 from contracts.interface.operations import METHODS, follow, parameters_of
 
@@ -37,13 +40,13 @@ OPERATIONS = {
     "createWorkflowRecordWithIdentifier": ("POST", f"{WORKFLOW}/{{schema}}/{{identifier}}"),
     "updateWorkflowRecord": ("PUT", f"{WORKFLOW}/{{schema}}/{{identifier}}"),
 }
+BASE = "http://127.0.0.1:8080/registry"
+ODD_VALUES = ["a/b", "%2F", "..", ".", "a?b#c", "a+b c", "Kä-ß", "文書", "line\n", "%zz", "{uid}", "\x00"]
 SILENT_ON_TOKENS = {"attachmentExists", "getAttachment", "getAttachmentThumbnail"}
 DEVELOPMENT_REALMS = ["abs-dev", "bch-dev", "chm-dev", "ort-dev"]
 
 
-@pytest.fixture(scope="module")
-def description() -> Description:
-    return load_description()
+DESCRIPTION = load_description()
 
 
 def walk(node: Any) -> Iterator[dict[str, Any]]:
@@ -69,32 +72,29 @@ def examples_of(document: dict[str, Any], node: dict[str, Any]) -> list[Any]:
     return [node["example"], *named] if "example" in node else named
 
 
-def test_description_is_valid_openapi(description: Description) -> None:
-    validate(description.bundle)
+def test_description_is_valid_openapi() -> None:
+    validate(DESCRIPTION.bundle)
 
 
-def test_every_operation_of_the_document_is_described(description: Description) -> None:
-    described = {name: (each.method, each.path) for name, each in description.operations.items()}
+def test_every_operation_of_the_document_is_described() -> None:
+    described = {name: (each.method, each.path) for name, each in DESCRIPTION.operations.items()}
     assert described == OPERATIONS
 
 
-def test_bundle_points_only_into_itself(description: Description) -> None:
-    references = [node["$ref"] for node in walk(description.bundle) if isinstance(node.get("$ref"), str)]
+def test_bundle_points_only_into_itself() -> None:
+    references = [node["$ref"] for node in walk(DESCRIPTION.bundle) if isinstance(node.get("$ref"), str)]
     assert references
     assert all(reference.startswith("#/components/") for reference in references)
-    assert all(follow(description.bundle, {"$ref": reference}) for reference in set(references))
+    # Components that nothing refers to are joined as well.
+    named = [
+        f"#/components/{kind}/{name}" for kind, of in DESCRIPTION.bundle["components"].items() for name in of
+    ]
+    used = {*references, *(f"#/components/securitySchemes/{name}" for name in ("bearer",))}
+    assert [each for each in named if not any(reference.startswith(each) for reference in used)] == []
 
 
-def test_files_avoid_what_some_readers_cannot_read() -> None:
-    """Aliases are read as empty by one reader, and prefixItems with items: false breaks another."""
-    for file in openapi_directory().rglob("*.yaml"):
-        text = file.read_text("utf-8")
-        assert not any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)), file
-        assert "prefixItems" not in text, file
-
-
-def test_realms_and_protection_follow_the_document(description: Description) -> None:
-    for name, operation in description.operations.items():
+def test_realms_and_protection_follow_the_document() -> None:
+    for name, operation in DESCRIPTION.operations.items():
         workflow = "WorkflowRecord" in name
         expected = ("any",) if name == "createToken" else tuple(DEVELOPMENT_REALMS[: 4 if workflow else 3])
         assert operation.realms == expected, name
@@ -105,19 +105,19 @@ def test_realms_and_protection_follow_the_document(description: Description) -> 
         assert operation.safe is (operation.method in {"GET", "HEAD"}), name
 
 
-def test_declared_security_says_what_x_protected_says(description: Description) -> None:
+def test_declared_security_says_what_x_protected_says() -> None:
     meant: dict[object, list[dict[str, list[str]]]] = {
         True: [{"bearer": []}],
         False: [],
         "silent": [{}, {"bearer": []}],
     }
-    for node in walk(description.bundle["paths"]):
+    for node in walk(DESCRIPTION.bundle["paths"]):
         if "x-protected" in node:
             assert node["security"] == meant[node["x-protected"]], node["operationId"]
 
 
-def test_contact_has_the_fields_of_the_table(description: Description) -> None:
-    contact = description.bundle["components"]["schemas"]["Contact"]
+def test_contact_has_the_fields_of_the_table() -> None:
+    contact = DESCRIPTION.bundle["components"]["schemas"]["Contact"]
     assert len(contact["properties"]) == 26
     mandatory = {"firstName", "lastName", "organization", "country", "emails", "type", "contactOrganization"}
     assert set(contact["required"]) == mandatory
@@ -137,41 +137,41 @@ def test_contact_has_the_fields_of_the_table(description: Description) -> None:
         ("a" * 11 + "\n", False),
     ],
 )
-def test_uid_schema_is_the_rule_in_words(description: Description, uid: str, right: bool) -> None:
-    schema = description.bundle["components"]["schemas"]["Uid"]
+def test_uid_schema_is_the_rule_in_words(uid: str, right: bool) -> None:
+    schema = DESCRIPTION.bundle["components"]["schemas"]["Uid"]
     assert jsonschema_rs.is_valid(schema, uid) is right
 
 
-def test_every_parameter_and_body_has_an_example(description: Description) -> None:
-    found = list(bodies_and_parameters(description.bundle))
+def test_every_parameter_and_body_has_an_example() -> None:
+    found = list(bodies_and_parameters(DESCRIPTION.bundle))
     assert len(found) > 18
-    assert [name for name, node in found if not examples_of(description.bundle, node)] == []
+    assert [name for name, node in found if not examples_of(DESCRIPTION.bundle, node)] == []
 
 
-def test_examples_fit_their_schemas(description: Description) -> None:
-    components = {"components": description.bundle["components"]}
+def test_examples_fit_their_schemas() -> None:
+    components = {"components": DESCRIPTION.bundle["components"]}
     judged = 0
-    for node in walk(description.bundle):
+    for node in walk(DESCRIPTION.bundle):
         if isinstance(node.get("schema"), dict) and ({"example", "examples"} & node.keys()):
             validator = jsonschema_rs.Draft202012Validator(node["schema"] | components, validate_formats=True)
-            for example in examples_of(description.bundle, node):
+            for example in examples_of(DESCRIPTION.bundle, node):
                 assert list(validator.iter_errors(example)) == [], example
                 judged += 1
     assert judged > 50
 
 
 @pytest.mark.parametrize("realm", [*DEVELOPMENT_REALMS, "any"])
-def test_description_of_a_realm_has_its_operations_only(description: Description, realm: str) -> None:
-    document = description.for_realm(realm)
+def test_description_of_a_realm_has_its_operations_only(realm: str) -> None:
+    document = DESCRIPTION.for_realm(realm)
     validate(document)
     kept = {node["operationId"] for node in walk(document["paths"]) if "x-realms" in node}
-    assert kept == {name for name, each in description.operations.items() if realm in each.realms}
+    assert kept == {name for name, each in DESCRIPTION.operations.items() if realm in each.realms}
     assert len(kept) == {"ort-dev": 3, "any": 1}.get(realm, 17)
 
 
 @pytest.mark.parametrize("realm", DEVELOPMENT_REALMS)
-def test_description_of_a_realm_speaks_of_that_realm_only(description: Description, realm: str) -> None:
-    document = description.for_realm(realm)
+def test_description_of_a_realm_speaks_of_that_realm_only(realm: str) -> None:
+    document = DESCRIPTION.for_realm(realm)
     seen = 0
     for name, node in bodies_and_parameters(document):
         if node.get("name") == "Realm":
@@ -181,3 +181,70 @@ def test_description_of_a_realm_speaks_of_that_realm_only(description: Descripti
         assert len(examples) == 1, name
         assert not any(other in repr(examples) for other in DEVELOPMENT_REALMS if other != realm), name
     assert seen >= 6
+
+
+@pytest.mark.parametrize("realm", ["abs", "ort", "", "ABS-DEV"])
+def test_other_realms_are_not_described(realm: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"realm {realm!r} is not described; use one of abs-dev")):
+        DESCRIPTION.for_realm(realm)
+
+
+@pytest.mark.parametrize("name", DESCRIPTION.operations)
+@pytest.mark.parametrize("value", ODD_VALUES)
+def test_url_and_match_are_each_others_reverse(name: str, value: str) -> None:
+    operation = DESCRIPTION.operations[name]
+    values = dict.fromkeys(operation.path_parameters, value)
+    url = operation.url(BASE + "/", **values)
+    assert DESCRIPTION.match(operation.method, url.removeprefix(BASE)) == (operation, values)
+
+
+def test_match_reads_requests_as_they_went_over_the_wire() -> None:
+    found = DESCRIPTION.match("put", f"{DOCUMENTS}/a%2Fb%FF/versions/draft?schema=contact")
+    assert found == (DESCRIPTION.operations["saveDraft"], {"uid": "a/b\ufffd"})
+
+
+def test_url_names_the_parameter_that_is_missing_or_unknown() -> None:
+    operation = DESCRIPTION.operations["getDraft"]
+    with pytest.raises(UsageError, match="operation getDraft needs the path parameter uid"):
+        operation.url(BASE)
+    with pytest.raises(UsageError, match="operation getDraft does not have the path parameter name"):
+        operation.url(BASE, uid="document-0001", name="x")
+
+
+DRAFT, UID = "paths/draft.yaml", "components/parameters/uid.yaml"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "text"),
+    [
+        ("paths/token.yaml", "tags: [", "tags: [[", "paths/token.yaml: cannot be read as YAML: .* line"),
+        ("registry.yaml", "paths:\n", "path:\n", "registry.yaml: holds no mapping 'paths'"),
+        ("registry.yaml", "paths/draft.yaml", "paths/draught.yaml", "paths/draught.yaml: cannot be read"),
+        (DRAFT, "silent.yaml#/Draft", "silent.yaml#/Asked", "holds no #/components/responses/Asked"),
+        (DRAFT, "  operationId: getDraft\n", "", f"{DRAFT}: GET .*missing required field `operationId`"),
+        (DRAFT, "operationId: getDraft", "operationId: saveDraft", "has the operationId saveDraft"),
+        (DRAFT, "x-realms: document", "x-realms: all", r"Invalid enum value 'all' - at `\$.x-realms`"),
+        (DRAFT, "x-stores: draft", "x-stores: drafts", r"Invalid enum value 'drafts' - at `\$.x-stores`"),
+        (UID, "name: uid", "name: uuid", "path and path parameters differ in uid"),
+        (UID, "  name: uid\n", "", "missing required field `name`"),
+    ],
+)
+def test_broken_description_gets_one_line_that_names_the_place(
+    tmp_path: Path, file: str, old: str, new: str, text: str
+) -> None:
+    copied = Path(shutil.copytree(openapi_directory(), tmp_path / "openapi"))
+    before = (copied / file).read_text("utf-8")
+    (copied / file).write_text(before.replace(old, new, 1), "utf-8")
+    with pytest.raises(UsageError, match=text) as caught:
+        load_description(copied)
+    assert old in before
+    assert "\n" not in str(caught.value)
+
+
+def test_installed_package_finds_what_it_carries(tmp_path: Path) -> None:
+    packaged = tmp_path / "contracts" / "_promises" / "openapi"
+    packaged.mkdir(parents=True)
+    with pytest.raises(UsageError, match="install registry-contracts again"):
+        openapi_directory(tmp_path / "contracts")
+    (packaged / "registry.yaml").touch()
+    assert openapi_directory(tmp_path / "contracts") == packaged
