@@ -11,7 +11,7 @@ from pathlib import Path
 import requests
 
 from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Claims
+from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Attempt
 from contracts.checks.table import note_universal
 from contracts.interface.catalogue import load_catalogue
@@ -65,7 +65,7 @@ def _loops(worker: Worker) -> tuple[Callable[[], None], Callable[[], None]]:
     uid = worker.namespace.uid()
     document, query = samples.draft(uid), {"schema": samples.contact_schema}
     saved = author.send("saveDraft", path={"uid": uid}, query=query, json=document)
-    claim = Claims(attempt, load_catalogue(), ["draft-get-content"])
+    claim = Expect(attempt, load_catalogue(), ["draft-get-content"])
     url = saved.url.partition("?")[0]
     session = requests.Session()
     headers = dict(author.send("getDraft", path={"uid": uid}).request_headers)

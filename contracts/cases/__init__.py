@@ -1,7 +1,7 @@
-"""What a contract test uses, from one place: `from contracts.cases import Actor, Claims, contract, drafts`.
+"""What a contract test uses, from one place: `from contracts.cases import Expect, World, contract, drafts`.
 
 Values send nothing (`sample_records`, `contents`, `identifiers`, `generated_cases`, `hostile_input`);
-arrangements and requests send (`Arrangement`, `requests`, `WorkflowRecords`, …); claims judge what came back.
+arrangements and requests send (`World`, `requests`, `WorkflowRecords`, …); claims judge what came back.
 
 A name is imported when it is first asked for: the commands use a few light modules of this package, and the claims
 and generators behind the others take most of a second to import.
@@ -11,12 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from contracts.cases.arrangement import Arrangement as Arrangement
-    from contracts.cases.arrangement import Attachment as Attachment
-    from contracts.cases.arrangement import Draft as Draft
-    from contracts.cases.arrangement import attach as attach
-    from contracts.cases.arrangement import require as require
-    from contracts.cases.arrangement import upload as upload
+    from contracts.cases.attachment_ids import Attachment as Attachment
+    from contracts.cases.attachment_ids import attach as attach
+    from contracts.cases.attachment_ids import upload as upload
     from contracts.cases.comparison import shape as shape
     from contracts.cases.comparison import status as status
     from contracts.cases.contact_requests import ContactRequests as ContactRequests
@@ -58,9 +55,11 @@ if TYPE_CHECKING:
     from contracts.cases.submissions import nothing_came_of as nothing_came_of
     from contracts.cases.submissions import submit as submit
     from contracts.cases.workflow_records import WorkflowRecords as WorkflowRecords
+    from contracts.cases.world import Draft as Draft
+    from contracts.cases.world import World as World
     from contracts.checks import errors_array as errors_array
     from contracts.checks.claims import Claim as Claim
-    from contracts.checks.claims import Claims as Claims
+    from contracts.checks.claims import Expect as Expect
     from contracts.checks.claims import Observer as Observer
     from contracts.checks.claims import answered_in_time as answered_in_time
     from contracts.checks.claims import refusals_in_json as refusals_in_json
@@ -68,6 +67,7 @@ if TYPE_CHECKING:
     from contracts.checks.documents import is_image as is_image
     from contracts.checks.outcomes import Attempt as Attempt
     from contracts.checks.outcomes import done as done
+    from contracts.checks.outcomes import require as require
     from contracts.checks.outcomes import usable as usable
     from contracts.checks.sign_in import is_utc_with_fraction as is_utc_with_fraction
     from contracts.checks.sign_in import moment_of as moment_of
@@ -87,7 +87,8 @@ if TYPE_CHECKING:
 
 #: Where each name stands, by the module that defines it.
 _NAMES = {
-    "contracts.cases.arrangement": "Arrangement Attachment Draft attach require upload",
+    "contracts.cases.attachment_ids": "Attachment attach upload",
+    "contracts.cases.world": "Draft World",
     "contracts.cases.shared_documents": "document_for_uploads second_document shared_document",
     "contracts.cases.comparison": "shape status",
     "contracts.cases.contact_requests": "ContactRequests",
@@ -108,9 +109,9 @@ _NAMES = {
     "contracts.cases.row_requests": "RowRequests",
     "contracts.cases.workflow_records": "WorkflowRecords",
     "contracts.checks": "errors_array",
-    "contracts.checks.claims": "Claim Claims Observer answered_in_time refusals_in_json",
+    "contracts.checks.claims": "Claim Expect Observer answered_in_time refusals_in_json",
     "contracts.checks.documents": "image_kind is_image",
-    "contracts.checks.outcomes": "Attempt done usable",
+    "contracts.checks.outcomes": "Attempt done require usable",
     "contracts.checks.sign_in": "is_utc_with_fraction moment_of seconds_ahead",
     "contracts.checks.workflow": "Row ended_in row_or_outcome",
     "contracts.exchanges": "readers",

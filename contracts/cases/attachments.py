@@ -10,18 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from contracts.cases import contents
-from contracts.cases.arrangement import (
-    Arrangement,
-    Attachment,
-    attach,
-    found,
-    ids_in,
-    lists,
-    names_file,
-    require,
-    upload,
-    works,
-)
+from contracts.cases.attachment_ids import Attachment, attach, found, ids_in, lists, names_file, upload, works
 from contracts.cases.comparison import tolerated, tolerated_of
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
 from contracts.cases.shared_documents import (
@@ -33,8 +22,9 @@ from contracts.cases.shared_documents import (
     second_document,
     shared_document,
 )
-from contracts.checks.claims import Claim, Claims
-from contracts.checks.outcomes import Blocked, Untested, done, usable
+from contracts.cases.world import World
+from contracts.checks.claims import Claim, Expect
+from contracts.checks.outcomes import Blocked, Untested, done, require, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
@@ -76,7 +66,7 @@ def lists_no_foreign_files(claim: Claim, actor: Actor, own: SharedDocument, othe
 
 def downloads(claim: Claim, actor: Actor, attachment: Attachment) -> None:
     """Claim that downloading an attachment gives the very bytes that were sent."""
-    exchange = actor.send("getAttachment", path=attachment.path)
+    exchange = actor.get_attachment(attachment.path)
     answer = usable(exchange)
     sent, got = attachment.content, answer.content
     same = answer.success and got == sent
@@ -91,7 +81,7 @@ def _first_difference(sent: bytes, got: bytes) -> str:
     return f"at byte {at} {came!r} where {went!r} was sent"
 
 
-def some_listed(claim: Claim, arrange: Arrangement, actor: Actor, uid: str, made: Exchange) -> None:
+def some_listed(claim: Claim, world: World, actor: Actor, uid: str, made: Exchange) -> None:
     """Claim that a document lists the attachment that a request has just made of it, its first one."""
     page = attachments_of(actor, uid).page()
 
@@ -100,7 +90,7 @@ def some_listed(claim: Claim, arrange: Arrangement, actor: Actor, uid: str, made
         page = attachments_of(actor, uid).page()
         return page.size >= 1
 
-    there = page.size >= 1 or arrange.eventually(look)
+    there = page.size >= 1 or world.eventually(look)
     claim.holds(there, made, page.exchange, expected="the attachment in the list", seen=page.seen)
 
 
@@ -109,7 +99,7 @@ def without_id(uid: str, filename: str) -> Attachment:
     return Attachment(uid, None, filename, b"")
 
 
-def listed(claim: Claim, arrange: Arrangement, actor: Actor, *attachments: Attachment) -> None:
+def listed(claim: Claim, world: World, actor: Actor, *attachments: Attachment) -> None:
     """Claim that a document lists its attachments, each of them, if need be a few seconds later."""
     attached = attachments_of(actor, attachments[0].uid)
     page = attached.page()
@@ -122,11 +112,11 @@ def listed(claim: Claim, arrange: Arrangement, actor: Actor, *attachments: Attac
 
     if missing:
         # The list may be a moment late, or longer than one page.
-        arrange.eventually(whole)
+        world.eventually(whole)
     claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.seen)
 
 
-def taken(claim: Claim, arrange: Arrangement, actor: Actor, filename: str, content: bytes) -> Exchange:
+def taken(claim: Claim, world: World, actor: Actor, filename: str, content: bytes) -> Exchange:
     """Claim that a file is taken: by the shared document, or else by one that has no attachment yet.
 
     Returns:
@@ -135,16 +125,16 @@ def taken(claim: Claim, arrange: Arrangement, actor: Actor, filename: str, conte
     Raises:
         Blocked: only a document without attachments takes it, which is a matter of another clause.
     """
-    created = upload(actor, document_for_uploads(arrange, actor), filename, content)
+    created = upload(actor, document_for_uploads(world, actor), filename, content)
     if usable(created).success:
         claim.accepted(created)
         return created
-    claim.accepted(upload(actor, arrange.document(actor), filename, content))
+    claim.accepted(upload(actor, world.document(by=actor), filename, content))
     raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
 
 
 def attach_large(
-    claims: tuple[Claim, Claim, Claim], arrange: Arrangement, actor: Actor, filename: str, size: int
+    claims: tuple[Claim, Claim, Claim], world: World, actor: Actor, filename: str, size: int
 ) -> Attachment:
     """Claim that a file within the limit is taken by the shared document, found there, and comes back whole.
 
@@ -161,12 +151,12 @@ def attach_large(
     """
     taken, there, same = claims
     body = contents.Announced(size)
-    sought = Attachment(document_for_uploads(arrange, actor), 0, filename, b"")
+    sought = Attachment(document_for_uploads(world, actor), 0, filename, b"")
     path = {"uid": sought.uid, "filename": filename}
     created = actor.send("createAttachment", path=path, body=body)
     tolerated(taken, created, lambda: upload(actor, sought.uid, f"small-{filename}", b"small\n"))
     attachment = _found_large(there, actor, sought, created, size)
-    got = actor.send("getAttachment", path=attachment.path, summed=True)
+    got = actor.get_attachment(attachment.path, summed=True)
     same.holds(
         got.answer.success and got.answer.body.digest == body.digest,
         got,
@@ -184,14 +174,14 @@ def _found_large(there: Claim, actor: Actor, sought: Attachment, created: Exchan
         answers = [created.answer.json, *(attachments_of(actor, sought.uid).page().records or ())]
         for number in dict.fromkeys(number for each in answers for number in ids_in(each, size)):
             path = replace(sought, id=number).path
-            got = actor.send("getAttachment", path=path, summed=True)
+            got = actor.get_attachment(path, summed=True)
             if usable(got).success and got.answer.body.size == size:
-                check = actor.send("attachmentExists", path=path)
+                check = actor.attachment_exists(path)
                 there.accepted(check)
         raise
 
 
-def named_twice(claim: Claim, arrange: Arrangement, actor: Actor, name: str) -> None:
+def named_twice(claim: Claim, world: World, actor: Actor, name: str) -> None:
     """Claim of two files that are attached under one name that the later one is served, and each under its own id.
 
     Whether a document takes a name twice, replaces the file or gives it another name is not shown: what is served
@@ -201,7 +191,7 @@ def named_twice(claim: Claim, arrange: Arrangement, actor: Actor, name: str) -> 
         Contradiction: a must was contradicted.
         Blocked: a file was refused.
     """
-    uid = document_for_uploads(arrange, actor)
+    uid = document_for_uploads(world, actor)
     earlier, later = b"the earlier file\n", b"the later file, which is longer\n"
     first, second = upload(actor, uid, name, earlier), upload(actor, uid, name, later)
     done(first)
@@ -216,33 +206,33 @@ def named_twice(claim: Claim, arrange: Arrangement, actor: Actor, name: str) -> 
         guesses = [number for each in answers for number in ids_in(each, -1)[:2]]
         numbers = dict.fromkeys(guesses if both else ids_in(second.answer.json, -1)[:1])
         paths = (Attachment(uid, number, name, b"").path for number in numbers)
-        downloads = [actor.send("getAttachment", path=path) for path in paths]
+        downloads = [actor.get_attachment(path) for path in paths]
         answered[:] = [each for each in downloads if usable(each).success]
         seen = {each.answer.content for each in answered}
         return later in seen and (earlier in seen or not both or len(answered) < 2)
 
-    held = right() or arrange.eventually(right)
+    held = right() or world.eventually(right)
     if answered:
         words = {"expected": "the later file, and each of two under its own id", "seen": "other bytes"}
         claim.holds(held, first, second, *answered, **words)
 
 
-def takes_several(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
+def takes_several(claim: Claim, world: World, actor: Actor) -> None:
     """Claim that a document with an attachment takes another; that of the shared document shows it.
 
     Raises:
         Blocked: the shared document could not be filled for another reason.
     """
     try:
-        shared_document(arrange, actor)
+        shared_document(world, actor)
     except Blocked:
-        uid = arrange.document(actor)
+        uid = world.document(by=actor)
         done(upload(actor, uid, "first.txt", b"first\n"))
         claim.accepted(upload(actor, uid, "second.txt", b"second\n"))
         raise
 
 
-def stays_beside(claim: Claims, arrange: Arrangement, actor: Actor, count: int) -> None:
+def stays_beside(expect: Expect, world: World, actor: Actor, count: int) -> None:
     """Claim that the first attachment of a document stays, listed and with its bytes, while others are added.
 
     How many a document takes is not shown: what is refused is not judged.
@@ -254,20 +244,20 @@ def stays_beside(claim: Claims, arrange: Arrangement, actor: Actor, count: int) 
         Contradiction: a must was contradicted.
         Blocked: the first attachment was refused or cannot be found.
     """
-    uid = arrange.document(actor)
+    uid = world.document(by=actor)
     first = attach(actor, uid, "attachment-1.txt", b"1")
     for number in range(2, count + 1):
         if not usable(upload(actor, uid, f"attachment-{number}.txt", str(number).encode())).success:
             break
-    downloads(claim("attachment-several", "getAttachment"), actor, first)
-    listed(claim("attachment-several", "listAttachments"), arrange, actor, first)
+    downloads(expect("attachment-several", "getAttachment"), actor, first)
+    listed(expect("attachment-several", "listAttachments"), world, actor, first)
 
 
 def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
     return [file.filename for file in attachments if not any(lists(record, file) for record in records or ())]
 
 
-def nothing_attached(claim: Claim, arrange: Arrangement, actor: Actor, uid: str, *before: Exchange) -> None:
+def nothing_attached(claim: Claim, world: World, actor: Actor, uid: str, *before: Exchange) -> None:
     """Claim that a document still has no attachment; whether its empty list is a list is not asked.
 
     Raises:
@@ -275,27 +265,27 @@ def nothing_attached(claim: Claim, arrange: Arrangement, actor: Actor, uid: str,
     """
     page = attachments_of(actor, uid).page()
     if page.size > 0:
-        lists_own_only(arrange, actor)
+        lists_own_only(world, actor)
     if page.size < 0 and not page.not_found:
-        _tells_emptiness_so(arrange, actor, page)
+        _tells_emptiness_so(world, actor, page)
     claim.holds(page.size <= 0, *before, page.exchange, expected="no attachment", seen=page.seen)
 
 
-def _tells_emptiness_so(arrange: Arrangement, actor: Actor, page: Page) -> None:
+def _tells_emptiness_so(world: World, actor: Actor, page: Page) -> None:
     """See that a document to which nothing was attached is answered with the same status.
 
     Raises:
         Blocked: it is not, so that an answer without a list does not say that there is no attachment.
     """
-    empty = arrange.once(
+    empty = world.once(
         "answer of an empty list",
-        lambda: attachments_of(actor, arrange.document(actor)).page().exchange.status,
+        lambda: attachments_of(actor, world.document(by=actor)).page().exchange.status,
     )
     alike = page.exchange.answer.refusal and page.exchange.status == empty
     require(alike, "listAttachments", f"the answer is no list: {page.exchange.answer.quote()}")
 
 
-def passes_chain(claim: Claims, clause: str, arrange: Arrangement, actor: Actor, uid: str) -> None:
+def passes_chain(expect: Expect, clause: str, world: World, actor: Actor, uid: str) -> None:
     """Claim that a picture is attached to a document, listed, found, downloaded and previewed.
 
     Raises:
@@ -303,29 +293,29 @@ def passes_chain(claim: Claims, clause: str, arrange: Arrangement, actor: Actor,
     """
     name = "edge.png"
     created = upload(actor, uid, name, contents.RED)
-    claim(clause, "createAttachment").accepted(created)
+    expect(clause, "createAttachment").accepted(created)
     picture = found(actor, Attachment(uid, 0, name, contents.RED), created, len(contents.RED))
-    claim(clause, "attachmentExists").accepted(actor.send("attachmentExists", path=picture.path))
-    downloads(claim(clause, "getAttachment"), actor, picture)
-    listed(claim(clause, "listAttachments"), arrange, actor, picture)
-    claim(clause, "getAttachmentThumbnail").accepted(preview(arrange, actor, picture))
+    expect(clause, "attachmentExists").accepted(actor.attachment_exists(picture.path))
+    downloads(expect(clause, "getAttachment"), actor, picture)
+    listed(expect(clause, "listAttachments"), world, actor, picture)
+    expect(clause, "getAttachmentThumbnail").accepted(preview(world, actor, picture))
 
 
-def relies_on_chain(arrange: Arrangement, actor: Actor) -> None:
+def relies_on_chain(world: World, actor: Actor) -> None:
     """See once that a picture of an ordinary document is listed, found, downloaded and previewed.
 
     Raises:
         Blocked: it is not, which is a finding of its own.
     """
-    picture = shared_document(arrange, actor).pictures[0]
-    relies_on_listing(arrange, actor)
-    gives_back(arrange, actor, picture)
+    picture = shared_document(world, actor).pictures[0]
+    relies_on_listing(world, actor)
+    gives_back(world, actor, picture)
 
     def look() -> bool:
-        done(actor.send("attachmentExists", path=picture.path))
-        return done(preview(arrange, actor, picture)).success
+        done(actor.attachment_exists(picture.path))
+        return done(preview(world, actor, picture)).success
 
-    arrange.once("files of an ordinary document", look)
+    world.once("files of an ordinary document", look)
 
 
 def none_listed(claim: Claim, actor: Actor, uid: str, answers: Sequence[Exchange]) -> None:
@@ -357,17 +347,17 @@ def manner(exchange: Exchange) -> str:
     return exchange.fault or str(exchange.answer.status)
 
 
-def preview(arrange: Arrangement, actor: Actor, attachment: Attachment) -> Exchange:
+def preview(world: World, actor: Actor, attachment: Attachment) -> Exchange:
     """Ask for a thumbnail, if need be until it is made."""
-    latest = actor.send("getAttachmentThumbnail", path=attachment.path)
+    latest = actor.get_attachment_thumbnail(attachment.path)
 
     def look() -> bool:
         nonlocal latest
-        latest = actor.send("getAttachmentThumbnail", path=attachment.path)
+        latest = actor.get_attachment_thumbnail(attachment.path)
         return latest.answer.success and latest.answer.status != _ACCEPTED
 
     if not latest.answer.success or latest.answer.status == _ACCEPTED:
-        arrange.eventually(look)
+        world.eventually(look)
     if latest.answer.hollow_page:
         latest.own = _own_page(actor, attachment)
     return latest
@@ -375,7 +365,7 @@ def preview(arrange: Arrangement, actor: Actor, attachment: Attachment) -> Excha
 
 def no_file_for_a_preview(claim: Claim, actor: Actor, attachment: Attachment) -> None:
     """Claim that the thumbnail of a file that is no picture is not that file; whether there is one is not shown."""
-    preview = actor.send("getAttachmentThumbnail", path=attachment.path)
+    preview = actor.get_attachment_thumbnail(attachment.path)
     same = usable(preview).success and preview.answer.content == attachment.content
     claim.holds(not same, preview, expected="an image, or a refusal", seen="the bytes of the file itself")
 
@@ -391,9 +381,7 @@ def persisted_whatever_its_size(claim: Claim, exchange: Exchange) -> None:
     claim.holds(not refused, exchange, expected="persisted: no limit", seen=exchange.answer.quote())
 
 
-def persisted_without_headers(
-    claim: Claims, arrange: Arrangement, actor: Actor, kept: Exchange, realm: str
-) -> None:
+def persisted_without_headers(expect: Expect, world: World, actor: Actor, kept: Exchange, realm: str) -> None:
     """Claim that a temporary file was not refused for want of a header that its operation does not list.
 
     Raises:
@@ -401,7 +389,7 @@ def persisted_without_headers(
     """
 
     def with_header(header: Mapping[str, str]) -> Exchange:
-        path = {"uid": arrange.document(actor), "tempFileId": arrange.temporary_file()}
+        path = {"uid": world.document(by=actor), "tempFileId": world.temporary_file()}
         return actor.send("persistTemporaryFile", path=path, headers=header)
 
     headers = {
@@ -412,13 +400,13 @@ def persisted_without_headers(
         tolerated_of(
             kept,
             *(
-                (claim(name, "persistTemporaryFile"), partial(with_header, header))
+                (expect(name, "persistTemporaryFile"), partial(with_header, header))
                 for name, header in headers.items()
             ),
         )
 
 
-def another_persisted(claim: Claims, arrange: Arrangement, actor: Actor, before: Attachment) -> None:
+def another_persisted(expect: Expect, world: World, actor: Actor, before: Attachment) -> None:
     """Claim that another temporary file of the settings becomes an attachment, with bytes of its own.
 
     Args:
@@ -429,27 +417,27 @@ def another_persisted(claim: Claims, arrange: Arrangement, actor: Actor, before:
         Blocked: one was refused that an earlier run may have used up.
     """
     try:
-        named = arrange.temporary_file()
+        named = world.temporary_file()
     except Untested:
         return  # those of the other cases are judged
-    uid = arrange.document(actor)
+    uid = world.document(by=actor)
     kept = actor.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
-    persisted_whatever_its_size(claim("attachment-persist-no-limit"), kept)
-    arrange.unspent(kept)
-    claim("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    some_listed(claim("attachment-persist-listed", "listAttachments"), arrange, actor, uid, kept)
-    paths = before.path, persisted(arrange, actor, uid, kept).path
-    got = [actor.send("getAttachment", path=path) for path in paths]
+    persisted_whatever_its_size(expect("attachment-persist-no-limit"), kept)
+    world.unspent(kept)
+    expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
+    some_listed(expect("attachment-persist-listed", "listAttachments"), world, actor, uid, kept)
+    paths = before.path, persisted(world, actor, uid, kept).path
+    got = [actor.get_attachment(path) for path in paths]
     first, second = (usable(download).content for download in got)
-    claim("attachment-persist-own-bytes", "getAttachment").holds(
+    expect("attachment-persist-own-bytes", "getAttachment").holds(
         first != second, *got, expected="two files with bytes of their own", seen="the same bytes twice"
     )
 
 
 def _own_page(actor: Actor, attachment: Attachment) -> bool:
     """Whether an HTML page in place of a thumbnail is the service's own: it comes again, and the file itself comes."""
-    file = actor.send("getAttachment", path=attachment.path).answer
-    again = actor.send("getAttachmentThumbnail", path=attachment.path).answer
+    file = actor.get_attachment(attachment.path).answer
+    again = actor.get_attachment_thumbnail(attachment.path).answer
     return file.success and file.content == attachment.content and again.hollow_page
 
 
@@ -461,7 +449,7 @@ def some_bytes(claim: Claim, persisted: Exchange, download: Exchange) -> None:
     claim.holds(given, persisted, download, expected="the bytes of the file", seen=seen)
 
 
-def persisted(arrange: Arrangement, actor: Actor, uid: str, exchange: Exchange) -> Attachment:
+def persisted(world: World, actor: Actor, uid: str, exchange: Exchange) -> Attachment:
     """The only attachment of a document, made from a temporary file whose name is not known.
 
     Where the list tells its number and its name as it tells those of an upload, it is that one, found or not.
@@ -481,19 +469,17 @@ def persisted(arrange: Arrangement, actor: Actor, uid: str, exchange: Exchange) 
 
     if look():
         return served[0]
-    alike = _told_like_an_upload(arrange, actor, uid, records)
-    if alike and arrange.eventually(look):
+    alike = _told_like_an_upload(world, actor, uid, records)
+    if alike and world.eventually(look):
         return served[0]
     if alike:
         return alike[0]
     raise Untested("no number and name in the answers lead to the attachment that was persisted")
 
 
-def _told_like_an_upload(
-    arrange: Arrangement, actor: Actor, uid: str, records: Sequence[Record]
-) -> list[Attachment]:
+def _told_like_an_upload(world: World, actor: Actor, uid: str, records: Sequence[Record]) -> list[Attachment]:
     """Attachments whose number and name stand in the members that hold those of an upload that is served."""
-    upload = second_document(arrange, actor).attachments[0]
+    upload = second_document(world, actor).attachments[0]
 
     def look() -> tuple[set[str], set[str]]:
         page = attachments_of(actor, upload.uid).page()
@@ -508,7 +494,7 @@ def _told_like_an_upload(
             {name for name, value in members if value == upload.filename},
         )
 
-    called = arrange.once("members that lead to an upload", look)
+    called = world.once("members that lead to an upload", look)
     pairs = (
         [[value for name, value in readers.named_members(record) if name in names] for names in called]
         for record in records
@@ -521,7 +507,7 @@ def _told_like_an_upload(
 
 
 def _downloads(actor: Actor, attachment: Attachment) -> bool:
-    return usable(actor.send("getAttachment", path=attachment.path)).success
+    return usable(actor.get_attachment(attachment.path)).success
 
 
 def _file_names(bodies: Sequence[Any]) -> list[str]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.cases.arrangement import Arrangement
 from contracts.cases.drafts import identifier_in_use, refused_as_in_use
 from contracts.cases.sample_records import (
     CONTACT_FIELDS,
@@ -20,6 +19,7 @@ from contracts.cases.sample_records import (
     mandatory_of,
     without,
 )
+from contracts.cases.world import World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Attempt, Blocked, Untested, taken, usable
@@ -156,7 +156,7 @@ class ContactRequests:
         self,
         operation: str,
         actor: Actor,
-        arrange: Arrangement,
+        world: World,
         samples: Samples,
         fresh: Namespace,
         attempt: Attempt | None = None,
@@ -164,10 +164,10 @@ class ContactRequests:
         self._attempt = attempt
         self.operation = operation
         self._actor = actor
-        self._arrange = arrange
+        self._world = world
         self._samples = samples
         self._fresh = fresh
-        self._uid = arrange.contact(actor) if operation == UPDATE else fresh.uid()
+        self._uid = world.contact(by=actor) if operation == UPDATE else fresh.uid()
 
     @property
     def uid(self) -> str:
@@ -223,13 +223,13 @@ class ContactRequests:
         attempt, key = self._attempt, f"{self.operation} {name}"
         if attempt is None or attempt.number > 1:
             return self.send(self._under_fresh_uid(record))
-        earlier: Exchange | None = self._arrange.offered(key)
+        earlier: Exchange | None = self._world.offered(key)
         if earlier is not None:
             attempt.exchanges.append(earlier)
             return earlier
         sent = self.send(self._under_fresh_uid(record))
         if sent.response is not None and sent.response.status < 500 and not sent.fault:
-            self._arrange.offer(key, sent)
+            self._world.offer(key, sent)
         return sent
 
     def _under_fresh_uid(self, record: Any) -> Any:
@@ -249,7 +249,7 @@ class ContactRequests:
 
     def reporting(self) -> Reporting:
         """How this operation reports faulty records in general; looked up once for each realm and worker."""
-        return self._arrange.once(f"reporting of {self.operation}", self._probe)
+        return self._world.once(f"reporting of {self.operation}", self._probe)
 
     def _probe(self) -> Reporting:
         probes = {field: self.lacking(field) for field in _PROBED}
@@ -258,7 +258,7 @@ class ContactRequests:
     def _takes_records(self) -> bool:
         """Whether a record that lacks nothing is taken: the shared contact could be updated with it."""
         try:
-            return bool(self._arrange.contact(self._actor))
+            return bool(self._world.contact(by=self._actor))
         except Blocked:
             return False
 
@@ -267,9 +267,7 @@ class ContactRequests:
 _MOST_NAMES = 3
 
 
-def updates(
-    claim: Claim, author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace
-) -> ContactRequests:
+def updates(claim: Claim, author: Actor, world: World, samples: Samples, fresh: Namespace) -> ContactRequests:
     """Updates of the shared contact; where none can be arranged, a claim that what was just created can be updated.
 
     The claim is made only where the answer to the creation names the identifier that was sent, or where the workflow
@@ -280,15 +278,13 @@ def updates(
         Blocked, Untested: no contact is created, or nothing tells under which identifier.
     """
     try:
-        return ContactRequests(UPDATE, author, arrange, samples, fresh)
+        return ContactRequests(UPDATE, author, world, samples, fresh)
     except (Blocked, Untested):
-        _claim_update(claim, author, arrange, samples, fresh)
+        _claim_update(claim, author, world, samples, fresh)
         raise
 
 
-def _claim_update(
-    claim: Claim, author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace
-) -> None:
+def _claim_update(claim: Claim, author: Actor, world: World, samples: Samples, fresh: Namespace) -> None:
     sent, query = samples.contact(fresh.uid()), {"schema": samples.contact_schema}
     own: str = sent["header"]["identifier"]
     created = author.send(CREATE, query=query, json=sent)
@@ -308,7 +304,7 @@ def _claim_update(
         return False
 
     # What was created may be there a moment later.
-    effective = any_taken() or arrange.eventually(any_taken)
+    effective = any_taken() or world.eventually(any_taken)
     if not effective and refused_for_made_up(tried[-1], samples):
         raise samples.needs_contact_document(tried[-1])
     claim.holds(

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from contracts.cases.arrangement import Arrangement
 from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Claims
+from contracts.cases.world import World
+from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Blocked, Contradiction, taken, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
@@ -154,17 +154,17 @@ class DescribedInputs:
         self,
         operation: str,
         actor: Actor,
-        arrange: Arrangement,
+        world: World,
         samples: Samples,
         fresh: Namespace,
-        claim: Claims,
+        expect: Expect,
     ) -> None:
         self._operation = operation
         self._actor = actor
-        self._arrange = arrange
+        self._world = world
         self._samples = samples
         self._fresh = fresh
-        self._claim = claim
+        self._claim = expect
         self._client = ActorClient(actor)
         self._described = described(actor.realm).find_operation_by_id(operation)
         self._lasting = load_description().operations[operation].stores in PERMANENT_KINDS
@@ -237,15 +237,15 @@ class DescribedInputs:
     def _usual(self, path: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters of a path under which there is something to read."""
         if "attachmentId" not in path:
-            return {"uid": self._arrange.shared_draft(self._actor).uid}
-        usual = self._arrange.shared_attachment(self._actor).path
+            return {"uid": self._world.shared_draft(by=self._actor).uid}
+        usual = self._world.shared_attachment(by=self._actor).path
         return {name: value for name, value in usual.items() if name in path}
 
     def _there(self) -> str:
         """The identifier of what an operation needs."""
         if self._operation == "updateContact":
-            return self._arrange.contact(self._actor)
-        return self._arrange.shared("document for drawn files", lambda: self._arrange.document(self._actor))
+            return self._world.contact(by=self._actor)
+        return self._world.shared("document for drawn files", lambda: self._world.document(by=self._actor))
 
     def _known_query(self, drawn: Inputs) -> dict[str, Any]:
         """The drawn query, under the schema that the settings name."""
@@ -293,7 +293,7 @@ class LinkedCalls:
     actor: Actor
     samples: Samples
     fresh: Namespace
-    claim: Claims
+    claim: Expect
     saved: dict[str, dict[str, Any]] = field(default_factory=dict)
     deleted: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     latest: str = ""

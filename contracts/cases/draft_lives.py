@@ -19,12 +19,13 @@ from typing import Any, Final
 
 from hypothesis.database import ExampleDatabase
 
-from contracts.cases.arrangement import Arrangement, Attachment
+from contracts.cases.attachment_ids import Attachment
 from contracts.cases.drafts import accepted_with_errors
 from contracts.cases.list_pages import drafts_of
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
-from contracts.checks.claims import Claim, Claims
+from contracts.cases.world import World
+from contracts.checks.claims import Claim, Expect
 from contracts.checks.errors_array import turned_down
 from contracts.checks.outcomes import (
     Attempt,
@@ -129,7 +130,7 @@ def drawn(seed: int) -> Iterator[Calls]:
 
 
 @dataclass
-class World:
+class Players:
     """What one attempt at the case needs to run sequences.
 
     Attributes:
@@ -141,8 +142,8 @@ class World:
 
     author: Actor
     other: Actor | None
-    claim: Claims
-    arrange: Arrangement
+    claim: Expect
+    world: World
     samples: Samples
     fresh: Namespace
     attempt: Attempt
@@ -188,21 +189,21 @@ class Life:
         done: What was called so far.
     """
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, players: Players) -> None:
+        self._players = players
         self._model = DraftTracker(settle_seconds=0)
         self._documents: dict[str, tuple[str, Actor]] = {}
         self._exchanges: list[Exchange] = []
         self._saves = 0
         self.done: list[Call] = []
         for name in MINE:
-            self._renew(name, world.author)
-        if world.other is not None:
-            self._renew(THEIRS, world.other)
+            self._renew(name, players.author)
+        if players.other is not None:
+            self._renew(THEIRS, players.other)
 
     def _renew(self, name: str, owner: Actor) -> None:
         """Let a name stand for a document that was never used."""
-        uid = self._world.fresh.uid()
+        uid = self._players.fresh.uid()
         self._documents[name] = uid, owner
         self._model.never_saved(_SITE, owner.realm, uid, _account(owner.role))
 
@@ -221,11 +222,13 @@ class Life:
             Blocked: drafts cannot be saved or read at all.
             EnvironmentFault: no answer.
         """
-        (action, name), world = call, self._world
-        if FAMILIES[action] in world.off or name not in self._documents:
+        (action, name), players = call, self._players
+        if FAMILIES[action] in players.off or name not in self._documents:
             return
         (uid, owner), foreign = self._documents[name], action.startswith("foreign")
-        others = [actor for actor in (world.author, world.other) if actor is not None and actor is not owner]
+        others = [
+            actor for actor in (players.author, players.other) if actor is not None and actor is not owner
+        ]
         if foreign and not (others and uid in self._model.of(_account(owner.role))):
             return
         self.done.append(call)
@@ -247,10 +250,10 @@ class Life:
     def _leave_out(self, family: str, name: str, obstacle: Exception) -> None:
         """Go on without a family of steps, or without the other account; without drafts there is nothing to run."""
         if family != "drafts":
-            self._world.off.setdefault(family, str(obstacle))
+            self._players.off.setdefault(family, str(obstacle))
         elif name == THEIRS:
             self._documents.pop(name)
-            self._world.other = None
+            self._players.other = None
         else:
             raise obstacle
 
@@ -258,8 +261,8 @@ class Life:
         """Save the next content. Another account is refused, or it reads what it saved; the rest is not shown."""
         self._saves += 1
         document, query = (
-            content(self._world.samples, uid, self._saves),
-            {"schema": self._world.samples.draft_schema},
+            content(self._players.samples, uid, self._saves),
+            {"schema": self._players.samples.draft_schema},
         )
         before = uid in self._model.of(_account(actor.role))
         answer = self._send(actor, "saveDraft", path={"uid": uid}, query=query, json=document)
@@ -280,10 +283,10 @@ class Life:
             Blocked: it was refused, as always before.
         """
         kind = f"{operation} by {self._exchanges[-1].role}"
-        if not answer.success and kind not in self._world.worked:
+        if not answer.success and kind not in self._players.worked:
             raise Blocked(operation, f"answered {answer.quote()}")
         self._hold((clause, operation), answer.success, "accepted (2xx)", answer.quote())
-        self._world.worked.add(kind)
+        self._players.worked.add(kind)
         return answer.success
 
     def _submit(self, name: str, uid: str, actor: Actor) -> None:
@@ -292,7 +295,7 @@ class Life:
         Raises:
             Blocked: the faulty document is taken, which is a finding of other cases.
         """
-        there, samples = uid in self._model.of(_account(actor.role)), self._world.samples
+        there, samples = uid in self._model.of(_account(actor.role)), self._players.samples
         operation = UPDATE if there else CREATE_NAMED
         exchange = submit(operation, actor, samples, uid, samples.faulty_submission(uid))
         self._take(exchange)
@@ -311,15 +314,15 @@ class Life:
         lost: list[str] = []
 
         def look() -> bool:
-            start = self._world.sent
+            start = self._players.sent
             lost[:] = [uid for uid in own if not lister.search(uid).found]
             if not own:
                 lister.read()
-            told[:] = [found for sent in self._world.attempt.exchanges[start:] for found in self._due(sent)]
+            told[:] = [found for sent in self._players.attempt.exchanges[start:] for found in self._due(sent)]
             return not lost and all(result.outcome is CheckOutcome.HELD for _, result in told)
 
         if not look():
-            self._world.arrange.eventually(look)
+            self._players.world.eventually(look)
         for due, result in told:
             self._judge(due, result)
         if own:
@@ -377,7 +380,7 @@ class Life:
 
     def _hold(self, key: tuple[str, str], holds: bool, expected: str, seen: str) -> None:
         shown = self._exchanges[-1:] if holds else self._exchanges[-_MOST_EXCHANGES:]
-        self._world.claim(*key).holds(holds, *shown, expected=expected, seen=f"{self._told()}: {seen}")
+        self._players.claim(*key).holds(holds, *shown, expected=expected, seen=f"{self._told()}: {seen}")
 
     def _told(self) -> str:
         """The sequence so far, in words; one that is too long leaves out its beginning."""
@@ -435,23 +438,23 @@ def shortened(calls: Calls, contradicts: Callable[[Calls], bool]) -> Calls:
     return best
 
 
-def _confirmed(world: World, found: Contradiction, calls: Calls, kept: KeptCalls) -> Result:
+def _confirmed(players: Players, found: Contradiction, calls: Calls, kept: KeptCalls) -> Result:
     """The evidence of the shortest sequence; a replay of the case only tells whether it came back.
 
     What was seen while the environment failed is not confirmed here: the case has to see it again without a fault.
     """
-    if world.attempt.number > 1 or world.attempt.clouded:
+    if players.attempt.number > 1 or players.attempt.clouded:
         return found.evidence
     best, seen = found.evidence, 1
-    end, deadline = world.sent + _SHORTENING, time.monotonic() + _SECONDS
+    end, deadline = players.sent + _SHORTENING, time.monotonic() + _SECONDS
 
     def contradicts(candidate: Calls) -> bool:
         nonlocal best, seen
-        if len(candidate) > end - world.sent or time.monotonic() > deadline:
+        if len(candidate) > end - players.sent or time.monotonic() > deadline:
             return False
         try:
-            with world.without_evidence():
-                Life(world).play(candidate)
+            with players.without_evidence():
+                Life(players).play(candidate)
         except Contradiction as again:
             if again.evidence.key == found.evidence.key:
                 best, seen = again.evidence, seen + 1
@@ -465,7 +468,7 @@ def _confirmed(world: World, found: Contradiction, calls: Calls, kept: KeptCalls
     tried = seen + 1  # once more, whether it comes back or not
     contradicts(known)
     if seen > 1:
-        attempt, key = world.attempt, found.evidence.key
+        attempt, key = players.attempt, found.evidence.key
         attempt.evidence.remove(found.evidence)
         attempt.contradicted[key] -= 1
         attempt.note(best)
@@ -509,7 +512,7 @@ def _read(entry: bytes) -> Calls:
     return calls if known else ()
 
 
-def explore(world: World, kept: KeptCalls, seed: int, requests: int) -> None:
+def explore(players: Players, kept: KeptCalls, seed: int, requests: int) -> None:
     """Run sequences that are kept, the tour, and drawn ones; shorten, confirm and keep what contradicts.
 
     Args:
@@ -525,40 +528,40 @@ def explore(world: World, kept: KeptCalls, seed: int, requests: int) -> None:
         """Whether a sequence was run to its end."""
 
         def over() -> bool:
-            return world.sent >= limit
+            return players.sent >= limit
 
-        life = Life(world)
+        life = Life(players)
         try:
             life.play(calls, over)
         except Contradiction as found:
-            raise Contradiction(_confirmed(world, found, tuple(life.done), kept)) from None
+            raise Contradiction(_confirmed(players, found, tuple(life.done), kept)) from None
         except Blocked:
             kept.add(life.done)  # a server error is judged elsewhere, and has to be met again
             raise
         return not over()
 
-    limit = world.sent + _KEPT_REQUESTS
+    limit = players.sent + _KEPT_REQUESTS
     for earlier in kept.load():
         if run(earlier, limit):
             kept.remove(earlier)
-    limit = world.sent + requests
-    for calls in chain([TOUR], drawn(seed) if world.attempt.number == 1 else ()):
+    limit = players.sent + requests
+    for calls in chain([TOUR], drawn(seed) if players.attempt.number == 1 else ()):
         if not run(calls, limit):
             return
 
 
-def claim_info_follows(claim: Claim, arrange: Arrangement, actor: Actor) -> None:
+def claim_info_follows(claim: Claim, world: World, actor: Actor) -> None:
     """Claim that the info of a draft does not show as it was what the service itself reported as changed by a save."""
-    uid = arrange.draft(actor).uid
-    query = {"schema": arrange.samples.draft_schema}
+    uid = world.draft(by=actor).uid
+    query = {"schema": world.samples.draft_schema}
 
     def saved(version: int) -> dict[str, Any]:
-        document = content(arrange.samples, uid, version)
+        document = content(world.samples, uid, version)
         answer = done(actor.send("saveDraft", path={"uid": uid}, query=query, json=document))
         return answer.json if isinstance(answer.json, dict) else {}
 
     def info() -> Exchange:
-        return actor.send("getDraftInfo", path={"uid": uid})
+        return actor.get_draft_info(uid)
 
     first, shown = saved(1), done(info()).json
     known = {
@@ -578,18 +581,18 @@ def claim_info_follows(claim: Claim, arrange: Arrangement, actor: Actor) -> None
     if not moved:
         claim.untested("the service reports nothing of a draft that a later save changes")
         return
-    holds = arrange.eventually(follows)
+    holds = world.eventually(follows)
     claim.holds(
         holds, *asked, expected=f"{', '.join(moved)} as of the later save", seen=asked[0].answer.quote()
     )
 
 
-def draft_with_file(arrange: Arrangement, actor: Actor) -> Attachment:
+def draft_with_file(world: World, actor: Actor) -> Attachment:
     """An attachment of a draft.
 
     Raises:
         Untested: drafts take none, which the document leaves open.
     """
-    if arrange.refusal_of_files(actor) is not None:
+    if world.refusal_of_files(by=actor) is not None:
         raise Untested("drafts take no attachments")
-    return arrange.attachment(actor, arrange.draft(actor).uid)
+    return world.attachment(world.draft(by=actor).uid, by=actor)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from contracts.cases.arrangement import Arrangement, Attachment, Draft, lists, require
+from contracts.cases.attachment_ids import Attachment, lists
 from contracts.cases.contents import reworded
 from contracts.cases.list_pages import Lister
 from contracts.cases.sample_records import Samples
+from contracts.cases.world import Draft, World
 from contracts.checks import errors_array
-from contracts.checks.claims import Claim, Claims
-from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
+from contracts.checks.claims import Claim, Expect
+from contracts.checks.outcomes import Blocked, Untested, done, require, taken, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -78,11 +79,9 @@ def nothing_saved(
         Contradiction: a must was contradicted.
         Blocked, EnvironmentFault: a request had no answer that can be judged.
     """
-    checks = [actor.send("draftExists", path={"uid": uid}) for uid in uids[:_LOOKED_AT]]
+    checks = [actor.draft_exists(uid) for uid in uids[:_LOOKED_AT]]
     no_draft_under(claims("saveDraft"), actor, foldings, *causes[:1])
-    claim_each_refused(
-        claims("draftExists"), checks, lambda: actor.send("draftExists", path={"uid": never_used()})
-    )
+    claim_each_refused(claims("draftExists"), checks, lambda: actor.draft_exists(never_used()))
     not_listed(claims("saveDraft"), actor, uids, *causes[:1])
 
 
@@ -97,7 +96,7 @@ def no_draft_under(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exc
         Blocked: the service says of any draft that it exists.
     """
     for uid in uids:
-        check = actor.send("draftExists", path={"uid": uid})
+        check = actor.draft_exists(uid)
         if usable(check).success:
             relies_on_absence(actor)
         claim.holds(
@@ -115,33 +114,33 @@ def relies_on_absence(actor: Actor) -> None:
     Raises:
         Blocked: it does not.
     """
-    check = actor.send("draftExists", path={"uid": never_used()})
+    check = actor.draft_exists(never_used())
     if usable(check).success:
         raise Blocked("draftExists", "says of a draft that was never saved that it exists")
 
 
-def draft_still_there(claim: Claim, actor: Actor, arrange: Arrangement, uid: str, *causes: Exchange) -> None:
+def draft_still_there(claim: Claim, actor: Actor, world: World, uid: str, *causes: Exchange) -> None:
     """Claim that a draft which was there before is there still.
 
     Raises:
         Contradiction: a must was contradicted.
         Blocked: the service does not say of any draft that it exists.
     """
-    check = actor.send("draftExists", path={"uid": uid})
+    check = actor.draft_exists(uid)
     if not usable(check).success:
-        relies_on_presence(actor, arrange)
+        relies_on_presence(actor, world)
     claim.holds(
         check.answer.success, *causes, check, expected=f"the draft {uid} untouched", seen=check.answer.quote()
     )
 
 
-def relies_on_presence(actor: Actor, arrange: Arrangement) -> None:
+def relies_on_presence(actor: Actor, world: World) -> None:
     """See to it that the service says of a draft that was saved that it exists.
 
     Raises:
         Blocked: it does not.
     """
-    done(actor.send("draftExists", path={"uid": arrange.draft(actor).uid}))
+    done(actor.draft_exists(world.draft(by=actor).uid))
 
 
 def not_listed(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exchange) -> None:
@@ -151,7 +150,7 @@ def not_listed(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exchang
         Contradiction: a must was contradicted.
         Blocked: the list cannot be had.
     """
-    listed = actor.send("listDrafts", query={"collection": "mydrafts"})
+    listed = actor.list_drafts(query={"collection": "mydrafts"})
     answer = usable(listed)
     if not answer.success:
         raise Blocked("listDrafts", f"answered {answer.quote()}")
@@ -184,7 +183,7 @@ def read_as_saved(actor: Actor, draft: Draft) -> Exchange:
     Raises:
         Blocked: it is not, so that nothing can be said about what leaves it as it was.
     """
-    exchange = actor.send("getDraft", path={"uid": draft.uid})
+    exchange = actor.get_draft(draft.uid)
     if not readers.holds_document(done(exchange), draft.document):
         raise Blocked("getDraft", "a draft that was just saved is not shown as it was saved")
     return exchange
@@ -192,7 +191,7 @@ def read_as_saved(actor: Actor, draft: Draft) -> Exchange:
 
 def stays(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     """Claim that a draft still is as it was saved; `before` is what might have changed it."""
-    exchange = actor.send("getDraft", path={"uid": draft.uid})
+    exchange = actor.get_draft(draft.uid)
     answer = usable(exchange)
     document = draft.document
     claim.holds(
@@ -206,7 +205,7 @@ def stays(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
 
 def nothing_of(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     """Claim that reading a draft does not give its document; `before` is what should have kept it out."""
-    read = actor.send("getDraft", path={"uid": draft.uid})
+    read = actor.get_draft(draft.uid)
     hidden = not _given(usable(read), draft.document)
     claim.holds(
         hidden, *(before or (draft.exchange,)), read, expected="nothing of it", seen=read.answer.quote()
@@ -276,9 +275,9 @@ def deleted(actor: Actor, uid: str) -> Exchange:
     Raises:
         Blocked: it was not deleted, or the check still finds it; either is a finding of another case.
     """
-    exchange = actor.send("deleteDraft", path={"uid": uid})
+    exchange = actor.delete_draft(uid)
     done(exchange)
-    if usable(actor.send("draftExists", path={"uid": uid})).success:
+    if usable(actor.draft_exists(uid)).success:
         raise Blocked("deleteDraft", "the exists check still finds a draft that was deleted")
     return exchange
 
@@ -289,7 +288,7 @@ def require_exists_check(actor: Actor, uid: str) -> None:
     Raises:
         Blocked: it does, so that it cannot tell whether a deleted one is gone.
     """
-    if usable(actor.send("draftExists", path={"uid": uid})).success:
+    if usable(actor.draft_exists(uid)).success:
         raise Blocked("draftExists", "the exists check finds a draft that was never saved")
 
 
@@ -325,11 +324,11 @@ def _fate(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) ->
     saved = save(actor, samples, uid, document)
     if not taken(saved):
         return f"refused with {errors_array.outcome(saved)}"
-    read = actor.send("getDraft", path={"uid": uid}).answer
+    read = actor.get_draft(uid).answer
     return "kept" if readers.holds_document(read, document) else "changed"
 
 
-def published(arrange: Arrangement, actor: Actor, samples: Samples) -> str:
+def published(world: World, actor: Actor, samples: Samples) -> str:
     """The first published record of the settings that is there; an attempt may be what takes it away.
 
     Raises:
@@ -347,7 +346,7 @@ def published(arrange: Arrangement, actor: Actor, samples: Samples) -> str:
             "createWorkflowRecordWithIdentifier", f"does not say that the identifier is in use: {named}"
         )
 
-    return arrange.shared("published record", first)
+    return world.shared("published record", first)
 
 
 def replaced_beside_published(claim: Claim, actor: Actor, samples: Samples, identifier: str) -> None:
@@ -359,7 +358,7 @@ def replaced_beside_published(claim: Claim, actor: Actor, samples: Samples, iden
     """
     changed = save_reworded(actor, samples, identifier)
     if changed:
-        claim.shows(actor.send("getDraft", path={"uid": identifier}), changed)
+        claim.shows(actor.get_draft(identifier), changed)
         return
     query, document = {"schema": samples.workflow_schema}, samples.document(identifier)
     saved = actor.send("saveDraft", path={"uid": identifier}, query=query, json=document)
@@ -423,7 +422,7 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     return "" if taken(exchange) else f"was answered {exchange.answer.quote()}"
 
 
-def works_for_ordinary_uid(actor: Actor, arrange: Arrangement, uid: str | None = None) -> None:
+def works_for_ordinary_uid(actor: Actor, world: World, uid: str | None = None) -> None:
     """See that a draft can be saved, read and deleted under an ordinary uid; what follows is about special ones.
 
     Args:
@@ -433,21 +432,21 @@ def works_for_ordinary_uid(actor: Actor, arrange: Arrangement, uid: str | None =
         Blocked: it cannot, which is a matter of the draft operations' own clauses.
     """
     if uid is None:
-        arrange.once("life of an ordinary draft", lambda: _live(actor, arrange, None))
+        world.once("life of an ordinary draft", lambda: _live(actor, world, None))
     else:
-        _live(actor, arrange, uid)
+        _live(actor, world, uid)
 
 
-def _live(actor: Actor, arrange: Arrangement, uid: str | None) -> bool:
-    draft = arrange.draft(actor, uid)
+def _live(actor: Actor, world: World, uid: str | None) -> bool:
+    draft = world.draft(uid, by=actor)
     answers = {
         name: done(actor.send(name, path={"uid": draft.uid}))
         for name in operations_with(needs="draft", safe=True)
     }
     if not readers.holds_document(answers["getDraft"], draft.document):
         raise Blocked("getDraft", "does not give the document that was saved")
-    done(actor.send("deleteDraft", path={"uid": draft.uid}))
-    if actor.send("draftExists", path={"uid": draft.uid}).answer.success:
+    done(actor.delete_draft(draft.uid))
+    if actor.draft_exists(draft.uid).answer.success:
         operation, _ = _at_fault_for(actor, draft.uid)
         raise Blocked(operation, "leaves the draft where it was, or finds it there")
     return True
@@ -455,29 +454,29 @@ def _live(actor: Actor, arrange: Arrangement, uid: str | None) -> bool:
 
 def _at_fault_for(actor: Actor, uid: str) -> tuple[str, tuple[Exchange, ...]]:
     """Which operation is wrong when the exists check finds a deleted draft, and what shows that it is the check."""
-    read = actor.send("getDraft", path={"uid": uid})
+    read = actor.get_draft(uid)
     return ("draftExists", (read,)) if usable(read).refusal else ("deleteDraft", ())
 
 
-def removed(claim: Claims, actor: Actor, uid: str, deleted: Exchange) -> None:
+def removed(expect: Expect, actor: Actor, uid: str, deleted: Exchange) -> None:
     """Claim that a deleted draft is gone; that the exists check alone still finds it is wrong of the check.
 
     Raises:
         Contradiction: it is found.
     """
-    check = actor.send("draftExists", path={"uid": uid})
+    check = actor.draft_exists(uid)
     found = usable(check).success
     operation, contrast = _at_fault_for(actor, uid) if found else ("deleteDraft", ())
     says = "".join(f", as getDraft says: {read.status}" for read in contrast)
-    claim("draft-delete-removes", operation).holds(
+    expect("draft-delete-removes", operation).holds(
         not found, deleted, *contrast, check, expected=f"no draft any more{says}", seen=check.answer.quote()
     )
 
 
 def completes_lifecycle_under(
     actor: Actor,
-    arrange: Arrangement,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     clause: str,
     uid: str,
     also: Iterable[str] = (),
@@ -491,24 +490,24 @@ def completes_lifecycle_under(
         Contradiction: a must was contradicted.
         Blocked: its content is another, or it is there after it was deleted, as under an ordinary uid.
     """
-    path, document = {"uid": uid}, arrange.samples.draft(uid)
-    query = {"schema": arrange.samples.draft_schema}
-    claim(clause, "saveDraft").accepted(actor.send("saveDraft", path=path, query=query, json=document))
-    claim(clause, "draftExists").accepted(actor.send("draftExists", path=path))
+    path, document = {"uid": uid}, world.samples.draft(uid)
+    query = {"schema": world.samples.draft_schema}
+    expect(clause, "saveDraft").accepted(actor.send("saveDraft", path=path, query=query, json=document))
+    expect(clause, "draftExists").accepted(actor.send("draftExists", path=path))
     read = actor.send("getDraft", path=path)
-    claim(clause, "getDraft").accepted(read)
+    expect(clause, "getDraft").accepted(read)
     if not readers.holds_document(usable(read), document):
-        works_for_ordinary_uid(actor, arrange)
-    claim(clause, "getDraft").shows(read, document)
+        works_for_ordinary_uid(actor, world)
+    expect(clause, "getDraft").shows(read, document)
     for operation in also:
-        claim(clause, operation).accepted(actor.send(operation, path=path))
+        expect(clause, operation).accepted(actor.send(operation, path=path))
     deleted = actor.send("deleteDraft", path=path)
-    claim(clause, "deleteDraft").accepted(deleted)
+    expect(clause, "deleteDraft").accepted(deleted)
     check = actor.send("draftExists", path=path)
     found = usable(check).success
     if found:
-        works_for_ordinary_uid(actor, arrange)
-    claim(clause, "deleteDraft").holds(
+        works_for_ordinary_uid(actor, world)
+    expect(clause, "deleteDraft").holds(
         not found, deleted, check, expected=f"no draft under {uid}", seen=check.answer.quote()
     )
 
@@ -516,10 +515,10 @@ def completes_lifecycle_under(
 def exists_each_time(claim: Claim, actor: Actor, uid: str, times: int) -> None:
     """Claim that the exists check finds a draft every time."""
     for _ in range(times):
-        claim.accepted(actor.send("draftExists", path={"uid": uid}))
+        claim.accepted(actor.draft_exists(uid))
 
 
-def completes_lifecycle(claim: Claims, actor: Actor, samples: Samples, uid: str) -> None:
+def completes_lifecycle(expect: Expect, actor: Actor, samples: Samples, uid: str) -> None:
     """Claim of one draft that it is created, updated and deleted; each by its own clause.
 
     Raises:
@@ -530,17 +529,17 @@ def completes_lifecycle(claim: Claims, actor: Actor, samples: Samples, uid: str)
     later = samples.draft(uid, firstName="Rachel")
     created = save(actor, samples, uid, first)
     done(created)
-    stored(claim("draft-save-creates"), actor, uid, created)
+    stored(expect("draft-save-creates"), actor, uid, created)
     updated = save(actor, samples, uid, later)
     done(updated)
-    read = actor.send("getDraft", path={"uid": uid})
+    read = actor.get_draft(uid)
     stale = readers.holds_document(usable(read), first)
-    claim("draft-save-updates", "saveDraft").holds(
+    expect("draft-save-updates", "saveDraft").holds(
         not stale, updated, read, expected="the later content", seen="the content from before"
     )
-    gone = actor.send("deleteDraft", path={"uid": uid})
+    gone = actor.delete_draft(uid)
     done(gone)
-    removed(claim, actor, uid, gone)
+    removed(expect, actor, uid, gone)
 
 
 def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import contents
-from contracts.cases.arrangement import Arrangement, Attachment, attach, found, upload
+from contracts.cases.attachment_ids import Attachment, attach, found, upload
 from contracts.cases.attachments import downloads
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
 from contracts.cases.drafts import accepted_with_errors, save
 from contracts.cases.sample_records import Samples
 from contracts.cases.shared_documents import document_for_uploads
-from contracts.checks.claims import Claims
+from contracts.cases.world import World
+from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Blocked, Untested, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -246,11 +247,11 @@ class DrawnDrafts:
         taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
     """
 
-    def __init__(self, actor: Actor, samples: Samples, fresh: Namespace, claim: Claims) -> None:
+    def __init__(self, actor: Actor, samples: Samples, fresh: Namespace, expect: Expect) -> None:
         self._actor = actor
         self._samples = samples
         self._fresh = fresh
-        self._claim = claim
+        self._claim = expect
         self.taken: dict[str, bool] = {}
 
     def come_back(self, example: tuple[Content, ...]) -> None:
@@ -295,7 +296,7 @@ class DrawnDrafts:
         document: dict[str, Any],
         before: dict[str, Any],
     ) -> None:
-        read = self._actor.send("getDraft", path={"uid": uid})
+        read = self._actor.get_draft(uid)
         if before:
             self._judge_update(sent, read, document, before)
         for clause, members in parts.items():
@@ -381,11 +382,11 @@ FIRST: Final = _PLAIN | {
 class DrawnFiles:
     """Attaches drawn files to a shared document."""
 
-    def __init__(self, actor: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims) -> None:
+    def __init__(self, actor: Actor, world: World, fresh: Namespace, expect: Expect) -> None:
         self._actor = actor
-        self._uid = document_for_uploads(arrange, actor)
+        self._uid = document_for_uploads(world, actor)
         self._fresh = fresh
-        self._claim = claim
+        self._claim = expect
 
     def comes_back(self, file: File) -> None:
         """Claim that a file which was taken comes back as it was sent; whether every kind is taken is not shown.

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import requests
-from contracts.cases.arrangement import Arrangement
 from contracts.cases.drafts import (
     claim_each_refused,
     completes_lifecycle_under,
@@ -30,7 +29,8 @@ from contracts.cases.hostile_input import Deal
 from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
 from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Claim, Claims
+from contracts.cases.world import World
+from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, Contradiction, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -181,10 +181,10 @@ def percent_encoding(uid: str) -> Callable[[str], str]:
 
 def hyphens_name_a_draft(
     actor: Actor,
-    arrange: Arrangement,
+    world: World,
     settings: RealmSettings,
     fresh: Namespace,
-    claim: Claims,
+    expect: Expect,
 ) -> None:
     """Claim that a draft lives under a uid with hyphens, doubled and at the end too.
 
@@ -194,10 +194,10 @@ def hyphens_name_a_draft(
         Contradiction: a must was contradicted. Blocked: a uid without a hyphen names no draft either.
     """
     try:
-        completes_lifecycle_under(actor, arrange, claim, "uid-hyphen", fresh.uid(20) + "--a-")
+        completes_lifecycle_under(actor, world, expect, "uid-hyphen", fresh.uid(20) + "--a-")
     except Contradiction:
         for uid in without_hyphen(settings):
-            works_for_ordinary_uid(actor, arrange, uid)
+            works_for_ordinary_uid(actor, world, uid)
         raise
 
 
@@ -261,7 +261,7 @@ EVERY_SIGN_CLAUSES: Final = (_LONGEST, *_SIGNS)
 
 
 def every_sign_names_a_draft(
-    actor: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+    actor: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect
 ) -> None:
     """Claim that one uid which is as long as any and holds every sort of sign names a draft, and no other one does.
 
@@ -276,7 +276,7 @@ def every_sign_names_a_draft(
     document, path = samples.draft(uid), {"uid": uid}
     life = {"saveDraft": save(actor, samples, uid, document)}
     life |= {name: actor.send(name, path=path) for name in operations_with(needs="draft", safe=True)}
-    shorter = actor.send("draftExists", path={"uid": uid[:-1]})
+    shorter = actor.draft_exists(uid[:-1])
     life["deleteDraft"] = actor.send("deleteDraft", path=path)
     failed = next((operation for operation, sent in life.items() if not usable(sent).success), "")
     if not failed and not readers.holds_document(life["getDraft"].answer, document):
@@ -284,15 +284,15 @@ def every_sign_names_a_draft(
     if not failed and usable(actor.send("draftExists", path=path)).success:
         failed = "deleteDraft"
     if failed:
-        works_for_ordinary_uid(actor, arrange)
-        _claim_each_sign(actor, arrange, fresh, claim)
+        works_for_ordinary_uid(actor, world)
+        _claim_each_sign(actor, world, fresh, expect)
         clause = _ANY_KIND if failed in load_catalogue().clause(_ANY_KIND).operations else _LONGEST
-        claim(clause, failed).holds(
+        expect(clause, failed).holds(
             False, life[failed], expected=f"a draft under {uid}", seen=life[failed].answer.quote()
         )
     if usable(shorter).success:
         relies_on_absence(actor)
-    claim("uid-hyphen", "draftExists").holds(
+    expect("uid-hyphen", "draftExists").holds(
         not usable(shorter).success,
         life["saveDraft"],
         shorter,
@@ -300,14 +300,14 @@ def every_sign_names_a_draft(
         seen=shorter.answer.quote(),
     )
     for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
-        claim(clause, "getDraft").shows(life["getDraft"], document)
+        expect(clause, "getDraft").shows(life["getDraft"], document)
 
 
-def _claim_each_sign(actor: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims) -> None:
+def _claim_each_sign(actor: Actor, world: World, fresh: Namespace, expect: Expect) -> None:
     """Claim that a draft lives under a uid that is as long as any, and under ordinary ones with each sort of sign."""
     uids = {clause: fresh.uid() + sign for clause, sign in _SIGNS.items()}
     for clause, uid in ({_LONGEST: fresh.uid(UID_LONGEST)} | uids).items():
-        completes_lifecycle_under(actor, arrange, claim, clause, uid)
+        completes_lifecycle_under(actor, world, expect, clause, uid)
 
 
 # -- near misses
@@ -392,17 +392,17 @@ class NearMisses:
         self,
         operation: str,
         actor: Actor,
-        arrange: Arrangement,
+        world: World,
         ordinary: OrdinaryRequests,
         fresh: Namespace,
-        claim: Claims,
+        expect: Expect,
     ) -> None:
         self._operation = operation
         self._actor = actor
-        self._arrange = arrange
+        self._world = world
         self._ordinary = ordinary
         self._fresh = fresh
-        self._claim = claim
+        self._claim = expect
         self._usual: Request | None = None
         self.refused: Exchange | None = None
 
@@ -432,7 +432,7 @@ class NearMisses:
     def left_nothing(self) -> None:
         """Claim that no file was added to the document whose identifier was spoilt."""
         if self._usual is not None and self.refused is not None:
-            attached = self._arrange.attachment_ids(self._actor, self._usual.path["uid"])
+            attached = self._world.attachment_ids(self._usual.path["uid"], by=self._actor)
             self._claim(_CHARACTER, self._operation).holds(
                 not attached,
                 self.refused,
@@ -461,7 +461,7 @@ class NearMisses:
     def _uid_near(self, miss: NearMiss) -> str:
         length = UID_SHORTEST if miss.clause == _SHORT else UID_LONGEST if miss.clause == _LONG else 40
         word = {UID_SHORTEST: "shortest", UID_LONGEST: "longest"}.get(length, "base")
-        return self._arrange.shared_draft(self._actor, word, self._fresh.uid(length)).uid
+        return self._world.shared_draft(word, self._fresh.uid(length), by=self._actor).uid
 
 
 # -- neighbours
@@ -535,13 +535,13 @@ class Neighbourhood:
     """Saves drafts under identifiers that are near each other, and claims that each has one of its own."""
 
     def __init__(
-        self, actor: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+        self, actor: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect
     ) -> None:
         self._actor = actor
-        self._arrange = arrange
+        self._world = world
         self._samples = samples
         self._fresh = fresh
-        self._claim = claim
+        self._claim = expect
 
     def are_told_apart(self, names: Sequence[str]) -> None:
         """Claim that drafts of neighbours keep their contents, and that deleting some leaves the others.
@@ -550,7 +550,7 @@ class Neighbourhood:
             Contradiction: a must was contradicted.
             Blocked: drafts do not even work under an ordinary identifier.
         """
-        works_for_ordinary_uid(self._actor, self._arrange)
+        works_for_ordinary_uid(self._actor, self._world)
         base = self._fresh.uid()
         near = {NEIGHBOURS[name].make(base): NEIGHBOURS[name] for name in names}
         clauses = {base: ""} | {uid: neighbour.clause for uid, neighbour in near.items()}
@@ -574,7 +574,7 @@ class Neighbourhood:
         return sent
 
     def _claim_own(self, uid: str, clause: str, saved: Mapping[str, Exchange]) -> None:
-        read = self._actor.send("getDraft", path={"uid": uid})
+        read = self._actor.get_draft(uid)
         if clause:
             self._claim(clause, "getDraft").accepted(read)
         shown = [other for other in saved if f'"of {len(other)} {other}"' in usable(read).text]
@@ -589,14 +589,14 @@ class Neighbourhood:
         )
 
     def _deleted(self, uid: str, clause: str) -> Exchange:
-        sent = self._actor.send("deleteDraft", path={"uid": uid})
+        sent = self._actor.delete_draft(uid)
         if clause:
             self._claim(clause, "deleteDraft").accepted(sent)
         done(sent)
         return sent
 
     def _claim_left(self, uid: str, clause: str, gone: Mapping[str, Exchange]) -> None:
-        check = self._actor.send("draftExists", path={"uid": uid})
+        check = self._actor.draft_exists(uid)
         there = usable(check).success
         if uid in gone and there:
             self._claim_absent(uid, clause, gone[uid], check)
@@ -615,7 +615,7 @@ class Neighbourhood:
         Raises:
             Blocked: the draft is still there.
         """
-        read = self._actor.send("getDraft", path={"uid": uid})
+        read = self._actor.get_draft(uid)
         if usable(read).success:
             raise Blocked("deleteDraft", "leaves the draft where it was")
         relies_on_absence(self._actor)

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.list_pages import Lister, Page, attachments_of, drafts_of, equals, paths_to
 from contracts.cases.shared_documents import shared_document, shared_document_list
-from contracts.checks.outcomes import Blocked
+from contracts.cases.world import World
+from contracts.checks.outcomes import Blocked, require
 from contracts.session.actor import Actor
 
 #: Neither rising nor falling, so that no order of making is an order of names; the letters around them are small.
@@ -49,7 +49,7 @@ class KnownList:
         clauses: How the names of the clauses about it begin.
     """
 
-    arrange: Arrangement
+    world: World
     lister: Lister
     learns_from: Lister
     keep: Callable[[], tuple[str, ...]]
@@ -74,7 +74,7 @@ class KnownList:
             Blocked: it cannot be learnt.
         """
         look = partial(learn, self.learns_from, self.own, self.usual)
-        return self.arrange.once(f"field of {self.learns_from.label}", look)
+        return self.world.once(f"field of {self.learns_from.label}", look)
 
     @property
     def known_field(self) -> Field | None:
@@ -146,7 +146,7 @@ class KnownList:
             )
             return rising, falling
 
-        return self.arrange.once(f"orders of {self.label}", look)
+        return self.world.once(f"orders of {self.label}", look)
 
     @property
     def is_ordered(self) -> bool:
@@ -157,13 +157,13 @@ class KnownList:
         return rising == sorted(rising) and len(falling) > 1 and falling == sorted(falling, reverse=True)
 
 
-def known_drafts(arrange: Arrangement, actor: Actor, collection: str | None = "mydrafts") -> KnownList:
+def known_drafts(world: World, actor: Actor, collection: str | None = "mydrafts") -> KnownList:
     """The list of drafts with the actor's own kept ones, of a collection or of none."""
-    keep = partial(kept_drafts, arrange, actor)
-    return KnownList(arrange, drafts_of(actor, collection), drafts_of(actor, "mydrafts"), keep, _UIDS, "list")
+    keep = partial(kept_drafts, world, actor)
+    return KnownList(world, drafts_of(actor, collection), drafts_of(actor, "mydrafts"), keep, _UIDS, "list")
 
 
-def known_files(arrange: Arrangement, actor: Actor, *, sound: bool = True) -> KnownList:
+def known_files(world: World, actor: Actor, *, sound: bool = True) -> KnownList:
     """The list of the attachments of the shared document.
 
     Args:
@@ -172,20 +172,20 @@ def known_files(arrange: Arrangement, actor: Actor, *, sound: bool = True) -> Kn
     Raises:
         Blocked: it does not; that is a finding of its own.
     """
-    shared = shared_document(arrange, actor)
-    files = shared_document_list(arrange, actor) if sound else attachments_of(actor, shared.uid)
+    shared = shared_document(world, actor)
+    files = shared_document_list(world, actor) if sound else attachments_of(actor, shared.uid)
     names = tuple(attachment.filename for attachment in shared.attachments)
-    return KnownList(arrange, files, files, lambda: names, _FILES, "attachment-list")
+    return KnownList(world, files, files, lambda: names, _FILES, "attachment-list")
 
 
-def kept_drafts(arrange: Arrangement, actor: Actor) -> tuple[str, ...]:
+def kept_drafts(world: World, actor: Actor) -> tuple[str, ...]:
     """Uids of six drafts that stay until the end of the run, in the order in which they were saved.
 
     Their uids differ in one letter first, so that any way of comparing texts puts them in the same order.
     """
 
     def make() -> tuple[str, ...]:
-        uids = tuple(arrange.kept_draft(actor, f"list{letter}").uid for letter in SCRAMBLED)
+        uids = tuple(world.kept_draft(f"list{letter}", by=actor).uid for letter in SCRAMBLED)
         drafts = drafts_of(actor, "mydrafts")
 
         def shown() -> bool:
@@ -194,10 +194,10 @@ def kept_drafts(arrange: Arrangement, actor: Actor) -> tuple[str, ...]:
 
         # A list may be a moment late, and later with one than with another. Whether it holds them is for the cases.
         with suppress(Blocked):
-            arrange.eventually(shown)
+            world.eventually(shown)
         return uids
 
-    return arrange.once(f"drafts to list of {actor.role}", make)
+    return world.once(f"drafts to list of {actor.role}", make)
 
 
 def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Field:

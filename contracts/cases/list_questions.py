@@ -16,13 +16,12 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from contracts.cases.arrangement import require
 from contracts.cases.hostile_input import Deal
 from contracts.cases.known_lists import SCRAMBLED, KnownList
 from contracts.cases.list_pages import Lister, Names, Page, Record, equals, paths_to, quoted
 from contracts.cases.properties import Properties
-from contracts.checks.claims import Claim, Claims
-from contracts.checks.outcomes import Blocked, Untested, usable
+from contracts.checks.claims import Claim, Expect
+from contracts.checks.outcomes import Blocked, Untested, require, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.namespace import SUITE_PREFIX
@@ -228,8 +227,8 @@ class Questions:
         Untested: which fields filters take is not shown, and by none that the suite knows do they pick its items.
     """
 
-    def __init__(self, known: Callable[[str | None], KnownList], claim: Claims) -> None:
-        self._list_of, self._claim = known, claim
+    def __init__(self, known: Callable[[str | None], KnownList], expect: Expect) -> None:
+        self._list_of, self._claim = known, expect
         try:
             self._known = known("mydrafts")
             self._lister, self._own = self._known.lister, self._known.own

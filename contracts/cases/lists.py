@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from contracts.cases.arrangement import Arrangement, Draft, require
 from contracts.cases.known_lists import KnownList, kept_drafts
 from contracts.cases.list_pages import (
     Lister,
@@ -26,8 +25,9 @@ from contracts.cases.list_pages import (
     told,
     unlike,
 )
+from contracts.cases.world import Draft, World
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, Untested, done, usable
+from contracts.checks.outcomes import Blocked, Untested, done, require, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import is_valid_uid
@@ -40,9 +40,7 @@ _LOOKED_AT = 2
 _MOST_UIDS = 3
 
 
-def claim_listed(
-    claim: Claim, arrange: Arrangement, lister: Lister, uid: str, path: str | None = None
-) -> None:
+def claim_listed(claim: Claim, world: World, lister: Lister, uid: str, path: str | None = None) -> None:
     """Claim that a list is given and holds a draft, if need be a few seconds later.
 
     A refused list is the contradiction itself, and no precondition that failed.
@@ -57,40 +55,38 @@ def claim_listed(
     if usable(first.exchange).refusal and not first.not_found:
         claim.accepted(first.exchange)
     found = first.records is not None and first.names(uid)
-    result = Search(True, [first]) if found else _look_until(True, arrange, lister, uid, path)
+    result = Search(True, [first]) if found else _look_until(True, world, lister, uid, path)
     if not result.found:
         _need_names(lister, result)
     claim.holds(result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.seen)
 
 
-def claim_not_listed(
-    claim: Claim, arrange: Arrangement, lister: Lister, uid: str, path: str | None = None
-) -> None:
+def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str, path: str | None = None) -> None:
     """Claim that no page of a list holds a draft, if need be a few seconds later; `path` as for `claim_listed`.
 
     Raises:
         Blocked: it lists items, and none names any draft of the suite's; or it is "not found" where it should be given,
             and the service is not seen to tell so that a list holds nothing.
     """
-    result = _look_until(False, arrange, lister, uid, path)
+    result = _look_until(False, world, lister, uid, path)
     _need_names(lister, result)
     first = result.pages[0]
-    if first.records is None and not _empty_is_not_found(arrange, lister.actor):
+    if first.records is None and not _empty_is_not_found(world, lister.actor):
         raise Blocked(lister.operation, f"the answer is no list: {first.exchange.answer.quote()}")
     claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.seen)
 
 
-def need_listed(arrange: Arrangement, lister: Lister, uid: str, path: str | None = None) -> None:
+def need_listed(world: World, lister: Lister, uid: str, path: str | None = None) -> None:
     """Go on only when a list holds a draft, if need be a few seconds later; `path` as for `claim_listed`.
 
     Raises:
         Blocked: it does not, which is a finding of its own.
     """
-    found = _look_until(True, arrange, lister, uid, path).found
+    found = _look_until(True, world, lister, uid, path).found
     require(found, lister.operation, f"{lister.label} does not hold a draft that was just saved")
 
 
-def _look_until(wanted: bool, arrange: Arrangement, lister: Lister, uid: str, path: str | None) -> Search:
+def _look_until(wanted: bool, world: World, lister: Lister, uid: str, path: str | None) -> Search:
     latest = lister.search(uid, path)
 
     def look() -> bool:
@@ -99,7 +95,7 @@ def _look_until(wanted: bool, arrange: Arrangement, lister: Lister, uid: str, pa
         return latest.found is wanted
 
     if latest.found is not wanted:
-        arrange.eventually(look)
+        world.eventually(look)
     return latest
 
 
@@ -156,23 +152,23 @@ def claim_no_items(claim: Claim, page: Page) -> None:
     claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.seen)
 
 
-def claim_answered(claim: Claim, arrange: Arrangement, lister: Lister) -> Page:
+def claim_answered(claim: Claim, world: World, lister: Lister) -> Page:
     """Claim that a list of drafts of which it is not shown what it holds is answered with a list; returns the answer.
 
     Raises:
         Untested: it is answered as the service tells that a list holds nothing.
     """
     page = lister.page()
-    if page.not_found and _empty_is_not_found(arrange, lister.actor):
+    if page.not_found and _empty_is_not_found(world, lister.actor):
         raise Untested(f"the list may be empty: {page.exchange.answer.status} tells that elsewhere, too")
     claim.accepted(page.exchange)
     claim.meets("list", page.exchange)
     return page
 
 
-def _empty_is_not_found(arrange: Arrangement, actor: Actor) -> bool:
+def _empty_is_not_found(world: World, actor: Actor) -> bool:
     """Whether the collection that holds the actor's own drafts is given, and "not found" where skip leaves none."""
-    kept_drafts(arrange, actor)
+    kept_drafts(world, actor)
     own = drafts_of(actor, "mydrafts")
     return own.page().size > 0 and own.page(skip=BEYOND).not_found
 
@@ -188,7 +184,7 @@ def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
     """
     records = sorted(lister.needed(1), key=lambda record: any(prefix in name for name in _named(record)))
     for names in filter(None, map(_named, records[:_LOOKED_AT])):
-        checks = [lister.actor.send("draftExists", path={"uid": name}) for name in names]
+        checks = [lister.actor.draft_exists(name) for name in names]
         gone = not {True} & {usable(check).success for check in checks}
         page = lister.page()
         # What was deleted meanwhile is no longer listed.
@@ -213,12 +209,12 @@ def queries_for(known: KnownList, uid: str) -> list[dict[str, str]]:
     shown: list[dict[str, str]] = []
 
     def look() -> bool:
-        sent = [known.lister.actor.send("listDrafts", query=options) for options in queries]
+        sent = [known.lister.actor.list_drafts(query=options) for options in queries]
         answers = zip(queries, map(usable, sent), strict=True)
         shown[:] = [options for options, answer in answers if readers.carries_identifier(answer, uid)]
         return bool(shown)
 
-    if not known.arrange.eventually(look):
+    if not known.world.eventually(look):
         raise Untested("the list does not show a draft that was just saved")
     return shown
 
@@ -232,12 +228,12 @@ def claim_listed_once(claim: Claim, known: KnownList, query: dict[str, str], uid
     pages: list[Page] = []
 
     def look() -> bool:
-        pages.append(Page(known.lister.actor.send("listDrafts", query=query)))
+        pages.append(Page(known.lister.actor.list_drafts(query=query)))
         return pages[-1].count(uid) <= 1
 
     once = look()
     done(pages[0].exchange)
-    once = once or known.arrange.eventually(look)
+    once = once or known.world.eventually(look)
     claim.holds(once, pages[-1].exchange, expected="the draft once", seen=f"{pages[-1].count(uid)} times")
 
 
@@ -264,17 +260,17 @@ def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -
     """
     actor, lister, path = known.lister.actor, known.lister, known.proven_path
     shown: list[Exchange] = []
-    if usable(actor.send("draftExists", path={"uid": uid})).success:
-        actor.send("deleteDraft", path={"uid": uid})
+    if usable(actor.draft_exists(uid)).success:
+        actor.delete_draft(uid)
 
     def absent() -> bool:
         pages = [lister.page(), *([lister.page(filter=equals(path, uid))] if path else [])]
-        shown[:] = [actor.send("draftExists", path={"uid": uid}), *(page.exchange for page in pages)]
+        shown[:] = [actor.draft_exists(uid), *(page.exchange for page in pages)]
         if usable(shown[0]).success or pages[0].size < 0:
             raise Untested("the published record of the settings has a draft, or there is no list of drafts")
         return not any(page.names(uid) for page in pages)
 
-    gone = absent() or known.arrange.eventually(absent)
+    gone = absent() or known.world.eventually(absent)
     claim.holds(gone, *shown, expected=f"no item for {uid}, which has no draft", seen=f"{uid} is listed")
 
 
@@ -441,7 +437,7 @@ def need_top(known: KnownList) -> None:
         size = known.lister.page(top=1).size
         return require(0 <= size <= 1, known.lister.operation, "top alone does not bound the list")
 
-    known.arrange.once(f"top of {known.label}", look)
+    known.world.once(f"top of {known.label}", look)
 
 
 def need_parts(known: KnownList, *cuts: Cut) -> None:
@@ -460,7 +456,7 @@ def need_parts(known: KnownList, *cuts: Cut) -> None:
             rest.right(cuts) and bounded, known.lister.operation, "skip does not give the part that it names"
         )
 
-    known.arrange.once(f"parts {cuts} of {known.label}", look)
+    known.world.once(f"parts {cuts} of {known.label}", look)
 
 
 def _seen_beside(due: Sequence[str], seen: Sequence[str]) -> str:

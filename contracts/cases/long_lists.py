@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from contracts.cases import lists
-from contracts.cases.arrangement import Arrangement
 from contracts.cases.drafts import save
 from contracts.cases.known_lists import SCRAMBLED, KnownList
 from contracts.cases.list_pages import Page, Record, equals, quoted
 from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Claim, Claims
+from contracts.cases.world import World
+from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -55,45 +55,43 @@ def kinds(fresh: Namespace) -> list[tuple[str, str]]:
 
 
 def saved_under_every_kind(
-    arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespace
+    world: World, actor: Actor, samples: Samples, fresh: Namespace
 ) -> list[tuple[str, str, Exchange]]:
     """The saves of drafts under `kinds`, each with its clause and uid; the drafts stay until the end of the run."""
 
     def make() -> list[tuple[str, str, Exchange]]:
         made = []
         for (clause, uid), mark in zip(kinds(fresh), _MARKS, strict=True):
-            arrange.keep(uid)
+            world.keep(uid)
             draft = samples.short_draft(uid, middleName=mark)
             made.append((clause, uid, save(actor, samples, uid, draft)))
         return made
 
-    return arrange.shared(f"drafts of every kind of {actor.role}", make)
+    return world.shared(f"drafts of every kind of {actor.role}", make)
 
 
-def claim_every_kind(
-    arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
+def claim_every_kind(world: World, actor: Actor, samples: Samples, fresh: Namespace, expect: Expect) -> None:
     """Claim that a draft is saved, found and read under uids of every kind."""
-    every = saved_under_every_kind(arrange, actor, samples, fresh)
+    every = saved_under_every_kind(world, actor, samples, fresh)
     for (clause, uid, saved), mark in zip(every, _MARKS, strict=True):
-        claim(clause, "saveDraft").accepted(saved)
-        claim(clause, "draftExists").accepted(actor.send("draftExists", path={"uid": uid}))
+        expect(clause, "saveDraft").accepted(saved)
+        expect(clause, "draftExists").accepted(actor.draft_exists(uid))
         told = samples.members_of_draft(middleName=mark)
-        claim(clause, "getDraft").shows(actor.send("getDraft", path={"uid": uid}), told)
+        expect(clause, "getDraft").shows(actor.get_draft(uid), told)
 
 
-def paired(arrange: Arrangement, actor: Actor, samples: Samples, fresh: Namespace) -> tuple[str, ...]:
+def paired(world: World, actor: Actor, samples: Samples, fresh: Namespace) -> tuple[str, ...]:
     """Uids of six drafts that stay; by their texts, and by their schema, they are equal in pairs."""
 
     def make() -> tuple[str, ...]:
         uids = tuple(f"{fresh.prefix}pair{letter}-{fresh.uid()[-12:]}" for letter in SCRAMBLED)
         for uid, text in itertools.zip_longest(uids, _TEXTS):
-            arrange.keep(uid)
+            world.keep(uid)
             if text is None or not _saved_by_workflow_schema(actor, samples, uid, text):
-                arrange.draft(actor, uid, samples.draft(uid, lastName=text or _NAME))
+                world.draft(uid, samples.draft(uid, lastName=text or _NAME), by=actor)
         return uids
 
-    return arrange.once(f"paired drafts of {actor.role}", make)
+    return world.once(f"paired drafts of {actor.role}", make)
 
 
 def _saved_by_workflow_schema(actor: Actor, samples: Samples, uid: str, text: str) -> bool:
@@ -127,8 +125,8 @@ class LongList:
             lists.need_parts(known, (1, 2))
         except Blocked:
             return
-        self._pairs = paired(known.arrange, actor, samples, fresh)
-        every = saved_under_every_kind(known.arrange, actor, samples, fresh)
+        self._pairs = paired(known.world, actor, samples, fresh)
+        every = saved_under_every_kind(known.world, actor, samples, fresh)
         self._uids = [*known.own, *self._pairs, *(uid for _, uid, saved in every if taken(saved))]
         self._all, self._paired = (
             known.lister.with_fixed(filter=equals(known.filter_path, *uids))
@@ -141,7 +139,7 @@ class LongList:
             return  # nothing keeps them: shorter lists are judged
         pages = self._pages()
         if self._lost(pages) and pages[0].size > 0:
-            self._known.arrange.eventually(lambda: not self._lost(self._pages()))
+            self._known.world.eventually(lambda: not self._lost(self._pages()))
             pages = self._pages()
         if pages[0].size < 0:
             return  # so long a filter is not taken

@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from contracts.cases import contents
-from contracts.cases.arrangement import Arrangement, Attachment, found, upload
+from contracts.cases.attachment_ids import Attachment, found, upload
 from contracts.cases.attachments import downloads
 from contracts.cases.contact_requests import ContactRequests, claim_accepted
 from contracts.cases.drafts import save
 from contracts.cases.sample_records import Samples, without
 from contracts.cases.shared_documents import document_for_uploads
-from contracts.checks.claims import Claim, Claims
+from contracts.cases.world import World
+from contracts.checks.claims import Claim, Expect
 from contracts.checks.errors_array import MANDATORY
 from contracts.checks.outcomes import done, taken, usable
 from contracts.exchanges import readers
@@ -46,20 +47,20 @@ def at_once(call: Callable[[T], Exchange], arguments: Sequence[T]) -> list[Excha
         return list(pool.map(call, arguments))
 
 
-def files_are_kept_apart(actor: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims) -> None:
+def files_are_kept_apart(actor: Actor, world: World, fresh: Namespace, expect: Expect) -> None:
     """Claim that two files of the same length that are sent together come back each as it was sent.
 
     Raises:
         Contradiction: a must was contradicted.
         Blocked: one was refused, or is not found.
     """
-    uid = document_for_uploads(arrange, actor)
+    uid = document_for_uploads(world, actor)
     files = {f"{fresh.uid()}.bin": contents.content(3_000, seed=seed) for seed in (1, 2)}
     sent = at_once(lambda file: upload(actor, uid, *file), list(files.items()))
     for (name, content), created in zip(files.items(), sent, strict=True):
         done(created)
         attachment = found(actor, Attachment(uid, 0, name, content), created, len(content))
-        downloads(claim("attachment-download-same", "getAttachment"), actor, attachment)
+        downloads(expect("attachment-download-same", "getAttachment"), actor, attachment)
 
 
 def one_of_two_is_taken(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
@@ -110,10 +111,10 @@ class OverlappingDrafts:
         owners: Who saves, reads and deletes; each two drafts.
     """
 
-    def __init__(self, owners: Sequence[Actor], samples: Samples, fresh: Namespace, claim: Claims) -> None:
+    def __init__(self, owners: Sequence[Actor], samples: Samples, fresh: Namespace, expect: Expect) -> None:
         self._owner = {fresh.uid(): owner for _ in range(2) for owner in owners}
         self._samples = samples
-        self._claim = claim
+        self._claim = expect
 
         half = len(self._owner) // 2
         self._changed, self._left = list(self._owner)[:half], list(self._owner)[half:]
@@ -165,7 +166,7 @@ class OverlappingDrafts:
             Contradiction: a must was contradicted.
             Blocked: a call was answered with a server error.
         """
-        deleted = at_once(lambda uid: self._owner[uid].send("deleteDraft", path={"uid": uid}), self._changed)
+        deleted = at_once(lambda uid: self._owner[uid].delete_draft(uid), self._changed)
         for uid, sent in zip(self._changed, deleted, strict=True):
             self._claim_was_there(uid, sent, deleted)
             self._claim("draft-delete-removes", "deleteDraft").accepted(sent)
@@ -192,7 +193,7 @@ class OverlappingDrafts:
         """Claim of a draft that could not be deleted that the deletion of another has not taken it along."""
         if usable(sent).success:
             return
-        check = self._owner[uid].send("draftExists", path={"uid": uid})
+        check = self._owner[uid].draft_exists(uid)
         self._claim("draft-delete-spares-others").holds(
             usable(check).success,
             *deleted,

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from contracts.cases.arrangement import Arrangement, Attachment
+from contracts.cases.attachment_ids import Attachment
 from contracts.cases.contents import png
 from contracts.cases.list_pages import NOTHING_THERE
 from contracts.cases.sample_records import WRONG_KIND, Samples
+from contracts.cases.world import World
 from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -50,10 +51,10 @@ class ValidRequests:
     """
 
     def __init__(
-        self, author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, account: Account
+        self, author: Actor, world: World, samples: Samples, fresh: Namespace, account: Account
     ) -> None:
         self._author = author
-        self._arrange = arrange
+        self._world = world
         self._samples = samples
         self._fresh = fresh
         self._account = account
@@ -87,7 +88,7 @@ class ValidRequests:
         query = {"schema": self._samples.contact_schema}
         if operation == "createContact":
             return Request(operation, query=query, body=self._samples.full_contact(self._fresh.uid()))
-        uid = self._arrange.contact(self._author)
+        uid = self._world.contact()
         return Request(operation, {"uid": uid}, query, body=self._samples.full_contact(uid))
 
     def _save(self, operation: str) -> Request:
@@ -97,13 +98,13 @@ class ValidRequests:
         )
 
     def _draft(self, operation: str) -> Request:
-        return Request(operation, {"uid": self._arrange.shared_draft(self._author).uid})
+        return Request(operation, {"uid": self._world.shared_draft().uid})
 
     def _files(self, operation: str) -> Request:
-        return Request(operation, {"uid": self._arrange.shared_document(self._author)})
+        return Request(operation, {"uid": self._world.shared_document()})
 
     def _own_draft(self, operation: str) -> Request:
-        return Request(operation, {"uid": self._arrange.draft(self._author).uid})
+        return Request(operation, {"uid": self._world.draft().uid})
 
     def _list(self, operation: str) -> Request:
         return Request(operation)
@@ -111,14 +112,14 @@ class ValidRequests:
     def _upload(self, operation: str) -> Request:
         # Another name each time: a document may take each name once only.
         filename = f"{self._fresh.uid(16)}.txt"
-        return Request(operation, {"uid": self._arrange.shared_document(self._author), "filename": filename})
+        return Request(operation, {"uid": self._world.shared_document(), "filename": filename})
 
     def _persist(self, operation: str) -> Request:
-        path = {"uid": self._arrange.shared_document(self._author), "tempFileId": self._fresh.uid()}
+        path = {"uid": self._world.shared_document(), "tempFileId": self._fresh.uid()}
         return Request(operation, path)
 
     def _attachment(self, operation: str) -> Request:
-        return Request(operation, self._arrange.shared_attachment(self._author).path)
+        return Request(operation, self._world.shared_attachment().path)
 
     def _create_record(self, operation: str) -> Request:
         return self.submission(operation, self._fresh.uid())
@@ -186,9 +187,9 @@ class OrdinaryRequests:
         Untested, Blocked: what a request needs is not set or cannot be arranged.
     """
 
-    def __init__(self, bases: ValidRequests, arrange: Arrangement, samples: Samples, author: Actor) -> None:
+    def __init__(self, bases: ValidRequests, world: World, samples: Samples, author: Actor) -> None:
         self._bases = bases
-        self._arrange = arrange
+        self._world = world
         self._samples = samples
         self._author = author
 
@@ -219,7 +220,7 @@ class OrdinaryRequests:
 
     def _picture(self) -> Attachment:
         """A picture attached to a document whose uid is long enough to be spoilt in its middle."""
-        picture = self._arrange.once("picture of the author", self._attached_picture)
+        picture = self._world.once("picture of the author", self._attached_picture)
         if isinstance(picture, Blocked):
             raise Blocked(picture.operation, picture.cause)
         if isinstance(picture, Untested):
@@ -231,18 +232,16 @@ class OrdinaryRequests:
         try:
             return self.request(operation)
         except Blocked:
-            picture = self._arrange.once(f"picture with {sorted(headers)}", lambda: self._found_with(headers))
+            picture = self._world.once(f"picture with {sorted(headers)}", lambda: self._found_with(headers))
             return Request(operation, picture.path)
 
     def _found_with(self, headers: Mapping[str, str]) -> Attachment:
-        path = {"uid": self._arrange.document(self._author), "filename": "picture.png"}
-        self._arrange.keep(path["uid"])
+        path = {"uid": self._world.document(), "filename": "picture.png"}
+        self._world.keep(path["uid"])
         answer = done(self._author.send("createAttachment", path=path, headers=dict(headers), body=_PICTURE))
         for number in dict.fromkeys(readers.integers(answer.json)):
             attachment = Attachment(path["uid"], number, path["filename"], _PICTURE)
-            if self._author.send(
-                "attachmentExists", path=attachment.path, headers=dict(headers)
-            ).answer.success:
+            if self._author.attachment_exists(attachment.path, headers=dict(headers)).answer.success:
                 return attachment
         raise Blocked(
             "attachmentExists", "no number in the answer to the upload is an attachment id that works"
@@ -252,16 +251,14 @@ class OrdinaryRequests:
         # A failure is kept too: an upload cannot be removed, so it is not tried again for every case.
         uid = self._document_with_a_picture()
         try:
-            return self._arrange.attachment(self._author, uid, "picture.png", _PICTURE)
+            return self._world.attachment(uid, "picture.png", _PICTURE)
         except (Blocked, Untested) as obstacle:
             return obstacle
 
     def _document_with_a_picture(self) -> str:
         """The uid of the picture's document, also where no answer tells the picture's own identifier."""
         word = "document-with-a-picture"
-        return self._arrange.once(
-            word, lambda: self._arrange.document(self._author, self._arrange.kept_uid(word))
-        )
+        return self._world.once(word, lambda: self._world.document(self._world.kept_uid(word)))
 
     def submitting(self, operation: str, identifier: str) -> Request:
         """The valid submission of a record under this identifier."""
@@ -272,10 +269,10 @@ class OrdinaryRequests:
         return at(self._bases.request("saveDraft"), uid)
 
     def _upload(self, operation: str) -> Request:
-        uid = self._arrange.document(self._author)
+        uid = self._world.document()
         if operation == "createAttachment":
             return Request(operation, {"uid": uid, "filename": "note.txt"})
-        return Request(operation, {"uid": uid, "tempFileId": self._arrange.temporary_file()})
+        return Request(operation, {"uid": uid, "tempFileId": self._world.temporary_file()})
 
     def faulty(self, operation: str) -> Request:
         """A request that is refused for its content alone, where acceptance would leave something for good.
@@ -320,14 +317,14 @@ class OrdinaryRequests:
 
     def _fills_late(self, request: Request) -> bool:
         """Whether the list was empty when it was asked for first in the run, and is not after a while."""
-        return self._arrange.once(f"late {request.operation}", partial(self._waited_for, request))
+        return self._world.once(f"late {request.operation}", partial(self._waited_for, request))
 
     def _waited_for(self, request: Request) -> bool:
         if request.operation == "listDrafts":
-            self._arrange.shared_draft(self._author)
+            self._world.shared_draft()
         if usable(send(request, self._author)).success:
             return False
-        return self._arrange.eventually(lambda: usable(send(request, self._author)).success)
+        return self._world.eventually(lambda: usable(send(request, self._author)).success)
 
     def nowhere(self, operation: str) -> Exchange:
         """Send the harmless request of an operation to an address of its version where nothing stands."""
@@ -388,7 +385,7 @@ def at(request: Request, uid: str) -> Request:
 
 
 def save_each(
-    actor: Actor, samples: Samples, arrange: Arrangement, fresh: Namespace, uids: Iterable[str]
+    actor: Actor, samples: Samples, world: World, fresh: Namespace, uids: Iterable[str]
 ) -> list[Exchange]:
     """Try to save a draft under each uid; the record names none itself, so that only the address can be at fault.
 
@@ -402,7 +399,7 @@ def save_each(
     def nameless() -> dict[str, Any]:
         return {name: value for name, value in samples.draft("").items() if name != "header"}
 
-    fine = arrange.once("draft without a header", lambda: taken(save(fresh.uid(), nameless())))
+    fine = world.once("draft without a header", lambda: taken(save(fresh.uid(), nameless())))
     return [save(uid, nameless() if fine else samples.draft(uid)) for uid in uids]
 
 

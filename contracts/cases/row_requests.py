@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from contracts.cases.arrangement import Arrangement
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import (
     CREATE,
@@ -24,6 +23,7 @@ from contracts.cases.submissions import (
     submit,
 )
 from contracts.cases.workflow_records import BY_HEADER, WorkflowRecords
+from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Untested, taken, usable
 from contracts.checks.workflow import Row, carries_message, carries_message_and_status, ended_in
@@ -52,13 +52,13 @@ class RowRequests:
         self,
         author: Actor,
         records: WorkflowRecords,
-        arrange: Arrangement,
+        world: World,
         samples: Samples,
         fresh: Namespace,
     ) -> None:
         self._author = author
         self._records = records
-        self._arrange = arrange
+        self._world = world
         self._samples = samples
         self._fresh = fresh
 
@@ -99,7 +99,7 @@ class RowRequests:
         """As of the records, also where the settings name no valid document."""
         if self._samples.tells_workflow or way == BY_HEADER:
             yield from self._records.parts_of(way, realm)
-        elif self._arrange.once("realm from the query, bare", lambda: self._query_read(realm)):
+        elif self._world.once("realm from the query, bare", lambda: self._query_read(realm)):
             yield by_query(realm)
 
     def _query_read(self, realm: str) -> bool:
@@ -116,7 +116,7 @@ class RowRequests:
     ) -> Exchange:
         """A bare submission with more wrong than its schema, when its answer tells of that."""
         realm = self._author.realm
-        control = self._arrange.once(
+        control = self._world.once(
             f"bare {operation}", lambda: self._bare(operation, self._author, self._fresh.uid())
         )
         first = next(

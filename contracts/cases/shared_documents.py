@@ -6,15 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from contracts.cases import contents
-from contracts.cases.arrangement import (
-    Arrangement,
-    Attachment,
-    attach,
-    lists,
-    require,
-)
+from contracts.cases.attachment_ids import Attachment, attach, lists
 from contracts.cases.list_pages import Lister, attachments_of
-from contracts.checks.outcomes import Blocked, Untested, usable
+from contracts.cases.world import World
+from contracts.checks.outcomes import Blocked, Untested, require, usable
 from contracts.exchanges import readers
 from contracts.session.actor import Actor
 
@@ -46,21 +41,21 @@ class SharedDocument:
         return tuple(file for file in self.attachments if file.filename.endswith(".png"))
 
 
-def shared_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
+def shared_document(world: World, actor: Actor) -> SharedDocument:
     """The shared document with six attachments, two of them pictures."""
 
     def fill() -> SharedDocument:
         try:
-            return _fill(arrange, actor, NAMES, arrange.kept_uid(_ALIKE))
+            return _fill(world, actor, NAMES, world.kept_uid(_ALIKE))
         except (
             Blocked
         ):  # for its uid, perhaps: a service that takes it for another one may take files of a plain one
-            return _fill(arrange, actor, NAMES, arrange.kept_uid())
+            return _fill(world, actor, NAMES, world.kept_uid())
 
-    return arrange.shared(f"folder of {actor.role}", fill)
+    return world.shared(f"folder of {actor.role}", fill)
 
 
-def shared_document_list(arrange: Arrangement, actor: Actor, *, repeats: bool = False) -> Lister:
+def shared_document_list(world: World, actor: Actor, *, repeats: bool = False) -> Lister:
     """The list of the shared document's attachments, which holds just these.
 
     Args:
@@ -69,7 +64,7 @@ def shared_document_list(arrange: Arrangement, actor: Actor, *, repeats: bool = 
     Raises:
         Blocked: it holds others too, or lacks one; that is a finding of its own.
     """
-    shared = shared_document(arrange, actor)
+    shared = shared_document(world, actor)
     attached = attachments_of(actor, shared.uid)
     names = [attachment.filename for attachment in shared.attachments]
 
@@ -85,29 +80,29 @@ def shared_document_list(arrange: Arrangement, actor: Actor, *, repeats: bool = 
             whole, "listAttachments", f"does not list just the attachments of the document: {page.seen}"
         )
 
-    arrange.once(f"whole list of attachments{' with repeats' * repeats}", look)
+    world.once(f"whole list of attachments{' with repeats' * repeats}", look)
     return attached
 
 
-def lists_own_only(arrange: Arrangement, actor: Actor) -> None:
+def lists_own_only(world: World, actor: Actor) -> None:
     """See once that a document does not list the attachments of another, for claims that nothing was attached.
 
     Raises:
         Blocked: it does, which is a finding of its own.
     """
-    mine = second_document(arrange, actor)
-    listed = arrange.once("own list of attachments", lambda: attachments_of(actor, mine.uid).page().size)
+    mine = second_document(world, actor)
+    listed = world.once("own list of attachments", lambda: attachments_of(actor, mine.uid).page().size)
     require(listed >= 0, "listAttachments", "gives no list of a document with an attachment")
     require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
 
 
-def relies_on_listing(arrange: Arrangement, actor: Actor) -> None:
+def relies_on_listing(world: World, actor: Actor) -> None:
     """See once that a document lists an attachment that was created, for claims about others.
 
     Raises:
         Blocked: it does not, which is a finding of its own.
     """
-    single = second_document(arrange, actor).attachments[0]
+    single = second_document(world, actor).attachments[0]
 
     def look() -> bool:
         listed = any(
@@ -115,10 +110,10 @@ def relies_on_listing(arrange: Arrangement, actor: Actor) -> None:
         )
         return require(listed, "listAttachments", "does not list an attachment that was created")
 
-    arrange.once("created attachment is listed", look)
+    world.once("created attachment is listed", look)
 
 
-def gives_back(arrange: Arrangement, actor: Actor, attachment: Attachment) -> None:
+def gives_back(world: World, actor: Actor, attachment: Attachment) -> None:
     """See once that an attachment is stored as it was sent, for claims about what is made of it.
 
     Raises:
@@ -126,50 +121,50 @@ def gives_back(arrange: Arrangement, actor: Actor, attachment: Attachment) -> No
     """
 
     def look() -> bool:
-        answer = usable(actor.send("getAttachment", path=attachment.path))
+        answer = usable(actor.get_attachment(attachment.path))
         same = answer.success and answer.content == attachment.content
         return require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
 
-    arrange.once(f"bytes of {attachment.filename}", look)
+    world.once(f"bytes of {attachment.filename}", look)
 
 
-def relies_on_absence(arrange: Arrangement, actor: Actor, operation: str) -> None:
+def relies_on_absence(world: World, actor: Actor, operation: str) -> None:
     """See once that an operation does not find an attachment that is not there.
 
     Raises:
         Blocked: it finds anything, so that it cannot tell whose an attachment is; that is a finding of its own.
     """
-    path = shared_document(arrange, actor).pictures[0].path | {"attachmentId": str(ABSENT)}
+    path = shared_document(world, actor).pictures[0].path | {"attachmentId": str(ABSENT)}
 
     def look() -> bool:
         absent = not usable(actor.send(operation, path=path)).success
         return require(absent, operation, "finds an attachment under an identifier that nothing has")
 
-    arrange.once(f"absent {operation}", look)
+    world.once(f"absent {operation}", look)
 
 
-def document_for_uploads(arrange: Arrangement, actor: Actor) -> str:
+def document_for_uploads(world: World, actor: Actor) -> str:
     """The uid of a shared document to attach files to, each under a name of its own."""
-    return arrange.shared(
-        f"document for uploads of {actor.role}", lambda: arrange.document(actor, arrange.kept_uid())
+    return world.shared(
+        f"document for uploads of {actor.role}", lambda: world.document(world.kept_uid(), by=actor)
     )
 
 
-def second_document(arrange: Arrangement, actor: Actor) -> SharedDocument:
+def second_document(world: World, actor: Actor) -> SharedDocument:
     """Another shared document, with one attachment of a name that the first one has too."""
 
     def fill() -> SharedDocument:
-        beside = shared_document(arrange, actor).uid
-        return _fill(arrange, actor, (TWICE,), arrange.kept_uid(uid=f"{beside}b"))
+        beside = shared_document(world, actor).uid
+        return _fill(world, actor, (TWICE,), world.kept_uid(uid=f"{beside}b"))
 
-    return arrange.shared(f"second folder of {actor.role}", fill)
+    return world.shared(f"second folder of {actor.role}", fill)
 
 
-def _fill(arrange: Arrangement, actor: Actor, names: tuple[str, ...], uid: str) -> SharedDocument:
-    uid = arrange.document(actor, uid)
+def _fill(world: World, actor: Actor, names: tuple[str, ...], uid: str) -> SharedDocument:
+    uid = world.document(uid, by=actor)
     attachments = tuple(_attached(actor, uid, name, _content(name, uid)) for name in names)
     # A list may be a moment late. Whether it holds them all is for the cases to say.
-    arrange.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))
+    world.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))
     return SharedDocument(uid, attachments)
 
 
@@ -186,13 +181,13 @@ def _content(name: str, uid: str) -> bytes:
     return pictures.get(name) or f"{name} of {uid}\n".encode()
 
 
-def attachment_elsewhere(arrange: Arrangement, actor: Actor) -> tuple[Attachment, SharedDocument]:
+def attachment_elsewhere(world: World, actor: Actor) -> tuple[Attachment, SharedDocument]:
     """An attachment, and a document that it does not belong to but that has one of the same name.
 
     Raises:
         Blocked: both documents have the same ids, so that one cannot be told from the other.
     """
-    theirs, mine = second_document(arrange, actor), shared_document(arrange, actor)
+    theirs, mine = second_document(world, actor), shared_document(world, actor)
     taken = {other.path["attachmentId"] for other in theirs.attachments}
     for attachment in reversed(mine.attachments):
         if attachment.path["attachmentId"] not in taken:

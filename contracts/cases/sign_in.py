@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, Final
 
 from contracts.cases import drafts
-from contracts.cases.arrangement import Arrangement
 from contracts.cases.hostile_input import Deal
 from contracts.cases.requests import Request, send
+from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.checks.sign_in import EXPIRATION_MEMBER, token_in, without_secrets
@@ -123,7 +123,7 @@ def token_of(actor: Actor, body: Mapping[str, Any]) -> str:
     Raises:
         Blocked: the service gave none.
     """
-    exchange = actor.send("createToken", json=body)
+    exchange = actor.create_token(json=body)
     token = token_in(usable(exchange))
     if token is None:
         raise Blocked("createToken", f"gave no token: {exchange.answer.status}")
@@ -311,7 +311,7 @@ def send_without_token(actor: Actor, request: Request, deal: Deal) -> list[Excha
 
 
 def refused_without_token(
-    claim: Claim, actor: Actor, arrange: Arrangement, request: Request, asked: Sequence[Exchange]
+    claim: Claim, actor: Actor, world: World, request: Request, asked: Sequence[Exchange]
 ) -> None:
     """Claim that requests were refused and nothing came of them, and see that the same with a valid token works.
 
@@ -325,13 +325,13 @@ def refused_without_token(
         Blocked: refused with a valid token too, so nothing can be told.
     """
     drafts.claim_each_refused(claim, asked)
-    for effect in _effects(actor, arrange, request):
+    for effect in _effects(actor, world, request):
         claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)
     if request.operation in operations_with(protected=True, permanent=False):
         done(send(request, actor))
 
 
-def _effects(actor: Actor, arrange: Arrangement, request: Request) -> Iterator[str]:
+def _effects(actor: Actor, world: World, request: Request) -> Iterator[str]:
     """What came of a request, in words; empty texts where a look showed nothing."""
     uid = request.path.get("uid") or request.path.get("identifier", "")
     if load_description().operations[request.operation].names_new:
@@ -339,14 +339,14 @@ def _effects(actor: Actor, arrange: Arrangement, request: Request) -> Iterator[s
     if request.operation == "deleteDraft":
         gone = not _exists(actor, uid)
         if gone:
-            drafts.relies_on_presence(actor, arrange)
+            drafts.relies_on_presence(actor, world)
         yield "the draft is gone" if gone else ""
     if request.operation in operations_with(stores="attachment"):
-        yield "the document has an attachment now" if arrange.attachment_ids(actor, uid) else ""
+        yield "the document has an attachment now" if world.attachment_ids(uid, by=actor) else ""
 
 
 def _exists(actor: Actor, uid: str) -> bool:
-    found = actor.send("draftExists", path={"uid": uid}).answer
+    found = actor.draft_exists(uid).answer
     if found.success:
         drafts.relies_on_absence(actor)
     return found.success

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
-from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.sample_records import Samples
+from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
-from contracts.checks.outcomes import Blocked, Untested, taken, usable
+from contracts.checks.outcomes import Blocked, Untested, require, taken, usable
 from contracts.checks.workflow import Row, ended_in
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -87,7 +87,7 @@ def submit_informed(operation: str, actor: Actor, samples: Samples, identifier: 
 
 def longest_accepted(
     claims: Callable[[str, str], Claim],
-    arrange: Arrangement,
+    world: World,
     actor: Actor,
     samples: Samples,
     fresh: Namespace,
@@ -104,7 +104,7 @@ def longest_accepted(
     longest, available = (claims(f"workflow-info-{word}", operation) for word in ("longest", "available"))
     if not taken(sent):
         # One for all attempts: what is accepted stays for good.
-        short = arrange.once(
+        short = world.once(
             f"short additionalInfo to {operation}",
             lambda: submit_informed(operation, actor, samples, fresh.uid(), "Please publish."),
         )
@@ -316,7 +316,7 @@ def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange
     )
 
 
-def draft_saved(claim: Claim, arrange: Arrangement, actor: Actor, samples: Samples, identifier: str) -> None:
+def draft_saved(claim: Claim, world: World, actor: Actor, samples: Samples, identifier: str) -> None:
     """Claim that the draft operations show what was submitted, the exists check included.
 
     Raises:
@@ -330,13 +330,13 @@ def draft_saved(claim: Claim, arrange: Arrangement, actor: Actor, samples: Sampl
         seen.append(actor.send("getDraft", path=path))
         return usable(seen[-1]).success
 
-    if not usable(seen[-1]).success and not arrange.eventually(look):
-        _shows_drafts_of_locked_records(arrange, actor, samples)
+    if not usable(seen[-1]).success and not world.eventually(look):
+        _shows_drafts_of_locked_records(world, actor, samples)
     claim.shows(seen[-1], samples.document(identifier))
     claim.accepted(actor.send("draftExists", path=path))
 
 
-def _shows_drafts_of_locked_records(arrange: Arrangement, actor: Actor, samples: Samples) -> None:
+def _shows_drafts_of_locked_records(world: World, actor: Actor, samples: Samples) -> None:
     """See once that the draft of a record that is locked for workflow can be read, which is not shown.
 
     Raises:
@@ -346,10 +346,10 @@ def _shows_drafts_of_locked_records(arrange: Arrangement, actor: Actor, samples:
     locked = str(samples.setting("locked_identifier"))
 
     def look() -> bool:
-        seen = usable(actor.send("draftExists", path={"uid": locked}))
+        seen = usable(actor.draft_exists(locked))
         return require(seen.success, "draftExists", "does not show the draft of a locked record")
 
-    arrange.once("draft of a locked record", look)
+    world.once("draft of a locked record", look)
 
 
 def both_accepted(

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from contracts.cases.arrangement import Arrangement, require
 from contracts.cases.drafts import save_reworded
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import (
@@ -23,9 +22,10 @@ from contracts.cases.submissions import (
     named_identifiers,
     submit,
 )
+from contracts.cases.world import World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Attempt, Blocked, Untested, done, taken, usable
+from contracts.checks.outcomes import Attempt, Blocked, Untested, done, require, taken, usable
 from contracts.checks.workflow import Row, ended_in, require_row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -41,9 +41,9 @@ class RecordLookup:
         Untested: a setting is missing.
     """
 
-    def __init__(self, author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace) -> None:
+    def __init__(self, author: Actor, world: World, samples: Samples, fresh: Namespace) -> None:
         self._author = author
-        self._arrange = arrange
+        self._world = world
         self._samples = samples
         self._fresh = fresh
 
@@ -62,7 +62,7 @@ class RecordLookup:
 
     def keeps_refused_taken(self) -> bool:
         """Whether the identifier of any record that was refused for its document stays taken."""
-        return self._arrange.once("refused identifiers stay taken", self._refused_stays_taken)
+        return self._world.once("refused identifiers stay taken", self._refused_stays_taken)
 
     def _refused_stays_taken(self) -> bool:
         identifier = self._fresh.uid()
@@ -77,11 +77,11 @@ class RecordLookup:
                 so nothing can be told; other clauses hold those findings.
         """
         # Once for all cases and before anything else: where an update creates, each look leaves a record for good.
-        known = self._arrange.once("unknown identifiers are refused", self._unknown_refused)
+        known = self._world.once("unknown identifiers are refused", self._unknown_refused)
         require(known, UPDATE, "does not refuse identifiers that were never used")
         found = submit(UPDATE, self._author, self._samples, identifier)
         if not ended_in(found, Row.UNKNOWN):
-            kept_out = self._arrange.once("what is refused is not kept", self._refused_not_kept)
+            kept_out = self._world.once("what is refused is not kept", self._refused_not_kept)
             require(kept_out, CREATE_NAMED, "keeps every record that it refuses for its content")
         return found
 
@@ -106,7 +106,7 @@ class RecordLookup:
 
     def settles(self, identifier: str) -> bool:
         """Whether the service comes to know a record within a few seconds."""
-        return self._arrange.eventually(lambda: self.knows(identifier))
+        return self._world.eventually(lambda: self.knows(identifier))
 
     def comes_to_know(self, identifiers: Iterable[str]) -> str | None:
         """The identifier, of those that an answer names, under which the service comes to know a record."""
@@ -120,7 +120,7 @@ class RecordLookup:
             found = next((candidate for candidate in candidates if self.knows(candidate)), None)
             return found is not None or not candidates
 
-        self._arrange.eventually(look)
+        self._world.eventually(look)
         return found
 
     def given(self, exchange: Exchange, sent: Any) -> str:
@@ -157,12 +157,12 @@ class ExistingRecords(RecordLookup):
         """A record that exists and is not locked, for requests that are refused; shared while it stays open."""
         used_up = 0
         for turn in range(_MOST_STANDING):
-            identifier = self._arrange.once(f"standing record {turn}", self._find_standing)
+            identifier = self._world.once(f"standing record {turn}", self._find_standing)
             if identifier is None:
                 used_up += 1
                 if used_up == _MOST_USED_UP:
                     raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
-            elif not self._arrange.disturbed(identifier) or self._open(identifier):
+            elif not self._world.disturbed(identifier) or self._open(identifier):
                 return identifier
         raise self._none()
 
@@ -183,7 +183,7 @@ class ExistingRecords(RecordLookup):
         if not errors_array.turned_down(usable(tried)):
             return None
         identifier = str(tried.notes["identifier"])
-        self._arrange.keep(identifier)
+        self._world.keep(identifier)
         return identifier
 
     def faulty_update(self) -> Exchange:
@@ -200,7 +200,7 @@ class ExistingRecords(RecordLookup):
         The first record of the settings comes last, since every other case lives on it.
         """
         named = self._named()
-        number = self._arrange.take("existing", len(named) - 1)
+        number = self._world.take("existing", len(named) - 1)
         for identifier, drafted in self._offers([number + 1] if number is not None else [], last=named[:1]):
             tried = self.try_faulty(identifier)
             if not errors_array.turned_down(usable(tried)):
@@ -213,20 +213,20 @@ class ExistingRecords(RecordLookup):
     def spare(self) -> list[str]:
         """One more record to be used up, where the settings name enough of them."""
         named = self._named()
-        number = self._arrange.take("existing", len(named) - 1)
+        number = self._world.take("existing", len(named) - 1)
         offered = [named[number + 1]] if number is not None else []
         return [record for record in offered if not ended_in(self.try_faulty(record), *_CLOSED)]
 
     def locked(self) -> str:
         """A record that is locked for workflow: the one of the settings, or a submission once its lock shows."""
-        return self._arrange.once("locked record", self._locked)
+        return self._world.once("locked record", self._locked)
 
     def _locked(self) -> str:
         try:
             named = str(self._samples.setting("locked_identifier"))
         except Untested as missing:
-            submitted = self._arrange.submission(self._author)
-            if self._arrange.eventually(lambda: self._shows_lock(submitted)):
+            submitted = self._world.submission()
+            if self._world.eventually(lambda: self._shows_lock(submitted)):
                 return submitted
             raise Untested(f"{missing}, and a record just submitted shows no lock") from None
         if not self._shows_lock(named):
@@ -246,8 +246,8 @@ class ExistingRecords(RecordLookup):
         """
         about_the_record = False
         with suppress(Untested, Blocked):
-            submitted = self._arrange.submission(self._author)
-            about_the_record = self._arrange.eventually(lambda: self._shows_lock(submitted))
+            submitted = self._world.submission()
+            about_the_record = self._world.eventually(lambda: self._shows_lock(submitted))
         tried = self.try_faulty(named)
         gone = ended_in(tried, Row.UNKNOWN)
         if gone and not about_the_record:
@@ -264,14 +264,14 @@ class ExistingRecords(RecordLookup):
         """A document that has nothing but a draft of the realm's workflow schema."""
         uid = self._fresh.uid()
         document = self._samples.document(uid)
-        return self._arrange.draft(self._author, uid, document, schema=self._samples.workflow_schema).uid
+        return self._world.draft(uid, document, schema=self._samples.workflow_schema).uid
 
     def open_draft(self) -> str:
         """A record that takes updates and was sent no faulty document, for looking at its draft.
 
         A draft alone serves where it counts as existing, which a second draft shows; else the standing record.
         """
-        counts = self._arrange.once("a draft counts as existing", self._draft_counts)
+        counts = self._world.once("a draft counts as existing", self._draft_counts)
         return self.draft() if counts else self.standing()
 
     def _draft_counts(self) -> bool:
@@ -313,12 +313,12 @@ class WorkflowRecords(ExistingRecords):
     def __init__(
         self,
         author: Actor,
-        arrange: Arrangement,
+        world: World,
         samples: Samples,
         fresh: Namespace,
         attempt: Attempt | None = None,
     ) -> None:
-        super().__init__(author, arrange, samples, fresh)
+        super().__init__(author, world, samples, fresh)
         self._attempt = attempt
 
     @property
@@ -330,12 +330,12 @@ class WorkflowRecords(ExistingRecords):
 
         The service has taken a valid submission before, where it takes any: it may look at its first ones alone.
         """
-        self._arrange.once("a submission before", self._submit_before)
+        self._world.once("a submission before", self._submit_before)
         return self.standing() if operation == UPDATE else self._fresh.uid()
 
     def _submit_before(self) -> bool:
         try:
-            self._arrange.submission(self._author)
+            self._world.submission()
         except (Blocked, Untested):
             return False  # where it can be tried, other cases judge it
         return True
@@ -374,7 +374,7 @@ class WorkflowRecords(ExistingRecords):
         Raises:
             Untested: it lacks none that is known to be.
         """
-        mandatory = self._arrange.once("mandatory for the workflow", self._mandatory)
+        mandatory = self._world.once("mandatory for the workflow", self._mandatory)
         if not mandatory - record.keys():
             raise Untested("what the workflow's schema makes mandatory, and a contact lacks, is not known")
         return record
@@ -407,7 +407,7 @@ class WorkflowRecords(ExistingRecords):
         seen: list[Exchange] = []
 
         def stale() -> bool:
-            seen.append(self._author.send("getDraft", path={"uid": identifier}))
+            seen.append(self._author.get_draft(identifier))
             return readers.holds_document(usable(seen[-1]), before)
 
         claim = claims("workflow-update-replaces-draft")
@@ -416,7 +416,7 @@ class WorkflowRecords(ExistingRecords):
                 "no draft of the record could be saved before the update, or none with other texts"
             )
             return
-        kept = stale() and not self._arrange.eventually(lambda: not stale())
+        kept = stale() and not self._world.eventually(lambda: not stale())
         if (kept and self._shows_drafts()) or (seen[-1].answer.success and not kept):
             claim.holds(
                 not kept,
@@ -431,7 +431,7 @@ class WorkflowRecords(ExistingRecords):
     def _shows_drafts(self) -> bool:
         """Whether the draft of a submission is where drafts are read, which is not shown."""
         identifier = self.submitted()
-        read = self._author.send("getDraft", path={"uid": identifier})
+        read = self._author.get_draft(identifier)
         return readers.holds_document(usable(read), self._samples.document(identifier))
 
     def created(self) -> Exchange:
@@ -439,7 +439,7 @@ class WorkflowRecords(ExistingRecords):
 
         The submission that the cases of a realm share serves, where it was accepted, and a new one in a replay.
         """
-        sent = None if self._replays else self._arrange.submission_sent(self._author)
+        sent = None if self._replays else self._world.submission_sent()
         if sent is not None and self._attempt is not None:
             self._attempt.exchanges.append(sent)
             return sent
@@ -450,26 +450,26 @@ class WorkflowRecords(ExistingRecords):
 
     def offer_submitted(self, identifier: str) -> None:
         """Leave a record that was submitted and accepted, and nothing else, for other cases."""
-        self._arrange.offer("submitted record ", identifier)
+        self._world.offer("submitted record ", identifier)
 
     def offer_another(self, identifier: str, sent: Exchange) -> None:
         """Leave a second one, if the exchange shows that it was accepted."""
         if taken(sent):
-            self._arrange.offer("submitted record another", identifier)
+            self._world.offer("submitted record another", identifier)
 
     def submitted(self, word: str = "") -> str:
         """A record that was submitted and accepted: another case's, or else a new one, which stays for good."""
-        left = None if self._replays else self._arrange.offered(f"submitted record {word}")
-        return str(left or self._arrange.new_submission(self._author))
+        left = None if self._replays else self._world.offered(f"submitted record {word}")
+        return str(left or self._world.new_submission())
 
     def offer_batch(self, batch: str, last: Exchange) -> None:
         """Leave a batchId that records have been submitted with, the last of them by this exchange, for other cases."""
         if taken(last):
-            self._arrange.offer("batch", batch)
+            self._world.offer("batch", batch)
 
     def batch(self) -> str:
         """A batchId of the permitted length: that of records submitted before, or else a fresh one."""
-        return str(self._arrange.offered("batch") or self._fresh.uid(LONGEST_BATCH))
+        return str(self._world.offered("batch") or self._fresh.uid(LONGEST_BATCH))
 
     def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
         """Parts of a request that gives the realm in one way; none where the service does not read that way at all.
@@ -482,7 +482,7 @@ class WorkflowRecords(ExistingRecords):
         """
         if way == BY_HEADER:
             yield {}
-        elif self._arrange.once("realm from the query", lambda: self._query_read(realm)):
+        elif self._world.once("realm from the query", lambda: self._query_read(realm)):
             yield {**by_query(realm), "members": {"batchId": self._fresh.uid(LONGEST_BATCH)}}
 
     def _query_read(self, realm: str) -> bool:
@@ -497,7 +497,7 @@ class WorkflowRecords(ExistingRecords):
         Raises:
             Blocked: it is not; the row's own clause holds that finding.
         """
-        self._arrange.once(f"the row of {row} by {operation}", lambda: require_row(send(), row, realm))
+        self._world.once(f"the row of {row} by {operation}", lambda: require_row(send(), row, realm))
 
     def relies_on(
         self, row: Row, operation: str, actor: Actor, identifier: str = "", named: str = "", **parts: Any

@@ -146,8 +146,8 @@ class Claim:
             raise Contradiction(result)
 
 
-class Claims:
-    """Makes claims for one attempt at a case; the fixture `claim`.
+class Expect:
+    """Makes claims for one attempt at a case; the fixture `expect`.
 
     Args:
         declared: Ids of the clauses that the case says it tests; a claim on another one is a mistake in the case.

@@ -256,3 +256,18 @@ def confirm(attempts: Sequence[Attempt]) -> Iterator[Confirmed]:
         seen = sum(key in attempt.keys for attempt in attempts)
         reproduced, tried = max(rates, default=(seen, len(attempts)))
         yield Confirmed(evidence, reproduced, tried)
+
+
+def require(condition: bool, operation: str, cause: str) -> bool:
+    """Go on only when something holds that the case relies on.
+
+    Args:
+        operation: What stands in the way when it does not.
+        cause: What that operation did, in a few words.
+
+    Raises:
+        Blocked: it does not hold.
+    """
+    if not condition:
+        raise Blocked(operation, cause)
+    return condition

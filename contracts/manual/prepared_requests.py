@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.cases.arrangement import Arrangement
 from contracts.cases.generated_cases import Fault, with_fault
 from contracts.cases.requests import ABSENT, CONTENT, OrdinaryRequests, Request, ValidRequests
 from contracts.cases.sample_records import (
@@ -20,6 +19,7 @@ from contracts.cases.sample_records import (
     WRONG_KIND,
     Samples,
 )
+from contracts.cases.world import World
 from contracts.checks.outcomes import Untested
 from contracts.errors import UsageError, suggestion
 from contracts.exchanges.exchange import Exchange
@@ -472,9 +472,9 @@ class RequestPreparer:
         return request, notes
 
     def _arranged(self, operation: str) -> Request:
-        arrange = Arrangement(self._session, self._realm, self._samples)
-        bases = ValidRequests(self._owner, arrange, self._samples, self._session.namespace, self._account)
-        return OrdinaryRequests(bases, arrange, self._samples, self._owner).request(operation)
+        world = World(self._session, self._owner, self._samples)
+        bases = ValidRequests(self._owner, world, self._samples, self._session.namespace, self._account)
+        return OrdinaryRequests(bases, world, self._samples, self._owner).request(operation)
 
     def _content(self, options: RequestOptions) -> bytes | None:
         if self._operation.id == "createAttachment":

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from _pytest.runner import runtestprotocol
 
-from contracts.cases.arrangement import disturbed
+from contracts.cases.world import disturbed
 from contracts.checks.outcomes import MOST_REPLAYS, MOST_REQUESTS, Attempt, Blocked
 from contracts.checks.table import note_universal
 from contracts.evidence.record import Verdict

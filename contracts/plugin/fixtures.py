@@ -9,7 +9,6 @@ from zlib import crc32
 
 import pytest
 
-from contracts.cases.arrangement import Arrangement
 from contracts.cases.contact_requests import ContactRequests
 from contracts.cases.contents import Limit, upload_limit
 from contracts.cases.described_inputs import described_operation
@@ -22,7 +21,8 @@ from contracts.cases.row_requests import RowRequests
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from contracts.cases.sign_in import Credentials
 from contracts.cases.workflow_records import WorkflowRecords
-from contracts.checks.claims import Claims, Observer
+from contracts.cases.world import World
+from contracts.checks.claims import Expect, Observer
 from contracts.checks.outcomes import Attempt, Untested
 from contracts.interface.profiles import Profile
 from contracts.plugin.collection import case_of, clauses_of
@@ -49,9 +49,9 @@ def attempt(request: pytest.FixtureRequest) -> Attempt:
 
 
 @pytest.fixture
-def claim(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) -> Claims:
-    """Makes claims: `claim("clause-id").refused(exchange)`."""
-    return Claims(attempt, worker.catalogue, clauses_of(request.node))
+def expect(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) -> Expect:
+    """Makes claims: `expect("clause-id").refused(exchange)`."""
+    return Expect(attempt, worker.catalogue, clauses_of(request.node))
 
 
 @pytest.fixture
@@ -93,45 +93,45 @@ def samples(
 
 
 @pytest.fixture
-def arrange(worker: Worker, realm: str, samples: Samples, attempt: Attempt) -> Arrangement:
-    """Preconditions; one that fails makes the case inconclusive."""
-    return Arrangement(worker, realm, samples, anew=attempt.replay)
+def world(worker: Worker, author: Actor, samples: Samples, attempt: Attempt) -> World:
+    """The author, records to send, fresh identifiers, and what can be arranged in the realm."""
+    return World(worker, author, samples, anew=attempt.replay)
 
 
 @pytest.fixture
 def contacts(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, operation: str, attempt: Attempt
+    author: Actor, world: World, samples: Samples, fresh: Namespace, operation: str, attempt: Attempt
 ) -> ContactRequests:
     """Contact records of the author's, sent by the case's operation."""
-    return ContactRequests(operation, author, arrange, samples, fresh, attempt)
+    return ContactRequests(operation, author, world, samples, fresh, attempt)
 
 
 @pytest.fixture
 def records(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, attempt: Attempt
+    author: Actor, world: World, samples: Samples, fresh: Namespace, attempt: Attempt
 ) -> WorkflowRecords:
     """Records of the realm that workflow cases need: standing, to be used up, locked."""
-    return WorkflowRecords(author, arrange, samples, fresh, attempt)
+    return WorkflowRecords(author, world, samples, fresh, attempt)
 
 
 @pytest.fixture
 def table(
-    author: Actor, records: WorkflowRecords, arrange: Arrangement, samples: Samples, fresh: Namespace
+    author: Actor, records: WorkflowRecords, world: World, samples: Samples, fresh: Namespace
 ) -> RowRequests:
     """Submissions that meet the condition of one row of the workflow table."""
-    return RowRequests(author, records, arrange, samples, fresh)
+    return RowRequests(author, records, world, samples, fresh)
 
 
 @pytest.fixture
-def bases(worker: Worker, author: Actor, arrange: Arrangement, samples: Samples) -> ValidRequests:
+def bases(worker: Worker, author: Actor, world: World, samples: Samples) -> ValidRequests:
     """Valid requests of the realm's operations, as the author."""
-    return ValidRequests(author, arrange, samples, worker.namespace, worker.target.accounts[author.role])
+    return ValidRequests(author, world, samples, worker.namespace, worker.target.accounts[author.role])
 
 
 @pytest.fixture
-def ordinary(bases: ValidRequests, arrange: Arrangement, samples: Samples, author: Actor) -> OrdinaryRequests:
+def ordinary(bases: ValidRequests, world: World, samples: Samples, author: Actor) -> OrdinaryRequests:
     """One harmless request of each operation, on something the author can use."""
-    return OrdinaryRequests(bases, arrange, samples, author)
+    return OrdinaryRequests(bases, world, samples, author)
 
 
 @pytest.fixture

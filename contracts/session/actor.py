@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode
 from contracts.exchanges.exchange import Exchange
 from contracts.session.authentication import SIGN_IN
 from contracts.session.layers import Request, encoded, listed_headers
+from contracts.session.operation_calls import OperationCalls
 from contracts.session.session import Session
 from contracts.session.shared_state import SharedState
 from contracts.settings.target import ANONYMOUS
@@ -30,7 +31,7 @@ class _Default:
 DEFAULT: Final = _Default()
 
 
-class Actor:
+class Actor(OperationCalls):
     """A role in a realm.
 
     Args:

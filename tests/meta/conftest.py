@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from contracts.checks.claims import Claim, Claims
+from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Attempt
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from tests.meta import browser as chromium
@@ -184,18 +184,18 @@ def attempt() -> Attempt:
 
 
 @pytest.fixture
-def claims(attempt: Attempt, catalogue: Catalogue) -> Claims:
-    """Claims of a case that declares every clause."""
-    return Claims(attempt, catalogue, [clause.id for clause in catalogue])
+def claims(attempt: Attempt, catalogue: Catalogue) -> Expect:
+    """Expect of a case that declares every clause."""
+    return Expect(attempt, catalogue, [clause.id for clause in catalogue])
 
 
 @pytest.fixture
-def must(claims: Claims) -> Claim:
+def must(claims: Expect) -> Claim:
     """A claim on a must clause."""
     return claims("draft-get-content", "getDraft")
 
 
 @pytest.fixture
-def should(claims: Claims) -> Claim:
+def should(claims: Expect) -> Claim:
     """A claim on a should clause."""
     return claims("draft-get-absent", "getDraft")

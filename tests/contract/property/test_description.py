@@ -6,11 +6,11 @@ import pytest
 
 from contracts.cases import (
     Actor,
-    Arrangement,
-    Claims,
+    Expect,
     Namespace,
     Properties,
     Samples,
+    World,
     contract,
     described_inputs,
 )
@@ -44,10 +44,10 @@ DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 @pytest.fixture
 def judge(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, operation: str
+    author: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect, operation: str
 ) -> Callable[[described_inputs.Inputs], None]:
     """Sends a drawn input of the operation, and claims what the description says of the answer."""
-    drawn = described_inputs.DescribedInputs(operation, author, arrange, samples, fresh, claim)
+    drawn = described_inputs.DescribedInputs(operation, author, world, samples, fresh, expect)
     return drawn.are_answered_as_described
 
 
@@ -68,9 +68,7 @@ def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
 
 
 @contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=21, nightly=168)
-def test_promises_hold_along_the_links(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, properties: Properties
-) -> None:
+def test_promises_hold_along_the_links(world: World, expect: Expect, properties: Properties) -> None:
     """A draft that was saved is there by every operation that the description links, and gone once it was deleted."""
-    calls = described_inputs.LinkedCalls(author, samples, fresh, claim)
+    calls = described_inputs.LinkedCalls(world.author, world.samples, world.fresh, expect)
     calls.follow(properties.seed, scenarios=3 * properties.share, steps=6)

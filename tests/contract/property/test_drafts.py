@@ -1,12 +1,10 @@
 """Drafts with drawn contents: what a save accepted comes back, and what is saved later replaces it."""
 
 from contracts.cases import (
-    Actor,
-    Claims,
-    Namespace,
+    Expect,
     Observer,
     Properties,
-    Samples,
+    World,
     contract,
     drawn_contents,
     smoke,
@@ -18,15 +16,13 @@ from contracts.cases import (
     *drawn_contents.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=24, nightly=186
 )
 def test_any_content_that_was_saved_comes_back(
-    author: Actor,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     observe: Observer,
     properties: Properties,
 ) -> None:
     """Get returns the full content of the latest save, whatever values its members have."""
-    drafts = drawn_contents.DrawnDrafts(author, samples, fresh, claim)
+    drafts = drawn_contents.DrawnDrafts(world.author, world.samples, world.fresh, expect)
     properties.hold(
         drawn_contents.successions(), drafts.come_back, requests=20, each=4, first=[drawn_contents.EVERYTHING]
     )

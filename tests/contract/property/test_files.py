@@ -1,12 +1,10 @@
 """Attached files of drawn kinds and bytes: what is taken comes back byte for byte."""
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
     Deal,
-    Namespace,
+    Expect,
     Properties,
+    World,
     contract,
     drawn_contents,
     smoke,
@@ -23,10 +21,10 @@ from contracts.cases import (
     nightly=32,
 )
 def test_any_bytes_of_any_kind_come_back(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, properties: Properties, deal: Deal
+    world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
     """A file comes back as it was sent: marks, line ends, nulls, invalid text, at the edges of blocks."""
-    files = drawn_contents.DrawnFiles(author, arrange, fresh, claim)
+    files = drawn_contents.DrawnFiles(world.author, world, world.fresh, expect)
     first = list(deal(drawn_contents.FIRST).values())
     # Nothing removes an attachment: a run makes no more of them than it needs.
     properties.hold(

@@ -4,14 +4,13 @@ import pytest
 
 from contracts.cases import (
     Actor,
-    Arrangement,
-    Claims,
     Deal,
+    Expect,
     Namespace,
     Observer,
     OrdinaryRequests,
     Properties,
-    Samples,
+    World,
     contract,
     identifiers,
     shape,
@@ -26,14 +25,14 @@ NearMisses = identifiers.NearMisses
 @pytest.fixture
 def misses(
     author: Actor,
-    arrange: Arrangement,
+    world: World,
     ordinary: OrdinaryRequests,
     fresh: Namespace,
-    claim: Claims,
+    expect: Expect,
     operation: str,
 ) -> NearMisses:
     """Requests of the case's operation that are right but for their identifier."""
-    return NearMisses(operation, author, arrange, ordinary, fresh, claim)
+    return NearMisses(operation, author, world, ordinary, fresh, expect)
 
 
 @contract(
@@ -82,16 +81,13 @@ def test_a_near_miss_of_the_rule_takes_no_file(
     nightly=147,
 )
 def test_neighbours_have_drafts_of_their_own(
-    author: Actor,
-    arrange: Arrangement,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     properties: Properties,
     deal: Deal,
 ) -> None:
     """Identifiers that differ in letter case, hyphens, their end or far behind each name a draft of their own."""
-    neighbours = identifiers.Neighbourhood(author, arrange, samples, fresh, claim)
+    neighbours = identifiers.Neighbourhood(world.author, world, world.samples, world.fresh, expect)
     first = identifiers.beside_each_other(deal)
     properties.hold(
         identifiers.neighbour_names(),

@@ -3,13 +3,10 @@
 from functools import partial
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
     Deal,
-    Namespace,
+    Expect,
     Properties,
-    Samples,
+    World,
     contract,
     known_drafts,
     known_files,
@@ -30,11 +27,8 @@ from contracts.cases import (
     last=True,
 )
 def test_any_combination_of_options_picks_what_it_says(
-    author: Actor,
-    arrange: Arrangement,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     properties: Properties,
     deal: Deal,
 ) -> None:
@@ -42,11 +36,11 @@ def test_any_combination_of_options_picks_what_it_says(
 
     So do functions of texts, quotes that are doubled in a literal, and orders of two keys.
     """
-    drafts = partial(known_drafts, arrange, author)
-    list_questions.Questions(drafts, claim).claim_answers(properties, deal, list_questions.OF_DRAFTS)
-    more = long_lists.LongList(drafts("mydrafts"), author, samples, fresh)
-    more.claim_quotes(claim("list-filter-meaning"))
-    more.claim_two_keys(claim("list-orderby-meaning"))
+    drafts = partial(known_drafts, world, world.author)
+    list_questions.Questions(drafts, expect).claim_answers(properties, deal, list_questions.OF_DRAFTS)
+    more = long_lists.LongList(drafts("mydrafts"), world.author, world.samples, world.fresh)
+    more.claim_quotes(expect("list-filter-meaning"))
+    more.claim_two_keys(expect("list-orderby-meaning"))
 
 
 @smoke(requests=26)
@@ -59,8 +53,8 @@ def test_any_combination_of_options_picks_what_it_says(
     nightly=60,
 )
 def test_any_combination_of_options_picks_the_attachments_that_it_says(
-    author: Actor, arrange: Arrangement, claim: Claims, properties: Properties, deal: Deal
+    world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
     """Options without a dollar sign have the meaning of those with one."""
-    files = list_questions.Questions(lambda _: known_files(arrange, author), claim)
+    files = list_questions.Questions(lambda _: known_files(world, world.author), expect)
     files.claim_answers(properties, deal, list_questions.OF_FILES)

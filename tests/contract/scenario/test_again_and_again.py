@@ -1,11 +1,8 @@
 """What holds once holds every time: the same calls often enough to meet what goes wrong one time in twenty."""
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
-    Namespace,
-    Samples,
+    Expect,
+    World,
     attachments,
     attachments_of,
     contract,
@@ -21,9 +18,9 @@ LIVES = 40
 
 
 @contract("draft-exists-present", profile="nightly", requests=62)
-def test_a_draft_exists_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_a_draft_exists_every_time(world: World, expect: Expect) -> None:
     """The exists check finds a draft however often it is asked."""
-    drafts.exists_each_time(claim("draft-exists-present"), author, arrange.draft(author).uid, TIMES)
+    drafts.exists_each_time(expect("draft-exists-present"), world.author, world.draft().uid, TIMES)
 
 
 @contract(
@@ -34,28 +31,26 @@ def test_a_draft_exists_every_time(author: Actor, arrange: Arrangement, claim: C
     profile="nightly",
     requests=240,
 )
-def test_every_draft_is_created_updated_and_deleted(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
+def test_every_draft_is_created_updated_and_deleted(world: World, expect: Expect) -> None:
     """One draft after another is there once it was saved, as it was saved last, and gone once it was deleted."""
-    for uid in [fresh.uid() for _ in range(LIVES)]:
-        drafts.completes_lifecycle(claim, author, samples, uid)
+    for uid in [world.uid() for _ in range(LIVES)]:
+        drafts.completes_lifecycle(expect, world.author, world.samples, uid)
 
 
 @contract("list-mydrafts-has-mine", profile="nightly", requests=63)
-def test_mydrafts_holds_a_draft_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_mydrafts_holds_a_draft_every_time(world: World, expect: Expect) -> None:
     """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
-    uid, lister = arrange.draft(author).uid, drafts_of(author, "mydrafts")
-    lists.claim_listed(claim("list-mydrafts-has-mine"), arrange, lister, uid)
-    drafts.listed_each_time(claim("list-mydrafts-has-mine"), lister, uid, TIMES)
+    uid, lister = world.draft().uid, drafts_of(world.author, "mydrafts")
+    lists.claim_listed(expect("list-mydrafts-has-mine"), world, lister, uid)
+    drafts.listed_each_time(expect("list-mydrafts-has-mine"), lister, uid, TIMES)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
-def test_an_attachment_is_listed_every_time(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
-    attachment = second_document(arrange, author).attachments[0]
-    attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
-    attached = attachments_of(author, attachment.uid)
+    attachment = second_document(world, world.author).attachments[0]
+    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, world.author, attachment)
+    attached = attachments_of(world.author, attachment.uid)
     drafts.attached_each_time(
-        claim("attachment-create-listed", "listAttachments"), attached, attachment, TIMES
+        expect("attachment-create-listed", "listAttachments"), attached, attachment, TIMES
     )

@@ -2,10 +2,9 @@
 
 from contracts.cases import (
     Actor,
-    Arrangement,
-    Claims,
-    Namespace,
+    Expect,
     Observer,
+    World,
     attachments,
     attachments_of,
     contract,
@@ -19,78 +18,72 @@ from contracts.cases import (
 
 @contract("attachment-create-needs-token", "attachment-failure-status", requests=4)
 def test_creating_an_attachment_needs_a_token(
-    author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims, observe: Observer
+    world: World, anonymous: Actor, expect: Expect, observe: Observer
 ) -> None:
     """Without a token a file is not attached."""
-    on_draft = arrange.refusal_of_files(author) or "kept"
+    on_draft = world.refusal_of_files() or "kept"
     observe("attachment-failure-status", "createAttachment", {"on a draft": on_draft})
-    uid = arrange.document(author)
+    uid = world.document()
     refused = upload(anonymous, uid, "nobody.txt", b"from nobody\n")
-    claim("attachment-create-needs-token").refused(refused)
-    attachments.nothing_attached(claim("attachment-create-needs-token"), arrange, author, uid, refused)
+    expect("attachment-create-needs-token").refused(refused)
+    attachments.nothing_attached(expect("attachment-create-needs-token"), world, world.author, uid, refused)
     observe("attachment-failure-status", "createAttachment", shape(refused))
 
 
 @contract("attachment-list-needs-token", "attachment-failure-status", requests=1)
 def test_listing_attachments_needs_a_token(
-    author: Actor, anonymous: Actor, arrange: Arrangement, claim: Claims, observe: Observer
+    world: World, anonymous: Actor, expect: Expect, observe: Observer
 ) -> None:
     """Without a token the attachments of a document are not listed."""
-    page = attachments_of(anonymous, shared_document(arrange, author).uid).page()
-    claim("attachment-list-needs-token").refused(page.exchange)
+    page = attachments_of(anonymous, shared_document(world, world.author).uid).page()
+    expect("attachment-list-needs-token").refused(page.exchange)
     observe("attachment-failure-status", "listAttachments", shape(page.exchange))
 
 
 @contract("attachment-exists-token", "attachment-get-token", "attachment-thumbnail-token", requests=3)
 def test_reading_attachments_without_a_token_is_observed(
-    author: Actor, anonymous: Actor, arrange: Arrangement, observe: Observer
+    world: World, anonymous: Actor, observe: Observer
 ) -> None:
     """Whether exists, get and thumbnail need a token is not shown."""
-    path = shared_document(arrange, author).pictures[0].path
+    path = shared_document(world, world.author).pictures[0].path
     exists, got = (
         anonymous.send(operation, path=path) for operation in ("attachmentExists", "getAttachment")
     )
     observe("attachment-exists-token", "attachmentExists", status(exists))
     observe("attachment-get-token", "getAttachment", status(got))
-    preview = anonymous.send("getAttachmentThumbnail", path=path)
+    preview = anonymous.get_attachment_thumbnail(path)
     observe("attachment-thumbnail-token", "getAttachmentThumbnail", status(preview))
 
 
 @contract("attachment-of-another", profile="nightly", requests=2.7)
-def test_the_document_of_another_account_is_observed(
-    author: Actor, other: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
-) -> None:
+def test_the_document_of_another_account_is_observed(world: World, other: Actor, observe: Observer) -> None:
     """Whether one account may list or create attachments of the document of another is not shown."""
-    uid = document_for_uploads(arrange, author)
+    uid = document_for_uploads(world, world.author)
     observe("attachment-of-another", "listAttachments", status(attachments_of(other, uid).page().exchange))
     observe(
-        "attachment-of-another", "createAttachment", status(upload(other, uid, f"{fresh.uid()}.txt", b"x"))
+        "attachment-of-another", "createAttachment", status(upload(other, uid, f"{world.uid()}.txt", b"x"))
     )
 
 
 @contract("attachment-by-restricted", profile="nightly", requests=2)
-def test_an_account_without_rights_is_observed(
-    author: Actor, restricted: Actor, arrange: Arrangement, fresh: Namespace, observe: Observer
-) -> None:
+def test_an_account_without_rights_is_observed(world: World, restricted: Actor, observe: Observer) -> None:
     """What an account without rights meets on the attachment operations is not shown."""
-    uid = document_for_uploads(arrange, author)
+    uid = document_for_uploads(world, world.author)
     observe(
         "attachment-by-restricted", "listAttachments", status(attachments_of(restricted, uid).page().exchange)
     )
     observe(
         "attachment-by-restricted",
         "createAttachment",
-        status(upload(restricted, uid, f"{fresh.uid()}.txt", b"x")),
+        status(upload(restricted, uid, f"{world.uid()}.txt", b"x")),
     )
 
 
 @contract("attachment-document-unknown", "attachment-failure-status", requests=2)
-def test_a_document_that_does_not_exist_is_observed(
-    author: Actor, fresh: Namespace, observe: Observer
-) -> None:
+def test_a_document_that_does_not_exist_is_observed(world: World, observe: Observer) -> None:
     """What creating or listing attachments of a document that does not exist leads to is not shown."""
-    uid = fresh.uid()
-    created, page = upload(author, uid, "lost.txt", b"lost\n"), attachments_of(author, uid).page()
+    uid = world.uid()
+    created, page = upload(world.author, uid, "lost.txt", b"lost\n"), attachments_of(world.author, uid).page()
     observe("attachment-document-unknown", "createAttachment", status(created))
     observe("attachment-document-unknown", "listAttachments", status(page.exchange))
     observe("attachment-failure-status", "createAttachment", shape(created))

@@ -1,12 +1,10 @@
 """What is attached comes back byte for byte; names and types are as free as the document leaves them."""
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
     Deal,
-    Namespace,
+    Expect,
     Observer,
+    World,
     attach,
     attachments,
     attachments_of,
@@ -29,82 +27,77 @@ LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1
 @contract("attachment-create-accepted", "attachment-exists-present")
 @smoke()
 @contract("attachment-download-same", "attachment-create-listed", requests=4)
-def test_a_large_file_comes_back(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, deal: Deal
-) -> None:
+def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> None:
     """A file of some mebibytes is taken, comes back whole, and is listed like any other; each realm sends another."""
-    size = author.uploadable(max(deal(LARGE).values()))
-    taken, there = claim("attachment-create-accepted"), claim("attachment-exists-present")
-    claims = taken, there, claim("attachment-download-same", "getAttachment")
-    attachment = attachments.attach_large(claims, arrange, author, f"{fresh.uid()}.bin", size)
-    attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
+    size = world.author.uploadable(max(deal(LARGE).values()))
+    taken, there = expect("attachment-create-accepted"), expect("attachment-exists-present")
+    claims = taken, there, expect("attachment-download-same", "getAttachment")
+    attachment = attachments.attach_large(claims, world, world.author, f"{world.uid()}.bin", size)
+    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, world.author, attachment)
 
 
 @contract("attachment-download-same", profile="nightly", requests=5)
-def test_a_file_of_five_mebibytes_comes_back(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_a_file_of_five_mebibytes_comes_back(world: World, expect: Expect) -> None:
     """A file of 5 MiB comes back whole."""
-    content = contents.content(author.uploadable(5 * MEBIBYTE), seed=5)
-    attachment = attach(author, arrange.document(author), "very-large.bin", content)
-    attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    content = contents.content(world.author.uploadable(5 * MEBIBYTE), seed=5)
+    attachment = attach(world.author, world.document(), "very-large.bin", content)
+    attachments.downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
 
 
 @contract("attachment-download-same", requests=12)
-def test_a_file_sent_in_chunks_comes_back(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
-) -> None:
+def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     """A file sent without announcing its length comes back whole, twice, and so do two files of one name, if taken."""
     content = contents.content(150_000, seed=7)
     attachment = attach(
-        author, document_for_uploads(arrange, author), f"{fresh.uid()}.bin", content, chunked=True
+        world.author, document_for_uploads(world, world.author), f"{world.uid()}.bin", content, chunked=True
     )
     for _ in range(2):
-        attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+        attachments.downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
     attachments.named_twice(
-        claim("attachment-download-same", "getAttachment"), arrange, author, f"{fresh.uid()}.txt"
+        expect("attachment-download-same", "getAttachment"), world, world.author, f"{world.uid()}.txt"
     )
 
 
 @smoke()
 @contract("attachment-name-unusual", "attachment-download-same", requests=8)
-def test_unusual_names_are_observed(
-    author: Actor, arrange: Arrangement, claim: Claims, observe: Observer
-) -> None:
+def test_unusual_names_are_observed(world: World, expect: Expect, observe: Observer) -> None:
     """Which names are allowed is not shown; a file that is found under its name has its bytes."""
-    uid = arrange.document(author)
+    uid = world.document()
     seen = attachments.fates(
-        claim("attachment-download-same", "getAttachment"), author, uid, contents.UNUSUAL_NAMES
+        expect("attachment-download-same", "getAttachment"), world.author, uid, contents.UNUSUAL_NAMES
     )
     observe("attachment-name-unusual", "createAttachment", seen)
 
 
 @contract("attachment-empty-file", requests=4)
-def test_an_empty_file_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
+def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
     """What creating an attachment with no bytes leads to is not shown."""
-    uid = arrange.document(author)
-    empty = upload(author, uid, "empty.txt", b"")
-    seen = {"status": status(empty), "listed": attachments_of(author, uid).page().size}
+    uid = world.document()
+    empty = upload(world.author, uid, "empty.txt", b"")
+    seen = {"status": status(empty), "listed": attachments_of(world.author, uid).page().size}
     observe("attachment-empty-file", "createAttachment", seen)
 
 
 @contract("attachment-sent-type", "attachment-download-same", requests=3)
-def test_a_type_sent_with_a_file_is_observed(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
-) -> None:
+def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, observe: Observer) -> None:
     """What a Content-Type sent with a file leads to is not shown; a file that is found has its bytes."""
-    uid, headers = document_for_uploads(arrange, author), {"Content-Type": "application/json"}
+    uid, headers = document_for_uploads(world, world.author), {"Content-Type": "application/json"}
     seen = attachments.fate(
-        claim("attachment-download-same", "getAttachment"), author, uid, f"{fresh.uid()}.json", DATA, headers
+        expect("attachment-download-same", "getAttachment"),
+        world.author,
+        uid,
+        f"{world.uid()}.json",
+        DATA,
+        headers,
     )
     observe("attachment-sent-type", "createAttachment", {"application/json": seen})
 
 
 @contract("attachment-download-type", "attachment-success-status", requests=1)
-def test_what_a_download_comes_with_is_observed(
-    author: Actor, arrange: Arrangement, observe: Observer
-) -> None:
+def test_what_a_download_comes_with_is_observed(world: World, observe: Observer) -> None:
     """The type, the file name header and the redirects that a download comes with are not shown."""
-    attachment = shared_document(arrange, author).attachments[0]
-    answer = author.send("getAttachment", path=attachment.path).answer
+    attachment = shared_document(world, world.author).attachments[0]
+    answer = world.author.get_attachment(attachment.path).answer
     named = "content-disposition" in answer.headers
     observe(
         "attachment-download-type",

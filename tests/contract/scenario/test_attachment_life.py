@@ -3,14 +3,12 @@
 import itertools
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
     Deal,
-    Namespace,
+    Expect,
     Observer,
-    arrangement,
+    World,
     attach,
+    attachment_ids,
     attachments,
     attachments_of,
     contents,
@@ -30,98 +28,90 @@ from contracts.cases import (
 @contract("attachment-create-accepted", "attachment-create-answer")
 @smoke()
 @contract("attachment-success-status", operations=["createAttachment"], requests=1)
-def test_a_file_can_be_attached(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, observe: Observer
-) -> None:
+def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer) -> None:
     """A file sent in binary form is accepted as an attachment of a document."""
-    name = f"{fresh.uid()}.txt"
-    created = attachments.taken(claim("attachment-create-accepted"), arrange, author, name, b"a note\n" * 70)
+    name = f"{world.uid()}.txt"
+    created = attachments.taken(
+        expect("attachment-create-accepted"), world, world.author, name, b"a note\n" * 70
+    )
     observe("attachment-success-status", "createAttachment", created.answer.status)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
 
 @contract("attachment-create-accepted", operations=["createAttachment"], requests=1)
-def test_a_picture_can_be_attached(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
-) -> None:
+def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
     """A picture, of which the document gives previews, is accepted in binary form."""
     picture = contents.png(20, 120, 200)
-    attachments.taken(claim("attachment-create-accepted"), arrange, author, f"{fresh.uid()}.png", picture)
+    attachments.taken(
+        expect("attachment-create-accepted"), world, world.author, f"{world.uid()}.png", picture
+    )
 
 
 @contract("attachment-create-listed", "attachment-exists-present", "attachment-download-same", requests=3)
-def test_an_attachment_is_listed_found_and_downloaded(
-    author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
+def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expect) -> None:
     """An attachment that was created is in the list, exists, and gives back its bytes."""
-    attachment = second_document(arrange, author).attachments[0]
-    attachments.listed(claim("attachment-create-listed", "listAttachments"), arrange, author, attachment)
-    claim("attachment-exists-present").accepted(author.send("attachmentExists", path=attachment.path))
-    attachments.downloads(claim("attachment-download-same", "getAttachment"), author, attachment)
+    attachment = second_document(world, world.author).attachments[0]
+    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, world.author, attachment)
+    expect("attachment-exists-present").accepted(world.author.attachment_exists(attachment.path))
+    attachments.downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
 
 
 @contract("attachment-exists-present", requests=2)
-def test_each_of_several_attachments_exists(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_each_of_several_attachments_exists(world: World, expect: Expect) -> None:
     """The exists check succeeds for the first attachment of a document, and for the last."""
-    first, *_, last = shared_document(arrange, author).attachments
-    claim("attachment-exists-present").accepted(author.send("attachmentExists", path=first.path))
-    claim("attachment-exists-present").accepted(author.send("attachmentExists", path=last.path))
+    first, *_, last = shared_document(world, world.author).attachments
+    expect("attachment-exists-present").accepted(world.author.attachment_exists(first.path))
+    expect("attachment-exists-present").accepted(world.author.attachment_exists(last.path))
 
 
 @contract("attachment-several", requests=5)
-def test_several_attachments_keep_apart(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_several_attachments_keep_apart(world: World, expect: Expect) -> None:
     """A document holds several attachments of different names, each listed and each with its own bytes."""
-    attachments.takes_several(claim("attachment-several", "createAttachment"), arrange, author)
-    shared_documents.relies_on_listing(arrange, author)
-    first, second, *_, last = shared_document(arrange, author).attachments
-    attachments.listed(claim("attachment-several", "listAttachments"), arrange, author, first, second, last)
-    attachments.downloads(claim("attachment-several", "getAttachment"), author, first)
-    attachments.downloads(claim("attachment-several", "getAttachment"), author, second)
-    attachments.downloads(claim("attachment-several", "getAttachment"), author, last)
+    attachments.takes_several(expect("attachment-several", "createAttachment"), world, world.author)
+    shared_documents.relies_on_listing(world, world.author)
+    first, second, *_, last = shared_document(world, world.author).attachments
+    attachments.listed(
+        expect("attachment-several", "listAttachments"), world, world.author, first, second, last
+    )
+    attachments.downloads(expect("attachment-several", "getAttachment"), world.author, first)
+    attachments.downloads(expect("attachment-several", "getAttachment"), world.author, second)
+    attachments.downloads(expect("attachment-several", "getAttachment"), world.author, last)
 
 
 @contract("attachment-several", requests=10, dealt=8)
-def test_the_first_attachment_stays_while_others_are_added(
-    author: Actor, arrange: Arrangement, claim: Claims, deal: Deal
-) -> None:
+def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
     """The first of several attachments is listed, and comes back with its bytes, however many follow it."""
-    shared_documents.relies_on_listing(arrange, author)
+    shared_documents.relies_on_listing(world, world.author)
     count = max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
-    attachments.stays_beside(claim, arrange, author, count)
+    attachments.stays_beside(expect, world, world.author, count)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], requests=13)
-def test_a_list_that_was_given_before_shows_what_was_attached_since(
-    author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
+def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World, expect: Expect) -> None:
     """Each attachment is in the list that is asked for after it was created, and in those after that."""
-    uid, listing = arrange.document(author), claim("attachment-create-listed", "listAttachments")
+    uid, listing = world.document(), expect("attachment-create-listed", "listAttachments")
     for name in ("first.txt", "second.txt", "third.txt", "fourth.txt"):
-        done(upload(author, uid, name, name.encode()))
+        done(upload(world.author, uid, name, name.encode()))
         latest = attachments.without_id(uid, name)
-        attachments.listed(listing, arrange, author, latest)
-    drafts.attached_each_time(listing, attachments_of(author, uid), latest, 3)
+        attachments.listed(listing, world, world.author, latest)
+    drafts.attached_each_time(listing, attachments_of(world.author, uid), latest, 3)
 
 
 @contract("attachment-list-own-only", requests=2)
-def test_a_document_lists_its_own_attachments_only(
-    author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
+def test_a_document_lists_its_own_attachments_only(world: World, expect: Expect) -> None:
     """A document lists no attachment of another one, though the uid of the one begins that of the other."""
     for own, other in itertools.permutations(
-        (shared_document(arrange, author), second_document(arrange, author))
+        (shared_document(world, world.author), second_document(world, world.author))
     ):
-        attachments.lists_no_foreign_files(claim("attachment-list-own-only"), author, own, other)
+        attachments.lists_no_foreign_files(expect("attachment-list-own-only"), world.author, own, other)
 
 
 @contract("attachment-listed-identifier", requests=1)
-def test_a_listed_attachment_carries_its_identifier(
-    author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
+def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect) -> None:
     """A listed attachment carries an integer that serves as its identifier in the other operations."""
-    attachment = shared_document(arrange, author).attachments[2]
-    numbers, exchange = attachments.numbers_listed(author, attachment)
-    claim("attachment-listed-identifier", "listAttachments").holds(
+    attachment = shared_document(world, world.author).attachments[2]
+    numbers, exchange = attachments.numbers_listed(world.author, attachment)
+    expect("attachment-listed-identifier", "listAttachments").holds(
         attachment.id in numbers,
         exchange,
         expected=f"the identifier {attachment.id} in the listed record",
@@ -130,36 +120,30 @@ def test_a_listed_attachment_carries_its_identifier(
 
 
 @contract("attachment-list-empty", requests=4)
-def test_a_document_without_attachments_has_an_empty_list(
-    author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
+def test_a_document_without_attachments_has_an_empty_list(world: World, expect: Expect) -> None:
     """The list of attachments of a document that has none is empty, be it told by a list, by 204 or by 404."""
-    shared_documents.lists_own_only(arrange, author)
-    lists.claim_empty(claim("attachment-list-empty"), attachments_of(author, arrange.document(author)).page())
+    shared_documents.lists_own_only(world, world.author)
+    lists.claim_empty(expect("attachment-list-empty"), attachments_of(world.author, world.document()).page())
 
 
 @contract("attachment-name-without-extension", requests=1)
-def test_a_name_needs_no_extension(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
-) -> None:
+def test_a_name_needs_no_extension(world: World, expect: Expect) -> None:
     """A file name without an extension is accepted, and the attachment is found under it."""
     attachments.taken(
-        claim("attachment-name-without-extension"), arrange, author, fresh.uid(), contents.content(60)
+        expect("attachment-name-without-extension"), world, world.author, world.uid(), contents.content(60)
     )
 
 
 @contract("attachment-name-taken", profile="nightly", requests=7)
-def test_a_second_attachment_of_the_same_name_is_observed(
-    author: Actor, arrange: Arrangement, observe: Observer
-) -> None:
+def test_a_second_attachment_of_the_same_name_is_observed(world: World, observe: Observer) -> None:
     """What creating a second attachment of the same name leads to is not shown."""
-    uid = arrange.document(author)
-    first = attach(author, uid, "twice.txt", b"first\n")
-    again = upload(author, uid, "twice.txt", b"second\n")
-    count = attachments_of(author, uid).page().size
+    uid = world.document()
+    first = attach(world.author, uid, "twice.txt", b"first\n")
+    again = upload(world.author, uid, "twice.txt", b"second\n")
+    count = attachments_of(world.author, uid).page().size
     seen = {
         "status": again.answer.status,
         "listed": count,
-        "the first still there": arrangement.works(author, first),
+        "the first still there": attachment_ids.works(world.author, first),
     }
     observe("attachment-name-taken", "createAttachment", seen)

@@ -1,10 +1,9 @@
 """Where the document is silent on lists of attachments and on statuses: noted, never judged."""
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
     Lister,
     Observer,
+    World,
     attachments_of,
     comparison,
     contract,
@@ -16,10 +15,10 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 
 
 @contract("attachment-fields", "attachment-list-default", "attachment-success-status", requests=2)
-def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
+def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
     """Fields, envelope, order and length of a list of attachments are not shown."""
-    shared = shared_document(arrange, author)
-    attached = attachments_of(author, shared.uid)
+    shared = shared_document(world, world.author)
+    attached = attachments_of(world.author, shared.uid)
     page = attached.page()
     names = [attachment.filename for attachment in shared.attachments]
     orders = {"as created": names, "latest first": names[::-1], "by name": sorted(names)}
@@ -31,10 +30,13 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
 
 
 @contract("attachment-list-option-empty", "attachment-list-options-with-dollar", requests=6)
-def test_odd_options_are_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
+def test_odd_options_are_observed(world: World, observe: Observer) -> None:
     """What options without a value, negative numbers, and options with a dollar lead to is not shown."""
-    uid = shared_document(arrange, author).uid
-    attached, dollar = attachments_of(author, uid), Lister(author, "listAttachments", "$", {"uid": uid})
+    uid = shared_document(world, world.author).uid
+    attached, dollar = (
+        attachments_of(world.author, uid),
+        Lister(world.author, "listAttachments", "$", {"uid": uid}),
+    )
     empty = {option: status(attached.page(**{option: ""}).exchange) for option in OPTIONS}
     negative = status(attached.page(skip=-1).exchange)
     page = dollar.page(top=1)

@@ -5,12 +5,10 @@ from functools import partial
 import pytest
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
+    Expect,
     Limit,
-    Namespace,
     Observer,
+    World,
     attachments,
     comparison,
     contents,
@@ -28,45 +26,42 @@ SENDINGS = pytest.mark.parametrize(
 
 @smoke()
 @contract("attachment-size-within", "attachment-exists-present", requests=3)
-def test_a_file_within_the_limit_is_taken(
-    author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
-) -> None:
+def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Expect) -> None:
     """A file somewhat below the limit is accepted and can be downloaded whole."""
-    taken, same = (claim("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))
-    claims = taken, claim("attachment-exists-present"), same
-    attachments.attach_large(claims, arrange, author, f"{fresh.uid()}.bin", limit.within)
+    taken, same = (expect("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))
+    claims = taken, expect("attachment-exists-present"), same
+    attachments.attach_large(claims, world, world.author, f"{world.uid()}.bin", limit.within)
 
 
 @contract("attachment-size-at-limit", requests=1)
-def test_a_file_of_exactly_the_limit_is_taken(
-    author: Actor, arrange: Arrangement, fresh: Namespace, limit: Limit, claim: Claims
-) -> None:
+def test_a_file_of_exactly_the_limit_is_taken(world: World, limit: Limit, expect: Expect) -> None:
     """A file of exactly the limit is accepted."""
-    path = {"uid": document_for_uploads(arrange, author), "filename": f"{fresh.uid()}.bin"}
-    created = author.send("createAttachment", path=path, body=contents.Announced(contents.exactly(limit)))
-    small = partial(upload, author, path["uid"], f"{fresh.uid()}.bin", b"small\n")
-    comparison.tolerated(claim("attachment-size-at-limit"), created, small)
+    path = {"uid": document_for_uploads(world, world.author), "filename": f"{world.uid()}.bin"}
+    created = world.author.send(
+        "createAttachment", path=path, body=contents.Announced(contents.exactly(limit))
+    )
+    small = partial(upload, world.author, path["uid"], f"{world.uid()}.bin", b"small\n")
+    comparison.tolerated(expect("attachment-size-at-limit"), created, small)
 
 
 @contract("attachment-size-above", "attachment-size-answer", requests=4)
 @SENDINGS
 def test_a_file_above_the_limit_is_refused(
     send: type[contents.Announced],
-    author: Actor,
-    arrange: Arrangement,
+    world: World,
     limit: Limit,
-    claim: Claims,
+    expect: Expect,
     observe: Observer,
 ) -> None:
     """A file above the limit causes an error, and no attachment appears."""
-    uid = arrange.document(author)
+    uid = world.document()
     path = {"uid": uid, "filename": "above.bin"}
-    refused = author.send("createAttachment", path=path, body=send(limit.above))
-    claim("attachment-size-above").holds(
+    refused = world.author.send("createAttachment", path=path, body=send(limit.above))
+    expect("attachment-size-above").holds(
         attachments.turned_away(refused),
         refused,
         expected="an error",
         seen=f"accepted: {attachments.manner(refused)}",
     )
-    attachments.nothing_attached(claim("attachment-size-above"), arrange, author, uid, refused)
+    attachments.nothing_attached(expect("attachment-size-above"), world, world.author, uid, refused)
     observe("attachment-size-answer", "createAttachment", attachments.manner(refused))

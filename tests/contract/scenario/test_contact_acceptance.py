@@ -5,14 +5,11 @@ that is reused.
 """
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
     ContactRequests,
     Deal,
-    Namespace,
+    Expect,
     Observer,
-    Samples,
+    World,
     contact_requests,
     contract,
     errors_array,
@@ -35,12 +32,12 @@ CREATE, UPDATE = contact_requests.CREATE, contact_requests.UPDATE
     records=1,
 )
 def test_a_contact_with_its_mandatory_fields_is_created(
-    contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer
+    contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
     """Seven fields are enough; not even a header is needed."""
     sent = contacts.send(contacts.bare_record())
-    submissions.without_errors(claim("errors-absent-on-success", CREATE), sent)
-    contact_requests.claim_accepted(claim("contact-create-accepted"), sent, samples)
+    submissions.without_errors(expect("errors-absent-on-success", CREATE), sent)
+    contact_requests.claim_accepted(expect("contact-create-accepted"), sent, world.samples)
     observe("contact-create-answer", CREATE, shape(sent))
     observe("contact-success-status", CREATE, sent.answer.status)
 
@@ -59,7 +56,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     records=1,
 )
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
-    contacts: ContactRequests, samples: Samples, claim: Claims, observe: Observer
+    contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
     """All 26 fields, several languages, items and names are accepted, if need be not where a record was refused."""
     errors_array.refused_before(contacts.send(sample_records.without(contacts.record(), "lastName")))
@@ -69,15 +66,15 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
         contacts.send,
         whole,
         [
-            (claim("contact-create-full"), full),
-            (claim("contact-several-languages", CREATE), sample_records.several_languages(languages)),
-            (claim("contact-several-items", CREATE), sample_records.several_items(items)),
-            (claim("contact-names-in-scripts", CREATE), sample_records.named_in_scripts(named)),
+            (expect("contact-create-full"), full),
+            (expect("contact-several-languages", CREATE), sample_records.several_languages(languages)),
+            (expect("contact-several-items", CREATE), sample_records.several_items(items)),
+            (expect("contact-names-in-scripts", CREATE), sample_records.named_in_scripts(named)),
         ],
-        claim("contact-refused-frees-identifier"),
+        expect("contact-refused-frees-identifier"),
         contacts.bare_record(),
-        samples,
-        elsewhere=(claim("contact-any-fields", CREATE), contacts.moved(whole)),
+        world.samples,
+        elsewhere=(expect("contact-any-fields", CREATE), contacts.moved(whole)),
     )
     observe("contact-identifier-origin", CREATE, submissions.origin(sent, whole))
 
@@ -92,13 +89,15 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     requests=2,
 )
 def test_a_contact_is_updated_with_its_mandatory_fields(
-    author: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+    world: World, expect: Expect, observe: Observer
 ) -> None:
     """A contact is updated under its uid with no more than seven fields."""
-    contacts = contact_requests.updates(claim("contact-update-accepted"), author, arrange, samples, fresh)
+    contacts = contact_requests.updates(
+        expect("contact-update-accepted"), world.author, world, world.samples, world.fresh
+    )
     sent = contacts.send(contacts.bare_record())
-    submissions.without_errors(claim("errors-absent-on-success", UPDATE), sent)
-    contact_requests.claim_accepted(claim("contact-update-accepted"), sent, samples)
+    submissions.without_errors(expect("errors-absent-on-success", UPDATE), sent)
+    contact_requests.claim_accepted(expect("contact-update-accepted"), sent, world.samples)
     observe("contact-update-answer", UPDATE, shape(sent))
     observe("contact-success-status", UPDATE, sent.answer.status)
 
@@ -113,11 +112,11 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     requests=5,
 )
 def test_a_contact_is_updated_with_everything(
-    contacts: ContactRequests, samples: Samples, claim: Claims
+    contacts: ContactRequests, world: World, expect: Expect
 ) -> None:
     """All 26 fields are accepted in an update, and so are several languages or another one, items and names."""
     full = contacts.full_record()
-    contact_requests.claim_accepted(claim("contact-update-full"), contacts.send(full), samples)
+    contact_requests.claim_accepted(expect("contact-update-full"), contacts.send(full), world.samples)
     languages, items = sample_records.several_languages(full), sample_records.several_items(full)
     named, french = sample_records.named_in_scripts(full), sample_records.in_another_language(full)
     for clause, before, record in (
@@ -127,17 +126,17 @@ def test_a_contact_is_updated_with_everything(
         ("contact-names-in-scripts", items, named),
     ):
         sent = contacts.send(record)
-        contact_requests.claim_accepted(claim(clause, UPDATE), sent, samples)
-        contact_requests.claim_shown_as_updated(claim("contact-update-full"), sent, before, record)
+        contact_requests.claim_accepted(expect(clause, UPDATE), sent, world.samples)
+        contact_requests.claim_shown_as_updated(expect("contact-update-full"), sent, before, record)
 
 
 @contract("contact-optional-not-demanded", "contact-any-fields", operations=[UPDATE], requests=0, dealt=7)
 def test_any_optional_field_may_be_left_out_whatever_others_are_there(
-    contacts: ContactRequests, samples: Samples, deal: Deal, claim: Claims
+    contacts: ContactRequests, world: World, deal: Deal, expect: Expect
 ) -> None:
     """An optional field may be left out, whichever other fields are there."""
     mixes = deal(sample_records.optional_mixes(contacts.full_record()))
     sent = contact_requests.claim_none_demanded(
-        claim("contact-optional-not-demanded", UPDATE), contacts, mixes.values()
+        expect("contact-optional-not-demanded", UPDATE), contacts, mixes.values()
     )
-    contact_requests.claim_any_fields(claim("contact-any-fields", UPDATE), contacts, samples, sent)
+    contact_requests.claim_any_fields(expect("contact-any-fields", UPDATE), contacts, world.samples, sent)

@@ -2,8 +2,8 @@
 
 from contracts.cases import (
     MANDATORY_FIELDS,
-    Claims,
     ContactRequests,
+    Expect,
     contact_requests,
     contract,
     errors_array,
@@ -12,20 +12,20 @@ from contracts.cases import (
 
 
 @contract("contact-empty-record", requests=1)
-def test_an_empty_record_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
+def test_an_empty_record_is_refused(contacts: ContactRequests, expect: Expect, operation: str) -> None:
     """A record without any field is refused, with Error.Mandatory among its errors."""
     sent = contacts.faulty("empty", {})
-    contacts.reporting().claim_some_mandatory(claim("contact-empty-record", operation), sent)
+    contacts.reporting().claim_some_mandatory(expect("contact-empty-record", operation), sent)
 
 
 @contract("contact-all-missing-named", requests=1)
 def test_every_missing_field_is_named_at_once(
-    contacts: ContactRequests, claim: Claims, operation: str
+    contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """When several mandatory fields are missing, the errors array names each of them."""
     sent = errors_array.refused_before(
         contacts.send(sample_records.without(contacts.record(), *MANDATORY_FIELDS))
     )
     contact_requests.claim_fields_named(
-        claim("contact-all-missing-named", operation), [(field, sent) for field in MANDATORY_FIELDS]
+        expect("contact-all-missing-named", operation), [(field, sent) for field in MANDATORY_FIELDS]
     )

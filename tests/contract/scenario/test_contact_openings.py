@@ -8,12 +8,10 @@ from contracts.cases import (
     UID_LONGEST,
     UID_SHORTEST,
     Actor,
-    Arrangement,
     ContactRequests,
     Deal,
-    Namespace,
     Observer,
-    Samples,
+    World,
     contract,
     errors_array,
     sample_records,
@@ -58,13 +56,13 @@ def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, o
 
 @contract("contact-header-identifier-rule", operations=["createContact"], requests=3)
 def test_an_identifier_in_the_header_outside_the_rule(
-    contacts: ContactRequests, fresh: Namespace, observe: Observer
+    contacts: ContactRequests, world: World, observe: Observer
 ) -> None:
     """Whether the identifier of a new contact has to obey the identifier rule."""
     odd = {
-        "short": fresh.uid(UID_SHORTEST - 1),
-        "long": fresh.uid(UID_LONGEST + 1),
-        "characters": fresh.uid() + "~",
+        "short": world.uid(UID_SHORTEST - 1),
+        "long": world.uid(UID_LONGEST + 1),
+        "characters": world.uid() + "~",
     }
     sent = {
         name: contacts.send(sample_records.without(contacts.record(uid), "lastName"))
@@ -78,14 +76,12 @@ def test_an_identifier_in_the_header_outside_the_rule(
 
 
 @contract("contact-update-unknown", operations=["updateContact"], requests=1)
-def test_an_update_of_no_contact(
-    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
-) -> None:
+def test_an_update_of_no_contact(world: World, observe: Observer) -> None:
     """Whether a uid that names no contact is told before a fault in the record."""
-    uid = fresh.uid()
-    record = sample_records.without(samples.contact(uid), "lastName")
-    sent = author.send(
-        "updateContact", path={"uid": uid}, query={"schema": samples.contact_schema}, json=record
+    uid = world.uid()
+    record = sample_records.without(world.samples.contact(uid), "lastName")
+    sent = world.author.send(
+        "updateContact", path={"uid": uid}, query={"schema": world.samples.contact_schema}, json=record
     )
     observe("contact-update-unknown", "updateContact", errors_array.outcome(sent))
 
@@ -107,19 +103,19 @@ def test_a_contact_by_an_account_without_rights(
 
 
 @contract("contact-read-back", operations=["updateContact"], requests=1)
-def test_reading_a_contact_back(contacts: ContactRequests, author: Actor, observe: Observer) -> None:
+def test_reading_a_contact_back(contacts: ContactRequests, world: World, observe: Observer) -> None:
     """Whether the draft operations show a contact."""
-    sent = author.send("getDraft", path={"uid": contacts.uid})
+    sent = world.author.get_draft(contacts.uid)
     observe("contact-read-back", "updateContact", errors_array.outcome(sent))
 
 
 @contract("contact-identifier-taken", operations=["createContact"], profile="nightly", requests=1, records=1)
 def test_creating_under_an_identifier_in_use(
-    contacts: ContactRequests, author: Actor, arrange: Arrangement, observe: Observer
+    contacts: ContactRequests, world: World, observe: Observer
 ) -> None:
     """What a new contact meets whose header names a contact that is there."""
     observe(
         "contact-identifier-taken",
         "createContact",
-        errors_array.outcome(contacts.send(contacts.record(arrange.contact(author)))),
+        errors_array.outcome(contacts.send(contacts.record(world.contact()))),
     )

@@ -3,10 +3,10 @@
 import pytest
 
 from contracts.cases import (
-    Claims,
     ContactRequests,
-    Samples,
+    Expect,
     WorkflowRecords,
+    World,
     claim_each_turned_down,
     contract,
     sample_records,
@@ -16,26 +16,26 @@ from contracts.cases import (
 
 @contract("contact-header-language-invalid", requests=1)
 def test_a_phrase_is_no_language_of_a_header(
-    contacts: ContactRequests, claim: Claims, operation: str
+    contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """The languages that a header lists are language codes."""
     sent = contacts.faulty("language of header", sample_records.unknown_header_language(contacts.record()))
-    contacts.reporting().claim_refused(claim("contact-header-language-invalid", operation), sent, "header")
+    contacts.reporting().claim_refused(expect("contact-header-language-invalid", operation), sent, "header")
 
 
 @contract("contact-country-unexpected", requests=0.8)
-def test_an_unknown_country_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
+def test_an_unknown_country_is_refused(contacts: ContactRequests, expect: Expect, operation: str) -> None:
     """A country has to be a known term."""
     sent = contacts.faulty("unknown country", sample_records.unknown_country(contacts.record()))
-    contacts.reporting().claim_refused(claim("contact-country-unexpected", operation), sent, "country")
+    contacts.reporting().claim_refused(expect("contact-country-unexpected", operation), sent, "country")
 
 
 @contract("contact-unknown-property", requests=1)
-def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, operation: str) -> None:
+def test_an_unknown_field_is_refused(contacts: ContactRequests, expect: Expect, operation: str) -> None:
     """A field that is not among the documented 26 is refused."""
     sent = contacts.faulty("unknown field", sample_records.unknown_field(contacts.record()))
     contacts.reporting().claim_refused(
-        claim("contact-unknown-property", operation), sent, sample_records.UNKNOWN_FIELD
+        expect("contact-unknown-property", operation), sent, sample_records.UNKNOWN_FIELD
     )
 
 
@@ -50,17 +50,17 @@ def test_an_unknown_field_is_refused(contacts: ContactRequests, claim: Claims, o
     ids=["missing", "empty", "unknown"],
 )
 def test_a_contact_needs_a_known_schema(
-    contacts: ContactRequests, claim: Claims, operation: str, clause: str, query: dict[str, str]
+    contacts: ContactRequests, expect: Expect, operation: str, clause: str, query: dict[str, str]
 ) -> None:
     """The schema in the query says what a contact is validated by, so it has to be there and known."""
-    claim_each_turned_down(claim(clause, operation), [contacts.send(contacts.record(), query=query)])
+    claim_each_turned_down(expect(clause, operation), [contacts.send(contacts.record(), query=query)])
 
 
 @contract("contact-schema-validates", requests=1.5)
 def test_a_contact_is_validated_by_the_schema_that_the_query_names(
-    contacts: ContactRequests, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+    contacts: ContactRequests, records: WorkflowRecords, world: World, expect: Expect, operation: str
 ) -> None:
     """Under the schema of the workflow's document a contact lacks what that one makes mandatory."""
     record = records.lacking_mandatory(contacts.bare_record())
-    sent = contacts.send(record, query={"schema": samples.workflow_schema})
-    claim_each_turned_down(claim("contact-schema-validates", operation), [sent])
+    sent = contacts.send(record, query={"schema": world.samples.workflow_schema})
+    claim_each_turned_down(expect("contact-schema-validates", operation), [sent])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from contracts.cases import Actor, Claims, Namespace, Observer, Samples, contents, contract, drafts
+from contracts.cases import Expect, Observer, Samples, World, contents, contract, drafts
 
 
 class Content(NamedTuple):
@@ -38,22 +38,20 @@ CONTENTS = {
     ],
 )
 def test_what_was_taken_comes_back(
-    author: Actor,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     observe: Observer,
     what: str,
     content: Content,
 ) -> None:
     """Text in any script comes back to the character, and long text whole, if a save accepted it."""
-    uid = fresh.uid()
-    document = content.document(samples, uid)
-    saved = drafts.save(author, samples, uid, document)
-    read = author.send("getDraft", path={"uid": uid})
-    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
-    telling = contents.changed(document, samples.draft(uid))
-    taken = drafts.claim_kept_if_accepted(claim(content.clause, "getDraft"), saved, read, telling)
+    uid = world.uid()
+    document = content.document(world.samples, uid)
+    saved = drafts.save(world.author, world.samples, uid, document)
+    read = world.author.get_draft(uid)
+    drafts.stored(expect("draft-save-creates"), world.author, uid, saved, read)
+    telling = contents.changed(document, world.samples.draft(uid))
+    taken = drafts.claim_kept_if_accepted(expect(content.clause, "getDraft"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {what: taken})
 
 
@@ -64,34 +62,28 @@ def test_what_was_taken_comes_back(
     operations=["getDraft", "saveDraft"],
     requests=3,
 )
-def test_a_document_of_another_schema_is_kept_whole(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
-) -> None:
+def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect, observe: Observer) -> None:
     """A document of the realm's workflow schema that was taken comes back whole, whatever kinds of value it holds."""
-    uid = fresh.uid()
-    document, query = samples.document(uid), {"schema": samples.workflow_schema}
-    saved = author.send("saveDraft", path={"uid": uid}, query=query, json=document)
-    read = author.send("getDraft", path={"uid": uid})
-    drafts.stored(claim("draft-save-creates"), author, uid, saved, read)
-    taken = drafts.claim_kept_if_accepted(claim("draft-get-content"), saved, read, document)
+    uid = world.uid()
+    document, query = world.samples.document(uid), {"schema": world.samples.workflow_schema}
+    saved = world.author.send("saveDraft", path={"uid": uid}, query=query, json=document)
+    read = world.author.get_draft(uid)
+    drafts.stored(expect("draft-save-creates"), world.author, uid, saved, read)
+    taken = drafts.claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
     observe("draft-save-body", "saveDraft", {"another schema": taken})
 
 
 @contract("draft-save-incomplete", profile="nightly", requests=9)
-def test_what_is_no_whole_contact_record_is_observed(
-    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
-) -> None:
+def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Observer) -> None:
     """Whether a draft has to be complete or valid by its schema is not shown."""
-    uid = fresh.uid()
-    seen = drafts.fate(author, samples, uid, contents.incomplete(samples, uid))
+    uid = world.uid()
+    seen = drafts.fate(world.author, world.samples, uid, contents.incomplete(world.samples, uid))
     observe("draft-save-incomplete", "saveDraft", seen)
 
 
 @contract("draft-save-body", profile="nightly", requests=17)
-def test_what_no_contact_record_holds_is_observed(
-    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
-) -> None:
+def test_what_no_contact_record_holds_is_observed(world: World, observe: Observer) -> None:
     """What becomes of members and structures that no contact record has is not shown."""
-    uid = fresh.uid()
-    seen = drafts.fate(author, samples, uid, contents.odd_structures(samples, uid))
+    uid = world.uid()
+    seen = drafts.fate(world.author, world.samples, uid, contents.odd_structures(world.samples, uid))
     observe("draft-save-body", "saveDraft", seen)

@@ -6,8 +6,8 @@ from contracts.cases import (
     CREATE,
     CREATE_NAMED,
     UPDATE,
-    Claims,
     ContactRequests,
+    Expect,
     Observer,
     WorkflowRecords,
     contact_requests,
@@ -23,7 +23,7 @@ CLAUSES = ("errors-array", "errors-element-shape", "errors-code-known", "errors-
 
 @contract(*CLAUSES, operations=["createContact", "updateContact"], requests=2)
 def test_a_faulty_contact_is_answered_with_well_formed_errors(
-    contacts: ContactRequests, claim: Claims, observe: Observer, operation: str
+    contacts: ContactRequests, expect: Expect, observe: Observer, operation: str
 ) -> None:
     """Whatever is wrong with a contact, the errors array says so in objects of code and property."""
     record = contacts.record()
@@ -31,7 +31,7 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
     certain["another lastName"] = sample_records.of_another_kind(record, "lastName")
     certain["language of city"] = sample_records.unknown_language(record, "city")
     # One after the other: where one is taken, no other need stay for good.
-    reporting, clause = contacts.reporting(), claim("errors-array", operation)
+    reporting, clause = contacts.reporting(), expect("errors-array", operation)
     sent = [reporting.refused_before(clause, contacts.lacking("firstName"))]
     sent += [errors_array.refused_before(contacts.faulty(*pair)) for pair in certain.items()]
     contact_requests.claim_errors_arrays(clause, sent)
@@ -45,20 +45,20 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
     observe(
         "errors-status", operation, {"seen": sorted({errors_array.outcome(each) for each in sent})} | seen
     )
-    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), sent)
-    contact_requests.claim_known_codes(claim("errors-code-known", operation), sent)
+    contact_requests.each_array_of_elements(expect("errors-element-shape", operation), sent)
+    contact_requests.claim_known_codes(expect("errors-code-known", operation), sent)
 
 
 @smoke(every_realm=True, requests=2)
 @contract(*CLAUSES[:3], operations=["createContact", "updateContact"], requests=0.7)
 def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
-    contacts: ContactRequests, claim: Claims, operation: str
+    contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """One missing field is enough for an errors array, in objects of a code that is listed and a property."""
     sent = [errors_array.refused_before(contacts.lacking("firstName"))]
-    contact_requests.claim_errors_arrays(claim("errors-array", operation), sent)
-    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), sent)
-    contact_requests.claim_known_codes(claim("errors-code-known", operation), sent)
+    contact_requests.claim_errors_arrays(expect("errors-array", operation), sent)
+    contact_requests.each_array_of_elements(expect("errors-element-shape", operation), sent)
+    contact_requests.claim_known_codes(expect("errors-code-known", operation), sent)
 
 
 @smoke(every_realm=True)
@@ -66,13 +66,13 @@ def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
     *CLAUSES, "workflow-errors-with-identifier", operations=[CREATE, CREATE_NAMED, UPDATE], requests=1.7
 )
 def test_a_faulty_document_is_answered_with_well_formed_errors(
-    records: WorkflowRecords, claim: Claims, observe: Observer, operation: str
+    records: WorkflowRecords, expect: Expect, observe: Observer, operation: str
 ) -> None:
     """A document that breaks its schema is answered with objects of code and property, and with its identifier."""
     faulty = errors_array.refused_before(records.faulty(operation))
-    contact_requests.claim_errors_arrays(claim("errors-array", operation), [faulty])
+    contact_requests.claim_errors_arrays(expect("errors-array", operation), [faulty])
     refused = [faulty, *records.lacking(operation)]
-    contact_requests.each_array_of_elements(claim("errors-element-shape", operation), refused)
-    contact_requests.claim_known_codes(claim("errors-code-known", operation), refused)
+    contact_requests.each_array_of_elements(expect("errors-element-shape", operation), refused)
+    contact_requests.claim_known_codes(expect("errors-code-known", operation), refused)
     observe("errors-status", operation, [errors_array.outcome(faulty)])
-    submissions.claim_named(partial(claim, "workflow-errors-with-identifier"), faulty)
+    submissions.claim_named(partial(expect, "workflow-errors-with-identifier"), faulty)

@@ -3,9 +3,9 @@
 from contracts.cases import (
     CONTACT_FIELDS,
     MANDATORY_FIELDS,
-    Claims,
     ContactRequests,
     Deal,
+    Expect,
     Observer,
     contact_requests,
     contract,
@@ -21,18 +21,18 @@ OF_EACH_KIND = tuple({kind: field for field, kind in CONTACT_FIELDS.items()}.val
 @smoke("createContact", requests=2)
 @contract("errors-code-mandatory", requests=0, dealt=7)
 def test_error_mandatory_names_the_missing_field_and_no_other(
-    contacts: ContactRequests, claim: Claims, operation: str, deal: Deal
+    contacts: ContactRequests, expect: Expect, operation: str, deal: Deal
 ) -> None:
     """A missing mandatory field gives Error.Mandatory, and no field that is there is called missing."""
     sent = [(field, contacts.lacking(field)) for field in deal(dict.fromkeys(MANDATORY_FIELDS))]
-    contact_requests.mandatory_named_rightly(claim("errors-code-mandatory", operation), sent)
+    contact_requests.mandatory_named_rightly(expect("errors-code-mandatory", operation), sent)
 
 
 @contract(
     "errors-code-mandatory", "errors-code-invalid-type", "errors-property-names-field", requests=0, dealt=7
 )
 def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
-    contacts: ContactRequests, claim: Claims, operation: str, deal: Deal
+    contacts: ContactRequests, expect: Expect, operation: str, deal: Deal
 ) -> None:
     """A field of another kind is named, with Error.InvalidType."""
     sent = [
@@ -42,27 +42,27 @@ def test_a_wrong_kind_is_reported_as_an_invalid_type_of_its_field(
         )
         for field in deal(dict.fromkeys(OF_EACH_KIND), len(operation))
     ]
-    contact_requests.optional_never_missing(claim("errors-code-mandatory", operation), sent)
-    contact_requests.claim_fields_named(claim("errors-property-names-field", operation), sent)
+    contact_requests.optional_never_missing(expect("errors-code-mandatory", operation), sent)
+    contact_requests.claim_fields_named(expect("errors-property-names-field", operation), sent)
     contact_requests.each_with_code(
-        claim("errors-code-invalid-type", operation), sent, errors_array.INVALID_TYPE
+        expect("errors-code-invalid-type", operation), sent, errors_array.INVALID_TYPE
     )
 
 
 @contract("errors-code-invalid-property", requests=0)
 def test_an_unknown_field_is_reported_as_an_invalid_property(
-    contacts: ContactRequests, claim: Claims, operation: str
+    contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """A field that is not documented gives Error.InvalidProperty when it is refused."""
     sent = [("", contacts.faulty("unknown field", sample_records.unknown_field(contacts.record())))]
     contact_requests.each_with_code(
-        claim("errors-code-invalid-property", operation), sent, errors_array.INVALID_PROPERTY
+        expect("errors-code-invalid-property", operation), sent, errors_array.INVALID_PROPERTY
     )
 
 
 @contract("errors-code-mandatory", "errors-code-unspecified-locale", requests=0)
 def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
-    contacts: ContactRequests, claim: Claims, operation: str
+    contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """A localised field keyed by no language code gives Error.UnspecifiedLocale."""
     sent = [
@@ -74,29 +74,29 @@ def test_a_phrase_for_a_language_is_reported_as_an_unspecified_locale(
         )
         for field in sample_records.LOCALISED_FIELDS[:2]
     ]
-    contact_requests.optional_never_missing(claim("errors-code-mandatory", operation), sent)
+    contact_requests.optional_never_missing(expect("errors-code-mandatory", operation), sent)
     contact_requests.each_with_code(
-        claim("errors-code-unspecified-locale", operation), sent, errors_array.UNSPECIFIED_LOCALE
+        expect("errors-code-unspecified-locale", operation), sent, errors_array.UNSPECIFIED_LOCALE
     )
 
 
 @smoke("createContact")
 @contract("errors-code-unexpected-term", requests=0.2)
 def test_an_unknown_country_is_reported_as_an_unexpected_term(
-    contacts: ContactRequests, claim: Claims, operation: str
+    contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """A country that is no known term gives Error.UnexpectedTerm when it is refused."""
     sent = [
         ("country", contacts.faulty("unknown country", sample_records.unknown_country(contacts.record())))
     ]
     contact_requests.each_with_code(
-        claim("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM
+        expect("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM
     )
 
 
 @contract("errors-several-faults", requests=1)
 def test_several_faults_are_reported_together(
-    contacts: ContactRequests, claim: Claims, operation: str
+    contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """Faults of three sorts in one record are all named by one answer."""
     record = sample_records.unknown_language(
@@ -104,7 +104,8 @@ def test_several_faults_are_reported_together(
     ) | {"phones": {"text": "none"}}
     sent = errors_array.refused_before(contacts.send(record))
     contact_requests.claim_fields_named(
-        claim("errors-several-faults", operation), [(field, sent) for field in ("lastName", "city", "phones")]
+        expect("errors-several-faults", operation),
+        [(field, sent) for field in ("lastName", "city", "phones")],
     )
 
 

@@ -5,10 +5,9 @@ from functools import partial
 import pytest
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
+    Expect,
     Observer,
+    World,
     claim_each_refused,
     contract,
     drafts_of,
@@ -27,81 +26,81 @@ DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто
 
 @smoke(requests=11)
 @contract("list-filter-heeded", requests=3.5)
-def test_not_every_filter_is_passed_over(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     """A $filter is read: by some field that the items carry it has an effect."""
-    list_questions.claim_filters_heeded(claim("list-filter-heeded"), known_drafts(arrange, author))
+    list_questions.claim_filters_heeded(expect("list-filter-heeded"), known_drafts(world, world.author))
 
 
 @smoke()
 @contract("list-orderby-heeded", requests=2)
-def test_not_every_order_is_passed_over(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     """An $orderby is read: by some field that the items carry it has an effect, and the one that was asked for."""
-    list_questions.claim_orders_heeded(claim("list-orderby-heeded"), known_drafts(arrange, author))
+    list_questions.claim_orders_heeded(expect("list-orderby-heeded"), known_drafts(world, world.author))
 
 
 @contract("list-filter", requests=1)
-def test_a_filter_picks_what_is_equal(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
     """With a $filter only the items that match are returned, and a match is not lost."""
-    drafts = known_drafts(arrange, author)
+    drafts = known_drafts(world, world.author)
     first = equals(drafts.filter_path, drafts.own[0])
-    list_questions.claim_picked(claim("list-filter"), drafts.lister, first, drafts.own[:1])
+    list_questions.claim_picked(expect("list-filter"), drafts.lister, first, drafts.own[:1])
 
 
 @contract("list-filter", requests=2)
 @pytest.mark.parametrize("kind", list(DELICATE))
-def test_a_filter_takes_any_text(kind: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> None:
     """A literal may hold quotes, characters reserved in addresses, and any script."""
-    drafts = known_drafts(arrange, author)
+    drafts = known_drafts(world, world.author)
     drafts.need_filter()
     text, third = f"{drafts.filter_path} eq {quoted(DELICATE[kind])}", drafts.own[2]
     either = f"{text} or {equals(drafts.filter_path, third)}"
-    list_questions.claim_picked(claim("list-filter"), drafts.lister, text, ())
-    list_questions.claim_picked(claim("list-filter"), drafts.lister, either, [third])
+    list_questions.claim_picked(expect("list-filter"), drafts.lister, text, ())
+    list_questions.claim_picked(expect("list-filter"), drafts.lister, either, [third])
 
 
 @smoke()
 @contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=2)
-def test_all_options_hold_together(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_all_options_hold_together(world: World, expect: Expect) -> None:
     """A $filter of many operators, a falling $orderby, $skip and $top in one request give the part that they say."""
-    drafts = partial(known_drafts, arrange, author)
-    list_questions.Questions(drafts, claim).claim_all_options()
+    drafts = partial(known_drafts, world, world.author)
+    list_questions.Questions(drafts, expect).claim_all_options()
 
 
 @contract("list-orderby", requests=1)
-def test_items_come_in_rising_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_items_come_in_rising_order(world: World, expect: Expect) -> None:
     """With $orderby on a field the items come in rising order of it."""
-    list_questions.claim_ordered(claim("list-orderby"), known_drafts(arrange, author))
+    list_questions.claim_ordered(expect("list-orderby"), known_drafts(world, world.author))
 
 
 @contract("list-orderby-falling", requests=1)
-def test_items_come_in_falling_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_items_come_in_falling_order(world: World, expect: Expect) -> None:
     """With $orderby on a field and the word desc, the items come in falling order of it."""
-    drafts = known_drafts(arrange, author)
+    drafts = known_drafts(world, world.author)
     drafts.need_order()
-    list_questions.claim_ordered(claim("list-orderby-falling"), drafts, falling=True)
+    list_questions.claim_ordered(expect("list-orderby-falling"), drafts, falling=True)
 
 
 @contract("list-orderby-with-page", requests=9)
-def test_pages_of_an_ordered_list_are_in_order(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_pages_of_an_ordered_list_are_in_order(world: World, expect: Expect) -> None:
     """$orderby applies before $skip and $top, so that pages taken together are in order."""
-    drafts = known_drafts(arrange, author)
+    drafts = known_drafts(world, world.author)
     drafts.need_order()
     lists.need_parts(drafts, (1, 2))
-    lists.claim_pages_in_order(claim("list-orderby-with-page"), drafts, 3)
+    lists.claim_pages_in_order(expect("list-orderby-with-page"), drafts, 3)
 
 
 @contract("list-filter-malformed", "list-failure-status", requests=2)
-def test_a_malformed_filter_is_refused(author: Actor, claim: Claims, observe: Observer) -> None:
+def test_a_malformed_filter_is_refused(world: World, expect: Expect, observe: Observer) -> None:
     """A $filter that is no OData expression is refused."""
     texts = ("((", "identifier eq 'open")
-    exchanges = [drafts_of(author, "mydrafts").page(filter=text).exchange for text in texts]
-    claim_each_refused(claim("list-filter-malformed"), exchanges)
+    exchanges = [drafts_of(world.author, "mydrafts").page(filter=text).exchange for text in texts]
+    claim_each_refused(expect("list-filter-malformed"), exchanges)
     observe("list-failure-status", "listDrafts", shape(exchanges[0]))
 
 
 @contract("list-orderby-malformed", requests=2)
-def test_a_malformed_orderby_is_refused(author: Actor, claim: Claims) -> None:
+def test_a_malformed_orderby_is_refused(world: World, expect: Expect) -> None:
     """An $orderby that is no OData expression is refused."""
     texts = ("((", "identifier sideways down")
-    exchanges = [drafts_of(author, "mydrafts").page(orderby=text).exchange for text in texts]
-    claim_each_refused(claim("list-orderby-malformed"), exchanges)
+    exchanges = [drafts_of(world.author, "mydrafts").page(orderby=text).exchange for text in texts]
+    claim_each_refused(expect("list-orderby-malformed"), exchanges)

@@ -3,11 +3,8 @@
 import pytest
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
-    Namespace,
-    Samples,
+    Expect,
+    World,
     claim_each_refused,
     contract,
     drafts_of,
@@ -26,105 +23,98 @@ COLLECTIONS = ("my", "mydrafts")
 @smoke("1")
 @contract("list-top", requests=1)
 @pytest.mark.parametrize("top", [1, 3])
-def test_top_bounds_the_list(top: int, author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
     """With $top no more items are returned than it says."""
-    kept_drafts(arrange, author)
-    lists.claim_bounded(claim("list-top"), drafts_of(author), top)
+    kept_drafts(world, world.author)
+    lists.claim_bounded(expect("list-top"), drafts_of(world.author), top)
 
 
 @contract("list-collection-with-top", requests=2.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
-def test_top_bounds_a_collection(collection: str, author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) -> None:
     """$top bounds the number of items also together with a collection."""
-    kept_drafts(arrange, author)
-    lists.need_top(known_drafts(arrange, author, None))
-    drafts = drafts_of(author, collection)
-    arrange.once(f"list of {drafts.label}", drafts.needed)
-    lists.claim_bounded(claim("list-collection-with-top"), drafts, 4)
+    kept_drafts(world, world.author)
+    lists.need_top(known_drafts(world, world.author, None))
+    drafts = drafts_of(world.author, collection)
+    world.once(f"list of {drafts.label}", drafts.needed)
+    lists.claim_bounded(expect("list-collection-with-top"), drafts, 4)
 
 
 @contract("list-skip", requests=4)
-def test_skip_shifts_the_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_skip_shifts_the_list(world: World, expect: Expect) -> None:
     """With $skip the list starts as many items later as it says."""
-    lists.claim_parts(claim("list-skip"), known_drafts(arrange, author, None), (1, None), (3, None))
+    lists.claim_parts(expect("list-skip"), known_drafts(world, world.author, None), (1, None), (3, None))
 
 
 @contract("list-collection-with-skip", requests=5.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
-def test_skip_shifts_a_collection(
-    collection: str, author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
+def test_skip_shifts_a_collection(collection: str, world: World, expect: Expect) -> None:
     """$skip leaves out items from the start also together with a collection."""
-    lists.need_parts(known_drafts(arrange, author, None), (1, None))
-    drafts = known_drafts(arrange, author, collection)
-    lists.claim_parts(claim("list-collection-with-skip"), drafts, (1, None), (3, None))
+    lists.need_parts(known_drafts(world, world.author, None), (1, None))
+    drafts = known_drafts(world, world.author, collection)
+    lists.claim_parts(expect("list-collection-with-skip"), drafts, (1, None), (3, None))
 
 
 @contract("list-skip-zero", requests=3)
-def test_skip_of_zero_changes_nothing(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_skip_of_zero_changes_nothing(world: World, expect: Expect) -> None:
     """With a $skip of zero the list starts where it starts without the option."""
-    lists.claim_parts(claim("list-skip-zero"), known_drafts(arrange, author), (0, None))
+    lists.claim_parts(expect("list-skip-zero"), known_drafts(world, world.author), (0, None))
 
 
 @contract("list-skip-beyond", "list-skip-beyond-empty", requests=4)
-def test_skip_beyond_the_end_gives_no_item(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_skip_beyond_the_end_gives_no_item(world: World, expect: Expect) -> None:
     """With a $skip larger than the number of drafts no item is returned."""
-    drafts = known_drafts(arrange, author)
+    drafts = known_drafts(world, world.author)
     lists.need_parts(drafts, (1, None))
     page = drafts.lister.page(skip=lists.BEYOND)
-    lists.claim_no_items(claim("list-skip-beyond"), page)
-    lists.claim_empty(claim("list-skip-beyond-empty"), page)
+    lists.claim_no_items(expect("list-skip-beyond"), page)
+    lists.claim_empty(expect("list-skip-beyond-empty"), page)
 
 
 @smoke("my", requests=8)
 @contract("list-top-and-skip", requests=6)
 @pytest.mark.parametrize("collection", [None, "my"], ids=["plain", "my"])
-def test_skip_and_top_give_a_window(
-    collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
+def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
-    drafts = known_drafts(arrange, author, collection)
+    drafts = known_drafts(world, world.author, collection)
     lists.need_top(drafts)
     lists.need_parts(drafts, (1, None))
-    lists.claim_parts(claim("list-top-and-skip"), drafts, (1, 2), (3, 1))
+    lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
 
 @contract("list-pages-cover", requests=18)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_pages_neither_repeat_nor_lose(
     collection: str | None,
-    author: Actor,
-    arrange: Arrangement,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
 ) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one, nor do those of twenty."""
-    drafts = known_drafts(arrange, author, collection)
+    drafts = known_drafts(world, world.author, collection)
     lists.need_parts(drafts, (1, 2))
-    lists.claim_pages_cover(claim("list-pages-cover"), drafts, 3)
-    long_lists.LongList(drafts, author, samples, fresh).claim_pages(claim("list-pages-cover"))
+    lists.claim_pages_cover(expect("list-pages-cover"), drafts, 3)
+    long_lists.LongList(drafts, world.author, world.samples, world.fresh).claim_pages(
+        expect("list-pages-cover")
+    )
 
 
 @contract("list-top-zero", requests=1)
-def test_a_top_of_zero_gives_an_empty_list(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_a_top_of_zero_gives_an_empty_list(world: World, expect: Expect) -> None:
     """With a $top of zero the list holds nothing."""
-    kept_drafts(arrange, author)
-    lists.need_top(known_drafts(arrange, author, None))
-    lists.claim_empty(claim("list-top-zero"), drafts_of(author).page(top=0))
+    kept_drafts(world, world.author)
+    lists.need_top(known_drafts(world, world.author, None))
+    lists.claim_empty(expect("list-top-zero"), drafts_of(world.author).page(top=0))
 
 
 @contract("list-top-ample", requests=2)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
-def test_an_ample_top_loses_nothing(
-    collection: str | None, author: Actor, arrange: Arrangement, claim: Claims
-) -> None:
+def test_an_ample_top_loses_nothing(collection: str | None, world: World, expect: Expect) -> None:
     """A $top larger than the number of drafts succeeds and loses none of those a plain list holds."""
-    kept, drafts = kept_drafts(arrange, author), drafts_of(author, collection)
+    kept, drafts = kept_drafts(world, world.author), drafts_of(world.author, collection)
     plain, ample = drafts.page(), drafts.page(top=AMPLE)
     lost = [uid for uid in kept if plain.names(uid) and not ample.names(uid) and plain.size < AMPLE]
-    claim("list-top-ample").accepted(ample.exchange)
-    claim("list-top-ample").holds(
+    expect("list-top-ample").accepted(ample.exchange)
+    expect("list-top-ample").holds(
         not lost,
         plain.exchange,
         ample.exchange,
@@ -135,8 +125,8 @@ def test_an_ample_top_loses_nothing(
 
 @contract("list-number-malformed", requests=2)
 @pytest.mark.parametrize("option", ["top", "skip"])
-def test_what_is_no_number_is_refused(option: str, author: Actor, claim: Claims) -> None:
+def test_what_is_no_number_is_refused(option: str, world: World, expect: Expect) -> None:
     """A $top or $skip that is no number is refused."""
-    drafts = drafts_of(author, "mydrafts")
+    drafts = drafts_of(world.author, "mydrafts")
     exchanges = [drafts.page(**{option: text}).exchange for text in ("ten", "[]")]
-    claim_each_refused(claim("list-number-malformed"), exchanges)
+    claim_each_refused(expect("list-number-malformed"), exchanges)

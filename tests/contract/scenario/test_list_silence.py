@@ -2,9 +2,9 @@
 
 from contracts.cases import (
     Actor,
-    Arrangement,
     Lister,
     Observer,
+    World,
     comparison,
     contract,
     drafts_of,
@@ -18,9 +18,9 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 
 
 @contract("list-fields", "list-envelope", "list-default-order", "list-default-page", requests=2)
-def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe: Observer) -> None:
+def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
     """Fields, envelope, order and length of a list without options are not shown."""
-    kept, drafts = known_lists.kept_drafts(arrange, author), drafts_of(author, "mydrafts")
+    kept, drafts = known_lists.kept_drafts(world, world.author), drafts_of(world.author, "mydrafts")
     page = drafts.page()
     mine = [record for record in page.records or () if readers.names(record, kept[0])]
     orders = {"as saved": kept, "latest first": kept[::-1], "by uid": sorted(kept)}
@@ -33,23 +33,21 @@ def test_the_plain_list_is_observed(author: Actor, arrange: Arrangement, observe
 
 
 @contract("list-option-empty", "list-number-negative", profile="nightly", requests=7)
-def test_empty_and_negative_options_are_observed(author: Actor, observe: Observer) -> None:
+def test_empty_and_negative_options_are_observed(world: World, observe: Observer) -> None:
     """What an option without a value, or a negative number, leads to is not shown."""
-    drafts = drafts_of(author, "mydrafts")
+    drafts = drafts_of(world.author, "mydrafts")
     empty = {option: status(drafts.page(**{option: ""}).exchange) for option in OPTIONS}
-    empty["collection"] = status(drafts_of(author, "").page().exchange)
+    empty["collection"] = status(drafts_of(world.author, "").page().exchange)
     negative = {option: status(drafts.page(**{option: -1}).exchange) for option in ("top", "skip")}
     observe("list-option-empty", "listDrafts", empty)
     observe("list-number-negative", "listDrafts", negative)
 
 
 @contract("list-options-without-dollar", requests=1)
-def test_options_without_the_dollar_are_observed(
-    author: Actor, arrange: Arrangement, observe: Observer
-) -> None:
+def test_options_without_the_dollar_are_observed(world: World, observe: Observer) -> None:
     """What the options do when they are written without the dollar sign is not shown."""
-    known_lists.kept_drafts(arrange, author)
-    page = Lister(author, "listDrafts", "", {}, {"collection": "mydrafts"}).page(top=1)
+    known_lists.kept_drafts(world, world.author)
+    page = Lister(world.author, "listDrafts", "", {}, {"collection": "mydrafts"}).page(top=1)
     seen = {"status": status(page.exchange), "bounded": page.size == 1}
     observe("list-options-without-dollar", "listDrafts", seen)
 

@@ -4,12 +4,11 @@ from functools import partial
 from itertools import product
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
+    Expect,
     Observer,
     OrdinaryRequests,
     ValidRequests,
+    World,
     comparison,
     contract,
     known_drafts,
@@ -25,72 +24,72 @@ DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft",
 
 @contract("realm-empty", operations=requests.family("workflow"), requests=1)
 def test_an_empty_realm_header_is_refused(
-    author: Actor, ordinary: OrdinaryRequests, claim: Claims, operation: str
+    world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
 ) -> None:
     """An empty Realm header gives no realm: 400, be it as missing or as unknown."""
     request = ordinary.faulty(operation)
-    refused = requests.send(request, author, {"Realm": ""})
-    comparison.has_status(claim("realm-empty", operation), refused, partial(requests.send, request, author))
+    refused = requests.send(request, world.author, {"Realm": ""})
+    comparison.has_status(
+        expect("realm-empty", operation), refused, partial(requests.send, request, world.author)
+    )
     comparison.claim_no_default_realm(
-        claim("realm-empty", operation), refused, partial(requests.send, request, author)
+        expect("realm-empty", operation), refused, partial(requests.send, request, world.author)
     )
 
 
 @contract("realm-lists-apart", operations=("listDrafts",), requests=10)
-def test_drafts_of_one_realm_are_not_listed_in_another(
-    author: Actor, arrange: Arrangement, realm: str, claim: Claims
-) -> None:
+def test_drafts_of_one_realm_are_not_listed_in_another(world: World, realm: str, expect: Expect) -> None:
     """A realm is an application of its own: its list shows its drafts and not those of another realm."""
-    draft = arrange.draft(author)
+    draft = world.draft()
     for query, other in product(
-        lists.queries_for(known_drafts(arrange, author), draft.uid), requests.OTHERS[realm]
+        lists.queries_for(known_drafts(world, world.author), draft.uid), requests.OTHERS[realm]
     ):
-        elsewhere = author.send("listDrafts", query=query, realm=other)
-        lists.claim_not_listed_elsewhere(claim("realm-lists-apart"), draft, elsewhere, other)
+        elsewhere = world.author.list_drafts(query=query, realm=other)
+        lists.claim_not_listed_elsewhere(expect("realm-lists-apart"), draft, elsewhere, other)
 
 
 @contract("realm-drafts-apart", operations=("getDraft", "draftExists"), requests=6)
-def test_a_draft_of_one_realm_is_not_found_in_another(
-    author: Actor, arrange: Arrangement, realm: str, claim: Claims
-) -> None:
+def test_a_draft_of_one_realm_is_not_found_in_another(world: World, realm: str, expect: Expect) -> None:
     """Nor is it found or given there under its uid."""
-    draft = arrange.draft(author)
+    draft = world.draft()
     for other in requests.OTHERS[realm]:
-        read = author.send("getDraft", path={"uid": draft.uid}, realm=other)
-        claim("realm-drafts-apart", "getDraft").holds(
+        read = world.author.get_draft(draft.uid, realm=other)
+        expect("realm-drafts-apart", "getDraft").holds(
             not readers.holds_document(usable(read), draft.document),
             draft.exchange,
             read,
             expected=f"nothing of a draft of {realm} in {other}",
             seen=read.answer.quote(),
         )
-        found = author.send("draftExists", path={"uid": draft.uid}, realm=other)
-        claim("realm-drafts-apart", "draftExists").holds(
+        found = world.author.draft_exists(draft.uid, realm=other)
+        expect("realm-drafts-apart", "draftExists").holds(
             not usable(found).success, found, expected=f"no draft in {other}", seen=found.answer.quote()
         )
 
 
 @contract("realm-ort-on-draft", "realm-query-elsewhere", operations=("getDraft",), requests=2)
 def test_reading_drafts_under_other_realms_is_observed(
-    author: Actor, bases: ValidRequests, observe: Observer, realm: str, operation: str
+    world: World, bases: ValidRequests, observe: Observer, realm: str, operation: str
 ) -> None:
     """What reading does under the reporting realm, or under one that the query names, is not shown."""
     request = bases.request(operation)
     observe(
-        "realm-ort-on-draft", operation, requests.send(request, author, {"Realm": "ort-dev"}).answer.status
+        "realm-ort-on-draft",
+        operation,
+        requests.send(request, world.author, {"Realm": "ort-dev"}).answer.status,
     )
-    asked = requests.send(request, author, {"Realm": None}, query={"Realm": realm})
+    asked = requests.send(request, world.author, {"Realm": None}, query={"Realm": realm})
     observe("realm-query-elsewhere", operation, asked.answer.status)
 
 
 @contract("realm-ort-on-contact", operations=("createContact",), requests=1)
 def test_contacts_under_the_reporting_realm_are_observed(
-    author: Actor, ordinary: OrdinaryRequests, observe: Observer
+    world: World, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:
     """What a contact does under the reporting realm is not shown; the record sent is faulty."""
     request = ordinary.faulty("createContact")
     observe(
         "realm-ort-on-contact",
         "createContact",
-        requests.send(request, author, {"Realm": "ort-dev"}).answer.status,
+        requests.send(request, world.author, {"Realm": "ort-dev"}).answer.status,
     )

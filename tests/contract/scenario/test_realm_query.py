@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from contracts.cases import Actor, Claims, Observer, OrdinaryRequests, comparison, contract, requests, smoke
+from contracts.cases import Expect, Observer, OrdinaryRequests, World, comparison, contract, requests, smoke
 
 NO_HEADER = {"Realm": None}
 ATTACHMENTS = (
@@ -17,39 +17,39 @@ ATTACHMENTS = (
 @smoke()
 @contract("realm-query", "realm-query-unknown", operations=requests.family("workflow"), requests=3)
 def test_the_realm_may_stand_in_the_query(
-    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
+    world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:
     """The realm in the query alone serves as it does in the header, and one that does not exist is named."""
     request = ordinary.faulty(operation)
-    comparison.realm_known(requests.send(request, author))
-    asked = requests.send(request, author, NO_HEADER, {"Realm": realm})
-    comparison.realm_reached(claim("realm-query", operation), asked)
-    refused = requests.send(request, author, NO_HEADER, {"Realm": requests.UNKNOWN_REALM})
-    claim("realm-query-unknown", operation).has_message(refused, realm)
+    comparison.realm_known(requests.send(request, world.author))
+    asked = requests.send(request, world.author, NO_HEADER, {"Realm": realm})
+    comparison.realm_reached(expect("realm-query", operation), asked)
+    refused = requests.send(request, world.author, NO_HEADER, {"Realm": requests.UNKNOWN_REALM})
+    expect("realm-query-unknown", operation).has_message(refused, realm)
 
 
 @contract("realm-header-against-query", "realm-letter-case", operations=("createWorkflowRecord",), requests=4)
 def test_odd_ways_to_give_the_realm_are_observed(
-    author: Actor, ordinary: OrdinaryRequests, realm: str, observe: Observer
+    world: World, ordinary: OrdinaryRequests, realm: str, observe: Observer
 ) -> None:
     """Which realm counts of two, and whether letter case matters, is not shown."""
     request = ordinary.faulty("createWorkflowRecord")
     other = requests.ELSEWHERE.get(realm, "abs-dev")
     named = {"other in the query": other, "unknown in the query": requests.UNKNOWN_REALM}
     two = {
-        what: requests.send(request, author, query={"Realm": name}).answer.status
+        what: requests.send(request, world.author, query={"Realm": name}).answer.status
         for what, name in named.items()
     }
     observe("realm-header-against-query", "createWorkflowRecord", two)
-    capitals = requests.send(request, author, {"Realm": realm.upper()}).answer.status
-    small_name = requests.send(request, author, NO_HEADER, {"realm": realm}).answer.status
+    capitals = requests.send(request, world.author, {"Realm": realm.upper()}).answer.status
+    small_name = requests.send(request, world.author, NO_HEADER, {"realm": realm}).answer.status
     observe("realm-letter-case", "createWorkflowRecord", {"value": capitals, "name": small_name})
 
 
 @smoke("createAttachment", "listAttachments")
 @contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:2], requests=2.7)
 def test_attachments_are_kept_without_realm_and_content_type(
-    ordinary: OrdinaryRequests, realm: str, claim: Claims, operation: str
+    ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:
     """Creating and listing attachments lists neither the Realm header nor Content-Type."""
     plain = ordinary.anew(operation, {})
@@ -57,20 +57,20 @@ def test_attachments_are_kept_without_realm_and_content_type(
     typed = partial(ordinary.anew, operation, {"Content-Type": "application/octet-stream"})
     comparison.tolerated_of(
         plain,
-        (claim("realm-attachments-without", operation), realmed),
-        (claim("content-type-not-needed", operation), typed),
+        (expect("realm-attachments-without", operation), realmed),
+        (expect("content-type-not-needed", operation), typed),
     )
 
 
 @contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[2:], requests=2)
 def test_attachments_are_read_without_a_realm(
-    author: Actor, ordinary: OrdinaryRequests, realm: str, claim: Claims, observe: Observer, operation: str
+    world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, observe: Observer, operation: str
 ) -> None:
     """Attachments are found, downloaded and previewed without the Realm header."""
     request = ordinary.attached(operation, {"Realm": realm})
-    realmed = partial(requests.send, request, author, {"Realm": realm})
+    realmed = partial(requests.send, request, world.author, {"Realm": realm})
     comparison.tolerated(
-        claim("realm-attachments-without", operation), requests.send(request, author), realmed
+        expect("realm-attachments-without", operation), requests.send(request, world.author), realmed
     )
-    unknown = requests.send(request, author, {"Realm": requests.UNKNOWN_REALM})
+    unknown = requests.send(request, world.author, {"Realm": requests.UNKNOWN_REALM})
     observe("realm-on-attachments", operation, {"unknown realm": unknown.answer.status})

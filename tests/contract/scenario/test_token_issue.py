@@ -4,9 +4,10 @@ from functools import partial
 
 from contracts.cases import (
     Actor,
-    Claims,
     Credentials,
+    Expect,
     Observer,
+    World,
     comparison,
     contract,
     is_utc_with_fraction,
@@ -23,44 +24,44 @@ MORE = {"Realm": "abs-dev", "Authorization": "Bearer none"}
 @smoke()
 @contract("token-issued", "token-success-status", operations=("createToken",), requests=3)
 def test_an_account_gets_a_token(
-    author: Actor, credentials: Credentials, claim: Claims, observe: Observer
+    world: World, credentials: Credentials, expect: Expect, observe: Observer
 ) -> None:
     """E-mail and password are exchanged for a token, each time."""
-    plain = partial(author.send, "createToken", json=credentials.of("author"))
-    signed_in = sign_in.gives_token(claim("token-issued"), plain, [partial(plain, headers=MORE)])
-    sign_in.gives_token_again(claim("token-issued"), plain)
+    plain = partial(world.author.send, "createToken", json=credentials.of("author"))
+    signed_in = sign_in.gives_token(expect("token-issued"), plain, [partial(plain, headers=MORE)])
+    sign_in.gives_token_again(expect("token-issued"), plain)
     observe("token-success-status", "createToken", signed_in.answer.status)
 
 
 @contract("token-issued", operations=("createToken",), requests=1)
-def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, claim: Claims) -> None:
+def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, expect: Expect) -> None:
     """Signing in works for every registered account, not for one alone."""
     plain = partial(other.send, "createToken", json=credentials.of("other"))
-    sign_in.gives_token(claim("token-issued"), plain, [partial(plain, headers=MORE)])
+    sign_in.gives_token(expect("token-issued"), plain, [partial(plain, headers=MORE)])
 
 
 @smoke()
 @contract("token-needs-no-token", operations=("createToken",), requests=1)
 def test_signing_in_needs_neither_realm_nor_token(
-    author: Actor, credentials: Credentials, claim: Claims
+    world: World, credentials: Credentials, expect: Expect
 ) -> None:
     """Accept and Content-Type are all the headers that the document lists for signing in."""
     body = credentials.of("author")
-    plain = partial(author.send, "createToken", json=body, token=None, realm=None)
-    more = partial(author.send, "createToken", json=body, headers=MORE)
-    sign_in.needs_no_more(claim("token-needs-no-token"), plain, more)
+    plain = partial(world.author.send, "createToken", json=body, token=None, realm=None)
+    more = partial(world.author.send, "createToken", json=body, headers=MORE)
+    sign_in.needs_no_more(expect("token-needs-no-token"), plain, more)
 
 
 @smoke()
 @contract("token-expiration-format", operations=("createToken",), requests=5)
 def test_the_expiration_is_a_timestamp_with_fraction(
-    author: Actor, credentials: Credentials, claim: Claims
+    world: World, credentials: Credentials, expect: Expect
 ) -> None:
     """The expiration is ISO 8601 in UTC with fractional seconds, in any of its forms, each time, for each account."""
     for body in (credentials.of("author"), *credentials.of_each()):
-        signed_in = author.send("createToken", json=body)
+        signed_in = world.author.create_token(json=body)
         expiration = sign_in.expiration_of(signed_in)
-        claim("token-expiration-format").holds(
+        expect("token-expiration-format").holds(
             is_utc_with_fraction(expiration),
             signed_in,
             expected="an ISO 8601 timestamp in UTC with fractional seconds",
@@ -70,35 +71,35 @@ def test_the_expiration_is_a_timestamp_with_fraction(
 
 @contract("token-expiration-ahead", "token-lifetime", operations=("createToken",), requests=2)
 def test_a_fresh_token_expires_in_the_future(
-    author: Actor, credentials: Credentials, claim: Claims, observe: Observer
+    world: World, credentials: Credentials, expect: Expect, observe: Observer
 ) -> None:
     """The expiration of a token lies after the moment of its answer."""
-    signed_in = author.send("createToken", json=credentials.of("author"))
+    signed_in = world.author.create_token(json=credentials.of("author"))
     ends = moment_of(sign_in.expiration_of(signed_in))
     ahead = seconds_ahead(ends, signed_in.answer)
-    claim("token-expiration-ahead").holds(
+    expect("token-expiration-ahead").holds(
         ahead > 0, signed_in, expected="a moment in the future", seen=f"{ends}, {ahead:.0f} seconds ahead"
     )
-    again = author.send("createToken", json=credentials.of("author"))
+    again = world.author.create_token(json=credentials.of("author"))
     observe("token-lifetime", "createToken", comparison.lifetime(ahead, signed_in, again))
 
 
 @contract("token-second-sign-in", operations=("createToken",), requests=2)
-def test_signing_in_twice_is_observed(author: Actor, credentials: Credentials, observe: Observer) -> None:
+def test_signing_in_twice_is_observed(world: World, credentials: Credentials, observe: Observer) -> None:
     """Whether a second sign-in gives the same token is not shown."""
-    first = sign_in.token_of(author, credentials.of("author"))
-    second = sign_in.token_of(author, credentials.of("author"))
+    first = sign_in.token_of(world.author, credentials.of("author"))
+    second = sign_in.token_of(world.author, credentials.of("author"))
     observe("token-second-sign-in", "createToken", {"same token": first == second})
 
 
 @contract("token-email-letter-case", "token-unknown-member", operations=("createToken",), requests=2)
 def test_variations_of_a_right_sign_in_are_observed(
-    author: Actor, credentials: Credentials, observe: Observer
+    world: World, credentials: Credentials, observe: Observer
 ) -> None:
     """Whether letter case of the e-mail or a further member matters is not shown."""
-    capitals = author.send(
-        "createToken", json=credentials.of("author", email=credentials.email("author").upper())
+    capitals = world.author.create_token(
+        json=credentials.of("author", email=credentials.email("author").upper())
     )
     observe("token-email-letter-case", "createToken", capitals.answer.status)
-    further = author.send("createToken", json=credentials.of("author", remember=True))
+    further = world.author.create_token(json=credentials.of("author", remember=True))
     observe("token-unknown-member", "createToken", further.answer.status)

@@ -10,9 +10,10 @@ import pytest
 
 from contracts.cases import (
     Actor,
-    Claims,
     Credentials,
+    Expect,
     Observer,
+    World,
     contract,
     shape,
     sign_in,
@@ -23,33 +24,33 @@ from contracts.cases import (
 
 @contract("token-wrong-password", "token-failure-answer", operations=("createToken",), requests=3)
 def test_a_wrong_password_yields_no_token(
-    author: Actor, credentials: Credentials, claim: Claims, observe: Observer
+    world: World, credentials: Credentials, expect: Expect, observe: Observer
 ) -> None:
     """The right password with one more character, or in other letter case, is a wrong one."""
     bodies = [credentials.of("author", password=wrong) for wrong in credentials.near_passwords("author")]
-    refused = [author.send("createToken", json=body) for body in bodies]
-    sign_in.no_token_from(claim("token-wrong-password"), refused)
-    sign_in.token_of(author, credentials.of("author"))
+    refused = [world.author.create_token(json=body) for body in bodies]
+    sign_in.no_token_from(expect("token-wrong-password"), refused)
+    sign_in.token_of(world.author, credentials.of("author"))
     observe("token-failure-answer", "createToken", shape(refused[0]))
 
 
 @contract("token-wrong-password", operations=("createToken",), requests=2)
 def test_the_password_of_another_account_yields_no_token(
-    other: Actor, credentials: Credentials, claim: Claims
+    other: Actor, credentials: Credentials, expect: Expect
 ) -> None:
     """A password opens the account it belongs to and no other."""
-    refused = other.send("createToken", json=credentials.of("other", password=credentials.password("author")))
-    sign_in.no_token_from(claim("token-wrong-password"), [refused])
+    refused = other.create_token(json=credentials.of("other", password=credentials.password("author")))
+    sign_in.no_token_from(expect("token-wrong-password"), [refused])
     sign_in.token_of(other, credentials.of("other"))
 
 
 @smoke()
 @contract("token-unknown-account", operations=("createToken",), requests=4)
-def test_an_unknown_email_yields_no_token(author: Actor, credentials: Credentials, claim: Claims) -> None:
+def test_an_unknown_email_yields_no_token(world: World, credentials: Credentials, expect: Expect) -> None:
     """An e-mail that belongs to no account opens nothing, with whatever password, be it near one that does."""
     emails = [unregistered_email(), *credentials.near_emails("author")]
-    refused = [author.send("createToken", json=credentials.of("author", email=email)) for email in emails]
-    sign_in.no_token_from(claim("token-unknown-account"), refused)
+    refused = [world.author.create_token(json=credentials.of("author", email=email)) for email in emails]
+    sign_in.no_token_from(expect("token-unknown-account"), refused)
 
 
 @pytest.mark.parametrize(
@@ -63,12 +64,12 @@ def test_an_unknown_email_yields_no_token(author: Actor, credentials: Credential
 )
 @contract(operations=("createToken",), requests=2)
 def test_an_empty_credential_yields_no_token(
-    author: Actor, credentials: Credentials, claim: Claims, clause: str, member: str
+    world: World, credentials: Credentials, expect: Expect, clause: str, member: str
 ) -> None:
     """Both e-mail and password are needed, and an empty text is neither."""
-    empty = author.send("createToken", json=credentials.of("author", **{member: ""}))
-    sign_in.no_token_from(claim(clause), [empty])
-    sign_in.token_of(author, credentials.of("author"))
+    empty = world.author.create_token(json=credentials.of("author", **{member: ""}))
+    sign_in.no_token_from(expect(clause), [empty])
+    sign_in.token_of(world.author, credentials.of("author"))
 
 
 def row(clause: str, way: str, bodies: Callable[[Credentials, str], list[Any]], what: str) -> Any:
@@ -87,14 +88,14 @@ def row(clause: str, way: str, bodies: Callable[[Credentials, str], list[Any]], 
 )
 @contract(operations=("createToken",), requests=6)
 def test_what_is_of_another_kind_yields_no_token(
-    author: Actor,
+    world: World,
     credentials: Credentials,
-    claim: Claims,
+    expect: Expect,
     clause: str,
     way: str,
     bodies: Callable[[Credentials, str], list[Any]],
 ) -> None:
     """E-mail and password are strings in one object; in an array, a text or a query operator they are none."""
-    refused = [author.send("createToken", **{way: value}) for value in bodies(credentials, "author")]
-    sign_in.no_token_from(claim(clause), refused)
-    sign_in.token_of(author, credentials.of("author"))
+    refused = [world.author.send("createToken", **{way: value}) for value in bodies(credentials, "author")]
+    sign_in.no_token_from(expect(clause), refused)
+    sign_in.token_of(world.author, credentials.of("author"))

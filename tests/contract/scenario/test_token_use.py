@@ -4,15 +4,15 @@ from functools import partial
 
 from contracts.cases import (
     Actor,
-    Arrangement,
-    Claims,
     Credentials,
     Deal,
+    Expect,
     Namespace,
     Observer,
     OrdinaryRequests,
     Samples,
     WorkflowRecords,
+    World,
     contract,
     done,
     drafts,
@@ -42,26 +42,26 @@ WORKFLOW = PROTECTED[-3:]
 
 @contract("token-opens-protected", operations=("listDrafts",), requests=3)
 def test_a_fresh_token_opens_protected_operations(
-    author: Actor, credentials: Credentials, samples: Samples, fresh: Namespace, claim: Claims
+    world: World, credentials: Credentials, expect: Expect
 ) -> None:
     """A token just issued, sent after the word Bearer, is accepted."""
-    token = sign_in.token_of(author, credentials.of("author"))
-    _opens(author, token, samples, fresh, claim)
+    token = sign_in.token_of(world.author, credentials.of("author"))
+    _opens(world.author, token, world.samples, world.fresh, expect)
 
 
 @contract("token-opens-protected", operations=("listDrafts",), requests=3)
 def test_the_token_of_a_second_account_opens_protected_operations(
-    other: Actor, credentials: Credentials, samples: Samples, fresh: Namespace, claim: Claims
+    other: Actor, credentials: Credentials, samples: Samples, fresh: Namespace, expect: Expect
 ) -> None:
     """Every account's token is good, not that of one account alone."""
     token = sign_in.token_of(other, credentials.of("other"))
-    _opens(other, token, samples, fresh, claim)
+    _opens(other, token, samples, fresh, expect)
 
 
-def _opens(actor: Actor, token: str, samples: Samples, fresh: Namespace, claim: Claims) -> None:
+def _opens(actor: Actor, token: str, samples: Samples, fresh: Namespace, expect: Expect) -> None:
     uid, query = fresh.uid(), {"schema": samples.draft_schema}
     sign_in.opens(
-        claim("token-opens-protected"),
+        expect("token-opens-protected"),
         [
             partial(actor.send, "listDrafts", token=token),
             partial(
@@ -73,30 +73,36 @@ def _opens(actor: Actor, token: str, samples: Samples, fresh: Namespace, claim: 
 
 @contract("token-serves-every-realm", operations=("listDrafts",), requests=5)
 def test_one_token_serves_every_realm(
-    author: Actor, credentials: Credentials, realm: str, claim: Claims
+    world: World, credentials: Credentials, realm: str, expect: Expect
 ) -> None:
     """A token that was used in another realm first works in this one too."""
-    clause, control = claim("token-serves-every-realm"), sign_in.token_of(author, credentials.of("author"))
-    sign_in.opens_here(clause, partial(author.send, "listDrafts", token=control), requests.ELSEWHERE[realm])
-    token = sign_in.token_of(author, credentials.of("author"))
-    author.send("listDrafts", token=token, realm=requests.ELSEWHERE[realm])
-    clause.accepted(author.send("listDrafts", token=token))
+    clause, control = (
+        expect("token-serves-every-realm"),
+        sign_in.token_of(world.author, credentials.of("author")),
+    )
+    sign_in.opens_here(
+        clause, partial(world.author.send, "listDrafts", token=control), requests.ELSEWHERE[realm]
+    )
+    token = sign_in.token_of(world.author, credentials.of("author"))
+    world.author.list_drafts(token=token, realm=requests.ELSEWHERE[realm])
+    clause.accepted(world.author.list_drafts(token=token))
 
 
 @contract("token-invalid-refused", operations=WORKFLOW, requests=2.8)
 def test_workflow_operations_refuse_a_token_never_issued(
-    author: Actor,
-    arrange: Arrangement,
+    world: World,
     ordinary: OrdinaryRequests,
     records: WorkflowRecords,
-    claim: Claims,
+    expect: Expect,
     deal: Deal,
     operation: str,
 ) -> None:
     """Nothing, an invented token or half of a real one after the word Bearer submits nothing."""
     request = ordinary.submitting(operation, records.subject(operation))
-    asked = sign_in.send_without_token(author, request, deal)
-    sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
+    asked = sign_in.send_without_token(world.author, request, deal)
+    sign_in.refused_without_token(
+        expect("token-invalid-refused", operation), world.author, world, request, asked
+    )
 
 
 @contract(
@@ -108,20 +114,21 @@ def test_workflow_operations_refuse_a_token_never_issued(
     dealt=3,
 )
 def test_protected_operations_refuse_a_token_never_issued(
-    author: Actor,
-    arrange: Arrangement,
+    world: World,
     ordinary: OrdinaryRequests,
-    claim: Claims,
+    expect: Expect,
     observe: Observer,
     deal: Deal,
     operation: str,
 ) -> None:
     """Nothing, an invented token or half of a real one after the word Bearer opens nothing."""
     request = ordinary.acceptable(operation)
-    asked = sign_in.send_without_token(author, request, deal)
-    sign_in.refused_without_token(claim("token-invalid-refused", operation), author, arrange, request, asked)
+    asked = sign_in.send_without_token(world.author, request, deal)
+    sign_in.refused_without_token(
+        expect("token-invalid-refused", operation), world.author, world, request, asked
+    )
     observe("token-missing-answer", operation, shape(asked[0]))
-    refusals_in_json(partial(claim, "json-bodies"), asked[0])
+    refusals_in_json(partial(expect, "json-bodies"), asked[0])
 
 
 @contract(
@@ -131,30 +138,30 @@ def test_protected_operations_refuse_a_token_never_issued(
     operations=("listDrafts",),
     requests=9,
 )
-def test_the_scheme_before_the_token_matters(author: Actor, claim: Claims, observe: Observer) -> None:
+def test_the_scheme_before_the_token_matters(world: World, expect: Expect, observe: Observer) -> None:
     """The scheme is Bearer, the token every letter of it; one under the name of Basic is refused, too."""
-    done(author.send("listDrafts"))
-    token = author.token() or ""
-    garbage = author.send("listDrafts", headers={"Authorization": "Basic eDp5"})
-    altered = [author.send("listDrafts", token=other) for other in sign_in.altered_tokens(token)]
-    drafts.claim_each_refused(claim("token-invalid-refused", "listDrafts"), [garbage, *altered])
-    claim("token-other-scheme").refused(
-        author.send("listDrafts", headers={"Authorization": f"Basic {token}"})
+    done(world.author.list_drafts())
+    token = world.author.token() or ""
+    garbage = world.author.list_drafts(headers={"Authorization": "Basic eDp5"})
+    altered = [world.author.list_drafts(token=other) for other in sign_in.altered_tokens(token)]
+    drafts.claim_each_refused(expect("token-invalid-refused", "listDrafts"), [garbage, *altered])
+    expect("token-other-scheme").refused(
+        world.author.list_drafts(headers={"Authorization": f"Basic {token}"})
     )
     asked = {
-        name: author.send("listDrafts", headers={"Authorization": value})
+        name: world.author.list_drafts(headers={"Authorization": value})
         for name, value in sign_in.token_spellings(token).items()
     }
     observe("token-bearer-spelling", "listDrafts", dict(sign_in.statuses(asked)))
 
 
 @contract("token-lasts-until-expiration", operations=("listDrafts",), requests=3, last=True)
-def test_tokens_in_use_last_until_they_expire(author: Actor, claim: Claims) -> None:
+def test_tokens_in_use_last_until_they_expire(world: World, expect: Expect) -> None:
     """No token of this run was refused before its expiration where a fresh one was taken for the same request."""
-    latest = [author.send("listDrafts") for _ in range(3)]
-    claim("token-lasts-until-expiration").holds(
-        not author.token_that_ended_early,
+    latest = [world.author.list_drafts() for _ in range(3)]
+    expect("token-lasts-until-expiration").holds(
+        not world.author.token_that_ended_early,
         *latest,
         expected="tokens taken until their expiration",
-        seen=author.token_that_ended_early or "a token refused before it, and a fresh one taken",
+        seen=world.author.token_that_ended_early or "a token refused before it, and a fresh one taken",
     )

@@ -6,13 +6,10 @@ from typing import Final
 import pytest
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
     Deal,
-    Namespace,
+    Expect,
     Observer,
-    Samples,
+    World,
     contract,
     drafts,
     identifiers,
@@ -44,18 +41,17 @@ def _spoilt(sort: str, uid: str, deal: Deal) -> list[str]:
 @pytest.mark.parametrize("sort", SORTS)
 @contract("uid-refusal-answer", operations=("saveDraft", "draftExists"), requests=6, dealt=11.5)
 def test_save_refuses_every_forbidden_character(
-    author: Actor,
-    arrange: Arrangement,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     observe: Observer,
     deal: Deal,
     sort: str,
 ) -> None:
     """A single character outside the rule is refused; no draft is stored, not under a tidied uid either."""
-    uids = _spoilt(sort, identifiers.base(fresh), deal)
-    saved = requests.save_each(author, samples, arrange, fresh, uids)
-    drafts.claim_each_refused(claim(_CLAUSES[sort], "saveDraft"), saved)
-    drafts.nothing_saved(partial(claim, _CLAUSES[sort]), author, uids, identifiers.foldings(uids), *saved)
+    uids = _spoilt(sort, identifiers.base(world.fresh), deal)
+    saved = requests.save_each(world.author, world.samples, world, world.fresh, uids)
+    drafts.claim_each_refused(expect(_CLAUSES[sort], "saveDraft"), saved)
+    drafts.nothing_saved(
+        partial(expect, _CLAUSES[sort]), world.author, uids, identifiers.foldings(uids), *saved
+    )
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))

@@ -6,12 +6,9 @@ from typing import Final
 import pytest
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
-    Namespace,
+    Expect,
     Observer,
-    Samples,
+    World,
     contract,
     drafts,
     identifiers,
@@ -32,16 +29,16 @@ _OUTSIDE: Final = {"uid-too-short": identifiers.too_short, "uid-too-long": ident
 )
 @contract(operations=("saveDraft", *READS, "deleteDraft"), requests=6)
 def test_a_uid_at_the_end_of_the_range_is_accepted(
-    author: Actor,
-    arrange: Arrangement,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     clause: str,
     length: int,
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
-    drafts.works_for_ordinary_uid(author, arrange)
-    drafts.completes_lifecycle_under(author, arrange, claim, clause, fresh.uid(length), also=["getDraftInfo"])
+    drafts.works_for_ordinary_uid(world.author, world)
+    drafts.completes_lifecycle_under(
+        world.author, world, expect, clause, world.uid(length), also=["getDraftInfo"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,19 +50,16 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
 )
 @contract("uid-refusal-answer", operations=("saveDraft", "draftExists"), requests=5.5)
 def test_save_refuses_a_uid_outside_the_range(
-    author: Actor,
-    arrange: Arrangement,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     observe: Observer,
     clause: str,
 ) -> None:
     """A uid of 10 or of 129 characters is refused, and no draft is stored, not under its first 128 either."""
-    uids = _OUTSIDE[clause](fresh)
-    saved = requests.save_each(author, samples, arrange, fresh, uids)
-    drafts.claim_each_refused(claim(clause, "saveDraft"), saved)
-    drafts.nothing_saved(partial(claim, clause), author, uids, identifiers.foldings(uids), *saved)
+    uids = _OUTSIDE[clause](world.fresh)
+    saved = requests.save_each(world.author, world.samples, world, world.fresh, uids)
+    drafts.claim_each_refused(expect(clause, "saveDraft"), saved)
+    drafts.nothing_saved(partial(expect, clause), world.author, uids, identifiers.foldings(uids), *saved)
     observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
 
 
@@ -78,18 +72,17 @@ def test_save_refuses_a_uid_outside_the_range(
 )
 @contract(operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"), requests=5)
 def test_a_uid_next_to_the_end_of_the_range_is_accepted(
-    author: Actor,
-    arrange: Arrangement,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     clause: str,
     length: int,
 ) -> None:
     """A uid of 12 or of 127 characters names a document, which is read, found and deleted under it."""
-    drafts.works_for_ordinary_uid(author, arrange)
-    uid = fresh.uid(length)
-    claim(clause, "saveDraft").accepted(drafts.save(author, samples, uid, samples.draft(uid)))
-    claim(clause, "getDraft").accepted(author.send("getDraft", path={"uid": uid}))
-    claim(clause, "draftExists").accepted(author.send("draftExists", path={"uid": uid}))
-    claim(clause, "deleteDraft").accepted(author.send("deleteDraft", path={"uid": uid}))
+    drafts.works_for_ordinary_uid(world.author, world)
+    uid = world.uid(length)
+    expect(clause, "saveDraft").accepted(
+        drafts.save(world.author, world.samples, uid, world.samples.draft(uid))
+    )
+    expect(clause, "getDraft").accepted(world.author.get_draft(uid))
+    expect(clause, "draftExists").accepted(world.author.draft_exists(uid))
+    expect(clause, "deleteDraft").accepted(world.author.delete_draft(uid))

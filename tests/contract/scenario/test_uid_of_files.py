@@ -3,10 +3,8 @@
 import pytest
 
 from contracts.cases import (
-    Actor,
-    Arrangement,
-    Claims,
-    Namespace,
+    Expect,
+    World,
     attachments,
     contract,
     identifiers,
@@ -19,12 +17,12 @@ CHAIN = ("createAttachment", "listAttachments", "attachmentExists", "getAttachme
 @pytest.mark.parametrize(("length", "ending"), [(11, ""), (128, "--x_y_")], ids=["11", "128"])
 @contract("uid-files-at-the-edges", operations=CHAIN, requests=9)
 def test_a_document_at_the_end_of_the_range_has_attachments(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims, length: int, ending: str
+    world: World, expect: Expect, length: int, ending: str
 ) -> None:
     """A picture is attached, listed, found, downloaded and previewed under a uid of 11 or of 128 characters."""
-    attachments.relies_on_chain(arrange, author)
-    uid = arrange.document(author, fresh.uid(length - len(ending)) + ending, named=True)
-    attachments.passes_chain(claim, "uid-files-at-the-edges", arrange, author, uid)
+    attachments.relies_on_chain(world, world.author)
+    uid = world.document(world.uid(length - len(ending)) + ending, named=True)
+    attachments.passes_chain(expect, "uid-files-at-the-edges", world, world.author, uid)
 
 
 @contract(
@@ -32,18 +30,16 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
     operations=("listAttachments", "attachmentExists", "getAttachment"),
     requests=4,
 )
-def test_files_are_not_found_in_other_letter_case(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
-) -> None:
+def test_files_are_not_found_in_other_letter_case(world: World, expect: Expect) -> None:
     """An attachment is not found, downloaded or listed under the uid of its document in other letter case."""
-    shared_documents.relies_on_absence(arrange, author, "attachmentExists")
-    shared_documents.relies_on_absence(arrange, author, "getAttachment")
-    attachment = shared_documents.second_document(arrange, author).attachments[0]
-    uid = identifiers.other_case(fresh, attachment.uid)
+    shared_documents.relies_on_absence(world, world.author, "attachmentExists")
+    shared_documents.relies_on_absence(world, world.author, "getAttachment")
+    attachment = shared_documents.second_document(world, world.author).attachments[0]
+    uid = identifiers.other_case(world.fresh, attachment.uid)
     path = attachment.path | {"uid": uid}
     for operation in ("attachmentExists", "getAttachment"):
-        claim("uid-files-case-sensitive", operation).refused(author.send(operation, path=path))
-    listed = author.send("listAttachments", path={"uid": uid})
+        expect("uid-files-case-sensitive", operation).refused(world.author.send(operation, path=path))
+    listed = world.author.list_attachments(uid)
     attachments.none_listed(
-        claim("uid-files-case-sensitive", "listAttachments"), author, attachment.uid, [listed]
+        expect("uid-files-case-sensitive", "listAttachments"), world.author, attachment.uid, [listed]
     )

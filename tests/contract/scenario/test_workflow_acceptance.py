@@ -10,13 +10,13 @@ from contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,
-    Arrangement,
-    Claims,
+    Expect,
     Namespace,
     Observer,
     Row,
     Samples,
     WorkflowRecords,
+    World,
     accepted_for,
     both_accepted,
     contact_requests,
@@ -47,31 +47,29 @@ from contracts.cases import (
     records=3,
 )
 def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
-    author: Actor,
+    world: World,
     records: WorkflowRecords,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    expect: Expect,
     observe: Observer,
 ) -> None:
     """Valid documents are accepted, one alone and two in a batch, and the answers carry new identifiers."""
-    alone = samples.submission(fresh.uid())
-    sent = submit(CREATE, author, samples, "", alone)
-    submissions.without_errors(claim("errors-absent-on-success", CREATE), sent)
-    claim("workflow-create-accepted").accepted(sent)
+    alone = world.samples.submission(world.uid())
+    sent = submit(CREATE, world.author, world.samples, "", alone)
+    submissions.without_errors(expect("errors-absent-on-success", CREATE), sent)
+    expect("workflow-create-accepted").accepted(sent)
     given = submissions.claim_identifier(
-        claim("workflow-identifier-returned"), sent, alone, records.comes_to_know
+        expect("workflow-identifier-returned"), sent, alone, records.comes_to_know
     )
     observe("workflow-identifier-origin", CREATE, submissions.origin(sent, alone))
     observe("workflow-answer", CREATE, shape(sent))
-    batch, first = submissions.longest_batch(claim, author, samples, fresh)
-    two = samples.submission(fresh.uid(), batchId=batch)
-    second = submit(CREATE, author, samples, "", two)
-    accepted_for(claim("workflow-batch-shared", CREATE), second, lambda: sent)
-    claim("workflow-identifier-returned").meets("any-identifier", first)
-    claim("workflow-identifier-returned").meets("any-identifier", second)
+    batch, first = submissions.longest_batch(expect, world.author, world.samples, world.fresh)
+    two = world.samples.submission(world.uid(), batchId=batch)
+    second = submit(CREATE, world.author, world.samples, "", two)
+    accepted_for(expect("workflow-batch-shared", CREATE), second, lambda: sent)
+    expect("workflow-identifier-returned").meets("any-identifier", first)
+    expect("workflow-identifier-returned").meets("any-identifier", second)
     names = given, records.given(second, two)
-    submissions.claim_distinct(claim("workflow-distinct-identifiers"), names, sent, second)
+    submissions.claim_distinct(expect("workflow-distinct-identifiers"), names, sent, second)
     records.offer_batch(batch, second)
 
 
@@ -88,20 +86,20 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     requests=3,
 )
 def test_a_record_is_created_under_a_free_identifier(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, observe: Observer
+    world: World, records: WorkflowRecords, expect: Expect, observe: Observer
 ) -> None:
     """A valid document is accepted under a free identifier, which is in use from then on."""
     sent = records.created()
     identifier = sent.notes["identifier"]
-    submissions.without_errors(claim("errors-absent-on-success", CREATE_NAMED), sent)
-    claim("workflow-create-with-identifier-accepted").accepted(sent)
-    claim("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
+    submissions.without_errors(expect("errors-absent-on-success", CREATE_NAMED), sent)
+    expect("workflow-create-with-identifier-accepted").accepted(sent)
+    expect("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
     records.settles(identifier)
-    again = submit(CREATE_NAMED, author, samples, identifier)
-    claim("workflow-created-exists").meets("identifier-in-use", again, because_of=(sent,))
+    again = submit(CREATE_NAMED, world.author, world.samples, identifier)
+    expect("workflow-created-exists").meets("identifier-in-use", again, because_of=(sent,))
     update = records.try_faulty(identifier)
-    claim("workflow-created-known").meets("record-found", update, because_of=(sent,))
+    expect("workflow-created-known").meets("record-found", update, because_of=(sent,))
     observe(
         "workflow-submitted-state",
         CREATE_NAMED,
@@ -122,27 +120,36 @@ def test_a_record_is_created_under_a_free_identifier(
     records=1,
 )
 def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused(
-    author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
+    world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
     """11 characters are accepted as the third of a batch, under an identifier that a refusal for content left free.
 
     It is sent twice at the same time: the other finds the identifier in use.
     """
-    identifier, batch, own = fresh.uid(11), records.batch(), fresh.uid(submissions.LONGEST_BATCH)
-    send = partial(submissions.submit_under, author, samples)
-    errors_array.refused_before(send(samples.faulty_submission(identifier)))
+    identifier, batch, own = world.uid(11), records.batch(), world.uid(submissions.LONGEST_BATCH)
+    send = partial(submissions.submit_under, world.author, world.samples)
+    errors_array.refused_before(send(world.samples.faulty_submission(identifier)))
     sent = contact_requests.all_at_once(
-        overlapping.one_of_two_is_taken(send, claim("workflow-identifier-once")),
-        samples.submission(identifier, batchId=batch),
+        overlapping.one_of_two_is_taken(send, expect("workflow-identifier-once")),
+        world.samples.submission(identifier, batchId=batch),
         [
-            (claim("workflow-batch-longest", CREATE_NAMED), samples.submission(fresh.uid(), batchId=own)),
-            (claim("workflow-identifier-edges"), samples.submission(fresh.uid(11))),
-            (claim("workflow-batch-shared", CREATE_NAMED), samples.submission(fresh.uid(), batchId=batch)),
+            (
+                expect("workflow-batch-longest", CREATE_NAMED),
+                world.samples.submission(world.uid(), batchId=own),
+            ),
+            (expect("workflow-identifier-edges"), world.samples.submission(world.uid(11))),
+            (
+                expect("workflow-batch-shared", CREATE_NAMED),
+                world.samples.submission(world.uid(), batchId=batch),
+            ),
         ],
-        rest=claim("workflow-refused-frees-identifier"),
-        plain=samples.submission(fresh.uid()),
-        samples=samples,
-        elsewhere=(claim("workflow-identifier-edges"), samples.submission(fresh.uid(11), batchId=batch)),
+        rest=expect("workflow-refused-frees-identifier"),
+        plain=world.samples.submission(world.uid()),
+        samples=world.samples,
+        elsewhere=(
+            expect("workflow-identifier-edges"),
+            world.samples.submission(world.uid(11), batchId=batch),
+        ),
     )
     records.offer_another(identifier, sent)
 
@@ -157,24 +164,22 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     requests=6,
     last=True,
 )
-def test_a_record_is_updated(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
-) -> None:
+def test_a_record_is_updated(world: World, records: WorkflowRecords, expect: Expect) -> None:
     """A valid document is accepted as an update of a record that exists and is not locked, with a batch and without."""
     identifier = records.spendable()
     before = records.reworded(identifier)
-    submission = samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
+    submission = world.samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
     sent = both_accepted(
-        claim("workflow-batch-longest", UPDATE),
-        claim("workflow-update-accepted"),
-        lambda: submit(UPDATE, author, samples, identifier, submission),
-        lambda: submit(UPDATE, author, samples, identifier),
+        expect("workflow-batch-longest", UPDATE),
+        expect("workflow-update-accepted"),
+        lambda: submit(UPDATE, world.author, world.samples, identifier, submission),
+        lambda: submit(UPDATE, world.author, world.samples, identifier),
     )
-    claim("workflow-identifier-kept", UPDATE).carries(sent, identifier)
-    submissions.without_errors(claim("errors-absent-on-success", UPDATE), sent)
-    records.draft_replaced(claim, identifier, before, sent)
+    expect("workflow-identifier-kept", UPDATE).carries(sent, identifier)
+    submissions.without_errors(expect("errors-absent-on-success", UPDATE), sent)
+    records.draft_replaced(expect, identifier, before, sent)
     for bare in records.spare():
-        claim("workflow-update-accepted").accepted(submit(UPDATE, author, samples, bare))
+        expect("workflow-update-accepted").accepted(submit(UPDATE, world.author, world.samples, bare))
 
 
 @smoke()
@@ -188,22 +193,22 @@ def test_a_record_is_updated(
     records=1,
 )
 def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
-    nau: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer
+    nau: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect, observe: Observer
 ) -> None:
     """An additionalInfo of exactly 1000 characters is accepted, though they are 2000 bytes."""
     identifier, text = fresh.uid(), submissions.BEYOND_ASCII * submissions.LONGEST_INFO
     sent = submissions.submit_informed(CREATE_NAMED, nau, samples, identifier, text)
-    submissions.longest_accepted(claim, arrange, nau, samples, fresh, sent)
-    claim("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
+    submissions.longest_accepted(expect, world, nau, samples, fresh, sent)
+    expect("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
 @smoke(requests=11)
 @contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], requests=1, records=1)
 def test_the_longest_information_is_accepted_without_an_identifier_too(
-    nau: Actor, arrange: Arrangement, samples: Samples, fresh: Namespace, claim: Claims
+    nau: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect
 ) -> None:
     """An additionalInfo of 1000 characters, 2000 bytes, is accepted without an identifier in the path, too."""
     text = submissions.BEYOND_ASCII * submissions.LONGEST_INFO
     sent = submissions.submit_informed(CREATE, nau, samples, fresh.uid(), text)
-    submissions.longest_accepted(claim, arrange, nau, samples, fresh, sent)
+    submissions.longest_accepted(expect, world, nau, samples, fresh, sent)

@@ -7,11 +7,10 @@ from contracts.cases import (
     CREATE,
     CREATE_NAMED,
     Actor,
-    Claims,
-    Namespace,
+    Expect,
     Observer,
-    Samples,
     WorkflowRecords,
+    World,
     claim_each_turned_down,
     contract,
     errors_array,
@@ -24,33 +23,32 @@ from contracts.cases import (
 
 @contract("workflow-document-missing", requests=2)
 def test_a_bare_document_is_no_submission(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+    world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
     """The member document is required: it does not help that the body is itself a document."""
-    identifier, clause = records.subject(operation), claim("workflow-document-missing", operation)
-    sent = submit(operation, author, samples, identifier, samples.document(identifier))
+    identifier, clause = records.subject(operation), expect("workflow-document-missing", operation)
+    sent = submit(operation, world.author, world.samples, identifier, world.samples.document(identifier))
     claim_each_turned_down(clause, [sent])
     nothing_came_of(clause, records, identifier, sent)
 
 
 @contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content", requests=3)
 def test_a_document_that_breaks_its_schema_is_refused(
-    author: Actor,
+    world: World,
     records: WorkflowRecords,
-    samples: Samples,
-    claim: Claims,
+    expect: Expect,
     observe: Observer,
     operation: str,
 ) -> None:
     """Validation against the schema is a step of its own: wrong kinds, no members, or a field too few are refused."""
-    faulty, clause = records.faulty(operation), claim("workflow-document-validated", operation)
+    faulty, clause = records.faulty(operation), expect("workflow-document-validated", operation)
     identifier = faulty.notes["identifier"]
     clause.turned_down(faulty)
     nothing_came_of(clause, records, identifier, faulty)
-    for document in samples.submitted_contacts_without_a_field(identifier):
-        clause.turned_down(submit(operation, author, samples, identifier, {"document": document}))
-    empty = submit(operation, author, samples, identifier, {"document": {}})
-    claim("workflow-document-empty", operation).turned_down(empty)
+    for document in world.samples.submitted_contacts_without_a_field(identifier):
+        clause.turned_down(submit(operation, world.author, world.samples, identifier, {"document": document}))
+    empty = submit(operation, world.author, world.samples, identifier, {"document": {}})
+    expect("workflow-document-empty", operation).turned_down(empty)
     seen = {"wrong kinds": errors_array.outcome(faulty), "nothing": errors_array.outcome(empty)}
     observe("workflow-document-content", operation, seen)
 
@@ -58,16 +56,21 @@ def test_a_document_that_breaks_its_schema_is_refused(
 @smoke()
 @contract("workflow-batch-too-long", requests=2.8)
 def test_a_batch_identifier_that_is_too_long_is_refused(
-    author: Actor,
+    world: World,
     records: WorkflowRecords,
-    samples: Samples,
-    claim: Claims,
+    expect: Expect,
     operation: str,
 ) -> None:
     """A batchId of 101 characters is one too many, and a far longer one is no better."""
-    identifier, clause = records.subject(operation), claim("workflow-batch-too-long", operation)
+    identifier, clause = records.subject(operation), expect("workflow-batch-too-long", operation)
     sent = [
-        submit(operation, author, samples, identifier, samples.submission(identifier, batchId=text))
+        submit(
+            operation,
+            world.author,
+            world.samples,
+            identifier,
+            world.samples.submission(identifier, batchId=text),
+        )
         for text in submissions.too_long(submissions.LONGEST_BATCH, operation)
     ]
     claim_each_turned_down(clause, sent)
@@ -78,16 +81,21 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
 @smoke("createWorkflowRecord", "updateWorkflowRecord")
 @contract("workflow-info-too-long", requests=2.7)
 def test_information_that_is_too_long_is_refused(
-    author: Actor,
+    world: World,
     records: WorkflowRecords,
-    samples: Samples,
-    claim: Claims,
+    expect: Expect,
     operation: str,
 ) -> None:
     """An additionalInfo of 1001 characters is one too many from every role, and so is a far longer one."""
-    identifier, clause = records.subject(operation), claim("workflow-info-too-long", operation)
+    identifier, clause = records.subject(operation), expect("workflow-info-too-long", operation)
     sent = [
-        submit(operation, author, samples, identifier, samples.submission(identifier, additionalInfo=text))
+        submit(
+            operation,
+            world.author,
+            world.samples,
+            identifier,
+            world.samples.submission(identifier, additionalInfo=text),
+        )
         for text in submissions.too_long(submissions.LONGEST_INFO, operation)
     ]
     claim_each_turned_down(clause, sent)
@@ -100,14 +108,13 @@ def test_information_that_is_too_long_is_refused(
 def test_information_that_is_too_long_is_refused_from_a_holder_of_the_nau_role(
     nau: Actor,
     records: WorkflowRecords,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     operation: str,
 ) -> None:
     """The limit holds for those to whom additionalInfo is available."""
-    identifier, clause = fresh.uid(), claim("workflow-info-too-long", operation)
-    submission = samples.submission(identifier, additionalInfo="i" * (submissions.LONGEST_INFO + 1))
-    sent = submit(operation, nau, samples, identifier, submission)
+    identifier, clause = world.uid(), expect("workflow-info-too-long", operation)
+    submission = world.samples.submission(identifier, additionalInfo="i" * (submissions.LONGEST_INFO + 1))
+    sent = submit(operation, nau, world.samples, identifier, submission)
     claim_each_turned_down(clause, [sent])
     nothing_came_of(clause, records, identifier, sent)

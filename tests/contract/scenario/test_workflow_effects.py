@@ -5,12 +5,10 @@ from contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,
-    Arrangement,
-    Claims,
-    Namespace,
+    Expect,
     RowRequests,
-    Samples,
     WorkflowRecords,
+    World,
     contract,
     drafts,
     errors_array,
@@ -27,82 +25,84 @@ DRAFT_REALMS = ["saveDraft"]
 @smoke()
 @contract("workflow-order-validation-before-save", operations=DRAFT_REALMS, requests=2)
 def test_a_submission_refused_for_its_content_leaves_no_draft(
-    author: Actor, records: WorkflowRecords, claim: Claims
+    world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
     """Validation comes before saving, so a faulty document never becomes a draft."""
     refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
-    clause = claim("workflow-order-validation-before-save")
-    drafts.no_draft_under(clause, author, [refused.notes["identifier"]], refused)
+    clause = expect("workflow-order-validation-before-save")
+    drafts.no_draft_under(clause, world.author, [refused.notes["identifier"]], refused)
 
 
 @contract("workflow-order-validation-before-initiate", operations=[CREATE_NAMED], requests=2)
 def test_a_submission_refused_for_its_content_starts_no_workflow(
-    records: WorkflowRecords, claim: Claims
+    records: WorkflowRecords, expect: Expect
 ) -> None:
     """Validation comes before the workflow is initiated, so the identifier of a faulty document is not locked."""
     refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
     found = records.try_creating(refused.notes["identifier"])
-    claim("workflow-order-validation-before-initiate").meets(
+    expect("workflow-order-validation-before-initiate").meets(
         "identifier-not-locked", found, because_of=(refused,)
     )
 
 
 @contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS, requests=9)
 def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims
+    world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
     """The draft reads the same before and after a faulty document was sent."""
     identifier = records.open_draft()
-    before = [author.send("getDraft", path={"uid": identifier}) for _ in range(2)]
-    faulty = samples.faulty_submission(identifier)
-    refused = errors_array.refused_before(submit(UPDATE, author, samples, identifier, faulty))
-    after = author.send("getDraft", path={"uid": identifier})
-    submissions.claim_same_draft(claim("workflow-refused-update-keeps-draft"), before, refused, after)
+    before = [world.author.get_draft(identifier) for _ in range(2)]
+    faulty = world.samples.faulty_submission(identifier)
+    refused = errors_array.refused_before(submit(UPDATE, world.author, world.samples, identifier, faulty))
+    after = world.author.get_draft(identifier)
+    submissions.claim_same_draft(expect("workflow-refused-update-keeps-draft"), before, refused, after)
 
 
 @contract("workflow-rights-refusal-stores-nothing", operations=[CREATE_NAMED], requests=3.5)
 def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
-    restricted: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
+    restricted: Actor, records: WorkflowRecords, world: World, expect: Expect
 ) -> None:
     """An account that may not create leaves nothing behind."""
-    identifier = fresh.uid()
-    refused = errors_array.refused_before(submit(CREATE_NAMED, restricted, samples, identifier))
-    clause = claim("workflow-rights-refusal-stores-nothing")
+    identifier = world.uid()
+    refused = errors_array.refused_before(submit(CREATE_NAMED, restricted, world.samples, identifier))
+    clause = expect("workflow-rights-refusal-stores-nothing")
     nothing_came_of(clause, records, identifier, refused)
     submissions.identifier_free(clause, records, identifier, refused)
 
 
 @contract("workflow-draft-saved", operations=DRAFT_REALMS, requests=34, last=True)
 def test_an_accepted_submission_is_found_as_a_draft(
-    author: Actor, arrange: Arrangement, records: WorkflowRecords, samples: Samples, claim: Claims
+    world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
     """The draft operations show the documents that were submitted, unless they show no locked record's draft."""
     for identifier in (records.submitted(), records.submitted("another")):
-        submissions.draft_saved(claim("workflow-draft-saved"), arrange, author, samples, identifier)
+        submissions.draft_saved(
+            expect("workflow-draft-saved"), world, world.author, world.samples, identifier
+        )
 
 
 @contract("workflow-create-needs-token", requests=2)
-def test_creating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, claim: Claims) -> None:
+def test_creating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, expect: Expect) -> None:
     """Creating needs a valid token; without one nothing is created."""
-    refused, clause = table.send(CREATE, anonymous), claim("workflow-create-needs-token")
+    refused, clause = table.send(CREATE, anonymous), expect("workflow-create-needs-token")
     clause.refused(refused)
     table.nothing_came_of(clause, refused)
 
 
 @contract("workflow-create-with-identifier-needs-token", requests=2)
 def test_creating_under_an_identifier_without_a_token_is_refused(
-    anonymous: Actor, table: RowRequests, claim: Claims
+    anonymous: Actor, table: RowRequests, expect: Expect
 ) -> None:
     """Creating under an identifier needs a valid token; without one the identifier stays free."""
     refused = table.send(CREATE_NAMED, anonymous)
-    clause = claim("workflow-create-with-identifier-needs-token")
+    clause = expect("workflow-create-with-identifier-needs-token")
     clause.refused(refused)
     table.nothing_came_of(clause, refused)
 
 
 @contract("workflow-update-needs-token", requests=2)
-def test_updating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, claim: Claims) -> None:
+def test_updating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, expect: Expect) -> None:
     """Updating needs a valid token; without one no workflow is started."""
-    refused, clause = table.send(UPDATE, anonymous), claim("workflow-update-needs-token")
+    refused, clause = table.send(UPDATE, anonymous), expect("workflow-update-needs-token")
     clause.refused(refused)
     table.nothing_came_of(clause, refused)

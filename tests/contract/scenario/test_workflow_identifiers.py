@@ -3,12 +3,10 @@
 from contracts.cases import (
     CREATE_NAMED,
     UID_LONGEST,
-    Actor,
-    Claims,
-    Namespace,
+    Expect,
     Row,
-    Samples,
     WorkflowRecords,
+    World,
     both_accepted,
     claim_each_turned_down,
     contract,
@@ -21,21 +19,22 @@ from contracts.plugin.worker import Worker
 
 @contract("workflow-schema-of-another-realm", requests=2)
 def test_the_schema_of_another_realm_is_not_configured(
-    author: Actor,
+    world: World,
     records: WorkflowRecords,
-    samples: Samples,
-    claim: Claims,
+    expect: Expect,
     worker: Worker,
     operation: str,
     realm: str,
 ) -> None:
     """The workflow schema of another realm is unknown here, and the message names this realm."""
     identifier = records.subject(operation)
-    records.relies_on(Row.SCHEMA_UNKNOWN, operation, author, named=realm, schema=submissions.UNKNOWN_SCHEMA)
-    faulty = samples.faulty_submission(identifier)
+    records.relies_on(
+        Row.SCHEMA_UNKNOWN, operation, world.author, named=realm, schema=submissions.UNKNOWN_SCHEMA
+    )
+    faulty = world.samples.faulty_submission(identifier)
     schema = identifiers.foreign_schema(worker.target, realm, turn=operation)
-    sent = submit(operation, author, samples, identifier, faulty, schema=schema)
-    claim("workflow-schema-of-another-realm", operation).has_message(sent, realm)
+    sent = submit(operation, world.author, world.samples, identifier, faulty, schema=schema)
+    expect("workflow-schema-of-another-realm", operation).has_message(sent, realm)
 
 
 @contract(
@@ -45,16 +44,15 @@ def test_the_schema_of_another_realm_is_not_configured(
     operations=[CREATE_NAMED],
     requests=10,
 )
-def test_an_identifier_outside_the_rule_is_refused(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims, operation: str
-) -> None:
+def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect, operation: str) -> None:
     """Identifiers of records keep the identifier rule; an update would refuse unknown ones in any case."""
-    for clause, (near, *others) in identifiers.forbidden_identifiers(fresh).items():
+    for clause, (near, *others) in identifiers.forbidden_identifiers(world.fresh).items():
         sent = [
-            submissions.submit_unnamed(author, samples, identifier) for identifier in (near, *others[:-1])
+            submissions.submit_unnamed(world.author, world.samples, identifier)
+            for identifier in (near, *others[:-1])
         ]
-        sent += [submit(operation, author, samples, identifier) for identifier in others[-1:]]
-        claim_each_turned_down(claim(clause, operation), sent)
+        sent += [submit(operation, world.author, world.samples, identifier) for identifier in others[-1:]]
+        claim_each_turned_down(expect(clause, operation), sent)
 
 
 @contract(
@@ -67,21 +65,23 @@ def test_an_identifier_outside_the_rule_is_refused(
     records=1,
 )
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
-    author: Actor, records: WorkflowRecords, samples: Samples, fresh: Namespace, claim: Claims
+    world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
     """128 characters are accepted, with a batchId of 100 characters and 200 bytes; letter case is kept."""
-    identifier = identifiers.other_case(fresh, fresh.uid(UID_LONGEST))
-    submission = samples.submission(identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH)
-    accepted = both_accepted(
-        claim("workflow-batch-characters", CREATE_NAMED),
-        claim("workflow-identifier-edges"),
-        lambda: submit(CREATE_NAMED, author, samples, identifier, submission),
-        lambda: submit(CREATE_NAMED, author, samples, identifier),
+    identifier = identifiers.other_case(world.fresh, world.uid(UID_LONGEST))
+    submission = world.samples.submission(
+        identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH
     )
-    claim("workflow-identifier-kept", CREATE_NAMED).carries(accepted, identifier)
+    accepted = both_accepted(
+        expect("workflow-batch-characters", CREATE_NAMED),
+        expect("workflow-identifier-edges"),
+        lambda: submit(CREATE_NAMED, world.author, world.samples, identifier, submission),
+        lambda: submit(CREATE_NAMED, world.author, world.samples, identifier),
+    )
+    expect("workflow-identifier-kept", CREATE_NAMED).carries(accepted, identifier)
     records.settles(identifier)
-    other = identifiers.other_case(fresh, identifier)
-    again = submit(CREATE_NAMED, author, samples, other, samples.faulty_submission(other))
-    claim("workflow-identifier-case-sensitive", CREATE_NAMED).meets(
+    other = identifiers.other_case(world.fresh, identifier)
+    again = submit(CREATE_NAMED, world.author, world.samples, other, world.samples.faulty_submission(other))
+    expect("workflow-identifier-case-sensitive", CREATE_NAMED).meets(
         "identifier-not-in-use", again, because_of=(accepted,)
     )

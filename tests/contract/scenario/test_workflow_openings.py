@@ -9,10 +9,9 @@ from contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,
-    Namespace,
     Observer,
-    Samples,
     WorkflowRecords,
+    World,
     contract,
     errors_array,
     row_or_outcome,
@@ -30,14 +29,13 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 @contract(*MEMBERS, operations=[CREATE_NAMED], requests=6)
-def test_members_beside_the_document(
-    author: Actor, samples: Samples, fresh: Namespace, observe: Observer
-) -> None:
+def test_members_beside_the_document(world: World, observe: Observer) -> None:
     """Whether a member of a faulty submission is named among its errors, or refused before its content."""
     for clause, table in MEMBERS.items():
         seen = {
             name: errors_array.describe_outcome(
-                submissions.submit_faulty(CREATE_NAMED, author, samples, fresh.uid(), **members), members
+                submissions.submit_faulty(CREATE_NAMED, world.author, world.samples, world.uid(), **members),
+                members,
             )
             for name, members in table.items()
         }
@@ -46,55 +44,57 @@ def test_members_beside_the_document(
 
 @contract("workflow-header-disagrees", operations=[CREATE_NAMED, UPDATE], requests=1)
 def test_a_header_that_disagrees_with_the_path(
-    author: Actor,
+    world: World,
     records: WorkflowRecords,
-    samples: Samples,
-    fresh: Namespace,
     observe: Observer,
     operation: str,
 ) -> None:
     """Whether a header that names another identifier than the path is called a fault."""
     identifier = records.subject(operation)
-    sent = submit(operation, author, samples, identifier, samples.faulty_submission(fresh.uid()))
+    sent = submit(
+        operation, world.author, world.samples, identifier, world.samples.faulty_submission(world.uid())
+    )
     observe("workflow-header-disagrees", operation, errors_array.reports(sent.answer, "header"))
 
 
 @contract("workflow-draft-only-record", operations=["saveDraft"], requests=4)
 def test_a_document_with_nothing_but_a_draft(
-    author: Actor, records: WorkflowRecords, samples: Samples, observe: Observer
+    world: World, records: WorkflowRecords, observe: Observer
 ) -> None:
     """Whether a draft alone counts as an existing record, for create and for update."""
     identifier = records.draft()
-    faulty = samples.faulty_submission(identifier)
+    faulty = world.samples.faulty_submission(identifier)
     for operation in (CREATE_NAMED, UPDATE):
-        sent = submit(operation, author, samples, identifier, faulty)
+        sent = submit(operation, world.author, world.samples, identifier, faulty)
         observe("workflow-draft-only-record", operation, row_or_outcome(sent))
 
 
 @contract("workflow-taken-against-locked", operations=[CREATE_NAMED], requests=1.8)
 def test_creating_under_the_identifier_of_a_locked_record(
-    author: Actor, records: WorkflowRecords, samples: Samples, observe: Observer
+    world: World, records: WorkflowRecords, observe: Observer
 ) -> None:
     """Which of the two refusals comes first."""
     identifier = records.locked()
-    sent = submit(CREATE_NAMED, author, samples, identifier, samples.faulty_submission(identifier))
+    sent = submit(
+        CREATE_NAMED, world.author, world.samples, identifier, world.samples.faulty_submission(identifier)
+    )
     observe("workflow-taken-against-locked", CREATE_NAMED, row_or_outcome(sent))
 
 
 @contract("workflow-identity-against-realm", requests=1)
 def test_a_submission_with_neither_realm_nor_token(
-    anonymous: Actor, records: WorkflowRecords, samples: Samples, observe: Observer, operation: str
+    anonymous: Actor, records: WorkflowRecords, world: World, observe: Observer, operation: str
 ) -> None:
     """Which of the two refusals comes first."""
-    sent = submit(operation, anonymous, samples, records.subject(operation), realm=None)
+    sent = submit(operation, anonymous, world.samples, records.subject(operation), realm=None)
     observe("workflow-identity-against-realm", operation, row_or_outcome(sent))
 
 
 @contract("workflow-update-by-another", operations=[UPDATE], requests=1.5)
 def test_an_update_by_a_second_author(
-    other: Actor, records: WorkflowRecords, samples: Samples, observe: Observer
+    other: Actor, records: WorkflowRecords, world: World, observe: Observer
 ) -> None:
     """Whether a faulty update by another author is refused for its content or for want of rights."""
     identifier = records.standing()
-    sent = submit(UPDATE, other, samples, identifier, samples.faulty_submission(identifier))
+    sent = submit(UPDATE, other, world.samples, identifier, world.samples.faulty_submission(identifier))
     observe("workflow-update-by-another", UPDATE, row_or_outcome(sent))

@@ -13,10 +13,10 @@ from contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,
-    Claims,
+    Expect,
     Row,
-    Samples,
     WorkflowRecords,
+    World,
     contract,
     smoke,
     submissions,
@@ -57,13 +57,13 @@ def first_step(*clauses: str) -> pytest.MarkDecorator:
 @smoke()
 @contract(operations=[CREATE_NAMED, UPDATE], requests=2.1)
 def test_the_identifier_and_the_lock_count_before_the_content(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, clause: str, first: First
+    world: World, records: WorkflowRecords, expect: Expect, clause: str, first: First
 ) -> None:
     """A faulty document under such an identifier is refused for the identifier or the lock, in a batch too."""
     identifier = first.identifier_of(records)
-    records.relies_on(first.row, first.operation, author, identifier)
-    faulty = samples.faulty_submission(identifier) | {"batchId": records.batch()}
-    claim(clause).has_message(submit(first.operation, author, samples, identifier, faulty))
+    records.relies_on(first.row, first.operation, world.author, identifier)
+    faulty = world.samples.faulty_submission(identifier) | {"batchId": records.batch()}
+    expect(clause).has_message(submit(first.operation, world.author, world.samples, identifier, faulty))
 
 
 @first_step(
@@ -73,18 +73,17 @@ def test_the_identifier_and_the_lock_count_before_the_content(
 )
 @contract(operations=[CREATE_NAMED, UPDATE], requests=1)
 def test_the_identifier_and_the_lock_count_before_the_rights(
-    author: Actor,
+    world: World,
     restricted: Actor,
     records: WorkflowRecords,
-    samples: Samples,
-    claim: Claims,
+    expect: Expect,
     clause: str,
     first: First,
 ) -> None:
     """An account without rights learns first what is wrong with the identifier, or that the record is locked."""
     identifier = first.identifier_of(records)
-    records.relies_on(first.row, first.operation, author, identifier)
-    claim(clause).has_message(submit(first.operation, restricted, samples, identifier))
+    records.relies_on(first.row, first.operation, world.author, identifier)
+    expect(clause).has_message(submit(first.operation, restricted, world.samples, identifier))
 
 
 @first_step(
@@ -94,56 +93,63 @@ def test_the_identifier_and_the_lock_count_before_the_rights(
 )
 @contract(operations=[CREATE_NAMED, UPDATE], requests=1)
 def test_the_identifier_and_the_lock_count_before_rights_and_content_together(
-    author: Actor,
+    world: World,
     restricted: Actor,
     records: WorkflowRecords,
-    samples: Samples,
-    claim: Claims,
+    expect: Expect,
     clause: str,
     first: First,
 ) -> None:
     """An account without rights that sends a faulty document learns first of the identifier, or of the lock."""
     identifier = first.identifier_of(records)
-    records.relies_on(first.row, first.operation, author, identifier)
-    faulty = samples.faulty_submission(identifier)
-    claim(clause).has_message(submit(first.operation, restricted, samples, identifier, faulty))
+    records.relies_on(first.row, first.operation, world.author, identifier)
+    faulty = world.samples.faulty_submission(identifier)
+    expect(clause).has_message(submit(first.operation, restricted, world.samples, identifier, faulty))
 
 
 @contract("workflow-order-rights-before-validation", requests=2)
 def test_the_rights_count_before_the_content(
-    restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+    restricted: Actor, records: WorkflowRecords, world: World, expect: Expect, operation: str
 ) -> None:
     """An account without rights is refused with 403 whatever it sends."""
     identifier = records.subject(operation)
     row = {UPDATE: Row.MAY_NOT_UPDATE}.get(operation, Row.MAY_NOT_CREATE)
     records.relies_on(row, operation, restricted)
-    sent = submit(operation, restricted, samples, identifier, samples.faulty_submission(identifier))
-    claim("workflow-order-rights-before-validation", operation).holds(
+    sent = submit(
+        operation, restricted, world.samples, identifier, world.samples.faulty_submission(identifier)
+    )
+    expect("workflow-order-rights-before-validation", operation).holds(
         usable(sent).status == 403, sent, expected="403, for the rights", seen=usable(sent).quote()
     )
 
 
 @contract("workflow-order-realm-before-schema", requests=3)
 def test_the_realm_counts_before_the_schema(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str
+    world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
     """A schema belongs to a realm, so an unknown realm is reported first, whatever the document is."""
     identifier, unknown = records.subject(operation), submissions.UNKNOWN_REALM
-    records.relies_on(Row.REALM_UNKNOWN, operation, author, realm=unknown)
-    for document in (samples.submission(identifier), samples.faulty_submission(identifier)):
+    records.relies_on(Row.REALM_UNKNOWN, operation, world.author, realm=unknown)
+    for document in (world.samples.submission(identifier), world.samples.faulty_submission(identifier)):
         sent = submit(
-            operation, author, samples, identifier, document, schema=submissions.UNKNOWN_SCHEMA, realm=unknown
+            operation,
+            world.author,
+            world.samples,
+            identifier,
+            document,
+            schema=submissions.UNKNOWN_SCHEMA,
+            realm=unknown,
         )
-        claim("workflow-order-realm-before-schema", operation).has_message(sent)
+        expect("workflow-order-realm-before-schema", operation).has_message(sent)
 
 
 @contract("workflow-order-schema-before-document", requests=1)
 def test_the_schema_counts_before_the_content(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, operation: str, realm: str
+    world: World, records: WorkflowRecords, expect: Expect, operation: str, realm: str
 ) -> None:
     """Without its schema a document cannot be validated, so an unknown schema is reported first."""
     identifier, unknown = records.subject(operation), submissions.UNKNOWN_SCHEMA
-    records.relies_on(Row.SCHEMA_UNKNOWN, operation, author, named=realm, schema=unknown)
-    faulty = samples.faulty_submission(identifier)
-    sent = submit(operation, author, samples, identifier, faulty, schema=unknown)
-    claim("workflow-order-schema-before-document", operation).has_message(sent, realm)
+    records.relies_on(Row.SCHEMA_UNKNOWN, operation, world.author, named=realm, schema=unknown)
+    faulty = world.samples.faulty_submission(identifier)
+    sent = submit(operation, world.author, world.samples, identifier, faulty, schema=unknown)
+    expect("workflow-order-schema-before-document", operation).has_message(sent, realm)

@@ -10,13 +10,12 @@ from contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,
-    Claims,
-    Namespace,
+    Expect,
     Observer,
     Row,
     RowRequests,
-    Samples,
     WorkflowRecords,
+    World,
     contract,
     errors_array,
     shape,
@@ -31,18 +30,18 @@ in_both_ways = pytest.mark.parametrize("way", workflow_records.WAYS)
 
 @smoke()
 @contract("workflow-realm-missing", requests=1)
-def test_a_submission_without_a_realm_is_told_so(table: RowRequests, claim: Claims, operation: str) -> None:
+def test_a_submission_without_a_realm_is_told_so(table: RowRequests, expect: Expect, operation: str) -> None:
     """No realm in header or query: 400, and the message that the realm is missing."""
-    claim("workflow-realm-missing", operation).has_message(table.send(operation, realm=None))
+    expect("workflow-realm-missing", operation).has_message(table.send(operation, realm=None))
 
 
 @contract("workflow-realm-unknown", requests=2)
 def test_a_submission_under_an_unknown_realm_is_told_so(
-    table: RowRequests, claim: Claims, operation: str, realm: str
+    table: RowRequests, expect: Expect, operation: str, realm: str
 ) -> None:
     """A realm that does not exist: 400, and the message that it is not configured."""
     for unknown in submissions.unknown_realms(realm):
-        claim("workflow-realm-unknown", operation).has_message(table.send(operation, realm=unknown))
+        expect("workflow-realm-unknown", operation).has_message(table.send(operation, realm=unknown))
 
 
 @smoke(
@@ -51,11 +50,11 @@ def test_a_submission_under_an_unknown_realm_is_told_so(
 @contract("workflow-schema-unknown", requests=1.2)
 @in_both_ways
 def test_a_submission_under_an_unknown_schema_is_told_so(
-    table: RowRequests, claim: Claims, operation: str, realm: str, way: str
+    table: RowRequests, expect: Expect, operation: str, realm: str, way: str
 ) -> None:
     """A schema unknown in its realm: 400, and a message that names the realm."""
     for parts in table.parts_of(way, realm):
-        claim("workflow-schema-unknown", operation).has_message(
+        expect("workflow-schema-unknown", operation).has_message(
             table.unknown_schema(operation, **parts), realm
         )
 
@@ -64,10 +63,9 @@ def test_a_submission_under_an_unknown_schema_is_told_so(
 @contract("workflow-identifier-taken", "workflow-message-place", requests=1)
 @in_both_ways
 def test_creating_under_an_identifier_in_use_is_told_so(
-    author: Actor,
+    world: World,
     records: WorkflowRecords,
-    samples: Samples,
-    claim: Claims,
+    expect: Expect,
     observe: Observer,
     realm: str,
     way: str,
@@ -75,50 +73,54 @@ def test_creating_under_an_identifier_in_use_is_told_so(
     """An identifier in use: 400, and the message that asks for a different one."""
     identifier = records.standing()
     for parts in records.parts_of(way, realm):
-        sent = submit(CREATE_NAMED, author, samples, identifier, **parts)
-        claim("workflow-identifier-taken").has_message(sent)
+        sent = submit(CREATE_NAMED, world.author, world.samples, identifier, **parts)
+        expect("workflow-identifier-taken").has_message(sent)
         observe("workflow-message-place", CREATE_NAMED, shape(sent))
 
 
 @contract("workflow-identifier-taken", requests=2)
-def test_the_identifier_of_a_published_record_is_in_use(records: WorkflowRecords, claim: Claims) -> None:
+def test_the_identifier_of_a_published_record_is_in_use(records: WorkflowRecords, expect: Expect) -> None:
     """A published record that updates know: creating under its identifier is told that it is in use."""
-    claim("workflow-identifier-taken").has_message(records.try_creating(records.published()))
+    expect("workflow-identifier-taken").has_message(records.try_creating(records.published()))
 
 
 @smoke("header", every_realm=True)
 @contract("workflow-identifier-unknown", requests=1)
 @in_both_ways
 def test_updating_under_an_unknown_identifier_is_told_so(
-    table: RowRequests, claim: Claims, realm: str, way: str
+    table: RowRequests, expect: Expect, realm: str, way: str
 ) -> None:
     """An identifier that was never used: 400, and the message that asks for a correct one."""
     for parts in table.parts_of(way, realm):
-        claim("workflow-identifier-unknown").has_message(table.unknown_identifier(**parts))
+        expect("workflow-identifier-unknown").has_message(table.unknown_identifier(**parts))
 
 
 @smoke("header", every_realm=True, requests=1.8)
 @contract("workflow-locked-record", requests=1)
 @in_both_ways
 def test_updating_a_locked_record_is_told_so(
-    author: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str, way: str
+    world: World, records: WorkflowRecords, expect: Expect, realm: str, way: str
 ) -> None:
     """A record locked for workflow: 400, and the message for a locked record."""
     identifier = records.locked()
     for parts in records.parts_of(way, realm):
-        claim("workflow-locked-record").has_message(submit(UPDATE, author, samples, identifier, **parts))
+        expect("workflow-locked-record").has_message(
+            submit(UPDATE, world.author, world.samples, identifier, **parts)
+        )
 
 
 @smoke("header", every_realm=True)
 @contract("workflow-update-rights", requests=1.6)
 @in_both_ways
 def test_updating_without_the_right_is_told_so(
-    restricted: Actor, records: WorkflowRecords, samples: Samples, claim: Claims, realm: str, way: str
+    restricted: Actor, records: WorkflowRecords, world: World, expect: Expect, realm: str, way: str
 ) -> None:
     """An account that may not update the draft: 403, and the message for it."""
     identifier = records.standing()
     for parts in records.parts_of(way, realm):
-        claim("workflow-update-rights").has_message(submit(UPDATE, restricted, samples, identifier, **parts))
+        expect("workflow-update-rights").has_message(
+            submit(UPDATE, restricted, world.samples, identifier, **parts)
+        )
 
 
 @smoke("createWorkflowRecord-header", every_realm=True)
@@ -128,17 +130,16 @@ def test_updating_without_the_right_is_told_so(
 def test_creating_without_the_right_is_told_so(
     restricted: Actor,
     records: WorkflowRecords,
-    samples: Samples,
-    fresh: Namespace,
-    claim: Claims,
+    world: World,
+    expect: Expect,
     operation: str,
     realm: str,
     way: str,
 ) -> None:
     """An account that may not create the draft: 403, and the message for it."""
     for parts in records.parts_of(way, realm):
-        sent = submit(operation, restricted, samples, fresh.uid(), **parts)
-        claim("workflow-create-rights", operation).has_message(sent)
+        sent = submit(operation, restricted, world.samples, world.uid(), **parts)
+        expect("workflow-create-rights", operation).has_message(sent)
 
 
 @smoke(
@@ -147,20 +148,20 @@ def test_creating_without_the_right_is_told_so(
 @contract("workflow-anonymous", requests=1)
 @in_both_ways
 def test_an_anonymous_submission_is_told_so(
-    anonymous: Actor, table: RowRequests, claim: Claims, operation: str, realm: str, way: str
+    anonymous: Actor, table: RowRequests, expect: Expect, operation: str, realm: str, way: str
 ) -> None:
     """No token: 403, and the message that the user is anonymous."""
     for parts in table.parts_of(way, realm):
         refused = errors_array.refused_before(table.send(operation, anonymous, **parts))
-        claim("workflow-anonymous", operation).has_message(refused)
+        expect("workflow-anonymous", operation).has_message(refused)
 
 
 @contract("workflow-invalid-token", requests=4)
 def test_a_token_that_was_never_issued_is_no_identity(
-    anonymous: Actor, records: WorkflowRecords, table: RowRequests, claim: Claims, operation: str
+    anonymous: Actor, records: WorkflowRecords, table: RowRequests, expect: Expect, operation: str
 ) -> None:
     """A made-up token, and an Authorization header that holds none: 403, and the user is anonymous."""
     records.plain(Row.ANONYMOUS, operation, lambda: table.send(operation, anonymous))
     for value in ("Bearer rc-never-issued-0123456789", "Bearer", "rc-never-issued-0123456789"):
         sent = table.send(operation, anonymous, headers={"Authorization": value})
-        claim("workflow-invalid-token", operation).has_message(sent)
+        expect("workflow-invalid-token", operation).has_message(sent)

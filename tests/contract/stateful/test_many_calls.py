@@ -4,13 +4,13 @@ import pytest
 
 from contracts.cases import (
     Actor,
-    Arrangement,
     Attempt,
-    Claims,
     Deal,
+    Expect,
     Namespace,
     Properties,
     Samples,
+    World,
     attachments,
     contract,
     done,
@@ -26,43 +26,50 @@ GATE, ONE_OF_SEVERAL, NIGHTLY = 145, 110, 3000
 
 
 @pytest.fixture
-def world(
+def players(
     request: pytest.FixtureRequest,
     worker: Worker,
     realm: str,
     author: Actor,
-    claim: Claims,
-    arrange: Arrangement,
+    expect: Expect,
+    world: World,
     samples: Samples,
     fresh: Namespace,
     attempt: Attempt,
-) -> draft_lives.World:
+) -> draft_lives.Players:
     """Who plays: the author, and the other account where the settings name one."""
     alone = worker.target.missing("account.other", realm)
     other = None if alone else request.getfixturevalue("other")
-    return draft_lives.World(author, other, claim, arrange, samples, fresh, attempt)
+    return draft_lives.Players(author, other, expect, world, samples, fresh, attempt)
 
 
 @contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=95, dealt=50, nightly=3300)
-def test_promises_hold_over_many_calls(world: draft_lives.World, deal: Deal, properties: Properties) -> None:
+def test_promises_hold_over_many_calls(
+    players: draft_lives.Players, deal: Deal, properties: Properties
+) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
     thorough = properties.share > 1
     requests = NIGHTLY if thorough else GATE if deal.realms == 1 else ONE_OF_SEVERAL
-    draft_lives.explore(world, draft_lives.KeptCalls(properties.database), properties.seed, requests)
+    draft_lives.explore(players, draft_lives.KeptCalls(properties.database), properties.seed, requests)
 
 
 @contract("draft-info-current", requests=5)
-def test_info_follows_a_later_save(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_info_follows_a_later_save(world: World, expect: Expect) -> None:
     """Info does not show as it was what the service itself has reported as changed."""
-    draft_lives.claim_info_follows(claim("draft-info-current"), arrange, author)
+    draft_lives.claim_info_follows(expect("draft-info-current"), world, world.author)
 
 
 @contract("attachment-outlives-save", requests=6)
-def test_an_attachment_outlives_a_later_save(
-    author: Actor, arrange: Arrangement, samples: Samples, claim: Claims
-) -> None:
+def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> None:
     """An attachment of a draft is there, and listed, after the draft was saved again."""
-    attachment = draft_lives.draft_with_file(arrange, author)
-    done(drafts.save(author, samples, attachment.uid, samples.draft(attachment.uid, middleName="Later")))
-    attachments.downloads(claim("attachment-outlives-save", "getAttachment"), author, attachment)
-    attachments.listed(claim("attachment-outlives-save", "listAttachments"), arrange, author, attachment)
+    attachment = draft_lives.draft_with_file(world, world.author)
+    done(
+        drafts.save(
+            world.author,
+            world.samples,
+            attachment.uid,
+            world.samples.draft(attachment.uid, middleName="Later"),
+        )
+    )
+    attachments.downloads(expect("attachment-outlives-save", "getAttachment"), world.author, attachment)
+    attachments.listed(expect("attachment-outlives-save", "listAttachments"), world, world.author, attachment)

@@ -2,11 +2,9 @@
 
 from contracts.cases import (
     Actor,
-    Arrangement,
-    Claims,
     ContactRequests,
-    Namespace,
-    Samples,
+    Expect,
+    World,
     contract,
     overlapping,
 )
@@ -15,42 +13,38 @@ DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
 @contract(*overlapping.CLAUSES, operations=DRAFTS, requests=28)
-def test_overlapping_calls_on_drafts_keep_their_promises(
-    author: Actor, samples: Samples, fresh: Namespace, claim: Claims
-) -> None:
+def test_overlapping_calls_on_drafts_keep_their_promises(world: World, expect: Expect) -> None:
     """Drafts that are saved, read and deleted at the same time are saved, read and deleted, each its own."""
-    drafts = overlapping.OverlappingDrafts([author, author], samples, fresh, claim)
+    drafts = overlapping.OverlappingDrafts([world.author, world.author], world.samples, world.fresh, expect)
     drafts.keep_their_contents()
     drafts.are_deleted_alone()
 
 
 @contract(*overlapping.CLAUSES, operations=DRAFTS, profile="nightly", requests=28)
 def test_overlapping_calls_of_two_accounts_keep_their_promises(
-    author: Actor, other: Actor, samples: Samples, fresh: Namespace, claim: Claims
+    world: World, other: Actor, expect: Expect
 ) -> None:
     """So are those of two accounts."""
-    drafts = overlapping.OverlappingDrafts([author, other], samples, fresh, claim)
+    drafts = overlapping.OverlappingDrafts([world.author, other], world.samples, world.fresh, expect)
     drafts.keep_their_contents()
     drafts.are_deleted_alone()
 
 
 @contract("attachment-download-same", operations=["createAttachment", "getAttachment"], requests=6)
-def test_overlapping_uploads_keep_their_bytes(
-    author: Actor, arrange: Arrangement, fresh: Namespace, claim: Claims
-) -> None:
+def test_overlapping_uploads_keep_their_bytes(world: World, expect: Expect) -> None:
     """Two files that are sent at the same time come back each as it was sent."""
-    overlapping.files_are_kept_apart(author, arrange, fresh, claim)
+    overlapping.files_are_kept_apart(world.author, world, world.fresh, expect)
 
 
 @contract(
     "contact-mandatory-first-name", "contact-mandatory-last-name", operations=["updateContact"], requests=2
 )
 def test_overlapping_refusals_name_their_own_fields(
-    contacts: ContactRequests, claim: Claims, operation: str
+    contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """Of two records that are sent at the same time each is refused for the field that it lacks itself."""
     clauses = {
-        "firstName": claim("contact-mandatory-first-name", operation),
-        "lastName": claim("contact-mandatory-last-name", operation),
+        "firstName": expect("contact-mandatory-first-name", operation),
+        "lastName": expect("contact-mandatory-last-name", operation),
     }
     overlapping.refusals_are_kept_apart(contacts, clauses)

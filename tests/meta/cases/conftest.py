@@ -8,12 +8,13 @@ import pytest
 
 from contracts.exchanges.exchange import Exchange
 from contracts.session.namespace import Namespace
+from contracts.session.operation_calls import OperationCalls
 from tests.meta import messages
 
 Rule = Callable[[str, dict[str, Any]], tuple[int, Any]]
 
 
-class Scripted:
+class Scripted(OperationCalls):
     """An actor: each request is answered with what the rule says of its operation and parts."""
 
     def __init__(self, rule: Rule, role: str = "author", realm: str = "abs-dev") -> None:

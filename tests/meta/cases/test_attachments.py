@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.arrangement import Attachment, attach
+from contracts.cases.attachment_ids import Attachment, attach
 from contracts.cases.attachments import preview
 from contracts.cases.contents import RED
 from contracts.cases.drafts import attached_each_time
 from contracts.cases.list_pages import Lister, attachments_of
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Contradiction, Untested
-from tests.meta.messages import answer, exchange
+from tests.meta.messages import FakeActor, answer, exchange
 
 UID, NAME = "rc-test-0123456789", "note.txt"
 LISTED = {"filename": NAME, "id": 31}
@@ -81,9 +81,9 @@ def test_a_thumbnail_is_asked_for_until_it_is_there(late: int) -> None:
         asked.append(operation)
         return exchange(answer(RED, statuses[len(asked) - 1], media="image/png"), operation)
 
-    arrange: Any = SimpleNamespace(eventually=eventually)
-    author: Any = SimpleNamespace(send=send)
-    found = preview(arrange, author, PICTURE)
+    world: Any = SimpleNamespace(eventually=eventually)
+    author: Any = FakeActor(send)
+    found = preview(world, author, PICTURE)
     assert found.answer.success
     assert asked == ["getAttachmentThumbnail"] * (late + 1)
 

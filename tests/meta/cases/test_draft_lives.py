@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from contracts.cases import draft_lives
-from contracts.cases.draft_lives import CLAUSES, FAMILIES, TOUR, KeptCalls, Life, World, calls_of, shortened
+from contracts.cases.draft_lives import CLAUSES, FAMILIES, TOUR, KeptCalls, Life, Players, calls_of, shortened
 from contracts.cases.properties import example_database
 from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Claims
+from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Attempt, Contradiction
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
@@ -75,16 +75,16 @@ class Service:
 
 
 @pytest.fixture
-def world() -> Callable[[Service], World]:
-    """Makes the world of a service with one account."""
+def players() -> Callable[[Service], Players]:
+    """Makes the players of a service with one account."""
 
-    def make(service: Service) -> World:
-        actor: Any = SimpleNamespace(send=service.send, role="author", realm="abs-dev")
-        arrange: Any = SimpleNamespace(eventually=lambda look: look())
+    def make(service: Service) -> Players:
+        actor: Any = messages.FakeActor(service.send, role="author", realm="abs-dev")
+        world: Any = SimpleNamespace(eventually=lambda look: look())
         attempt = Attempt(1, exchanges=service.sent)
-        claims = Claims(attempt, load_catalogue(), CLAUSES)
-        return World(
-            actor, None, claims, arrange, Samples(TOLD, "abs-dev"), Namespace("t", seed="1"), attempt
+        claims = Expect(attempt, load_catalogue(), CLAUSES)
+        return Players(
+            actor, None, claims, world, Samples(TOLD, "abs-dev"), Namespace("t", seed="1"), attempt
         )
 
     return make
@@ -94,8 +94,8 @@ def drafts_alone() -> draft_lives.Calls:
     return tuple(call for call in TOUR if call[0] != "submit_faulty")
 
 
-def test_a_service_that_keeps_its_promises_goes_through_the_tour(world: Any) -> None:
-    life = Life(world(Service()))
+def test_a_service_that_keeps_its_promises_goes_through_the_tour(players: Any) -> None:
+    life = Life(players(Service()))
     life.play(drafts_alone())
     assert {call[0] for call in life.done} >= {"save", "read", "exists", "info", "delete", "mydrafts", "my"}
 
@@ -111,9 +111,9 @@ def test_a_service_that_keeps_its_promises_goes_through_the_tour(world: Any) -> 
     ],
 )
 def test_a_contradiction_speaks_against_what_broke_the_promise_and_is_shortened(
-    world: Any, tmp_path: Path, fault: str, key: tuple[str, str], shortest: int
+    players: Any, tmp_path: Path, fault: str, key: tuple[str, str], shortest: int
 ) -> None:
-    place, kept = world(Service(fault)), KeptCalls(example_database(tmp_path, "here", None))
+    place, kept = players(Service(fault)), KeptCalls(example_database(tmp_path, "here", None))
     with pytest.raises(Contradiction) as found:
         draft_lives.explore(place, kept, 1, 200)
     assert found.value.evidence.key == key

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.cases import lists
 from contracts.cases.list_pages import Names, Page, drafts_of, unlike
-from contracts.checks.claims import Claims
+from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
 from contracts.interface.catalogue import load_catalogue
 from tests.meta.messages import exchange, response
@@ -84,7 +84,7 @@ def test_a_collection_that_is_not_found_is_judged_by_how_the_service_tells_that_
             return 404, None
         return beyond_the_end if "$skip" in parts["query"] else (200, [FIRST])
 
-    claim = Claims(Attempt(1), load_catalogue(), ["list-my-answers"])("list-my-answers")
+    claim = Expect(Attempt(1), load_catalogue(), ["list-my-answers"])("list-my-answers")
     run.kept["drafts to list of author"] = (FIRST["identifier"],)
     with pytest.raises(ends):
         lists.claim_answered(claim, run, drafts_of(scripted(rule), "my"))
@@ -101,7 +101,7 @@ def test_a_bounded_list_that_is_not_found_is_judged_where_the_list_holds_items(
     def rule(_operation: str, parts: dict[str, Any]) -> tuple[int, Any]:
         return (404, None) if "$top" in parts["query"] else plain
 
-    claim = Claims(Attempt(1), load_catalogue(), ["list-top"])("list-top")
+    claim = Expect(Attempt(1), load_catalogue(), ["list-top"])("list-top")
     with pytest.raises(ends):
         lists.claim_bounded(claim, drafts_of(scripted(rule)), 1)
 
@@ -115,7 +115,7 @@ def test_a_list_that_is_refused_shows_no_absence(scripted: Any, run: Any) -> Non
     run.kept["drafts to list of author"] = (SECOND["identifier"],)
     drafts = drafts_of(scripted(lambda _operation, _parts: (404, None)), "mydrafts")
     attempt = Attempt(1)
-    claim = Claims(attempt, load_catalogue(), ["list-deleted-gone"])("list-deleted-gone", "listDrafts")
+    claim = Expect(attempt, load_catalogue(), ["list-deleted-gone"])("list-deleted-gone", "listDrafts")
     with pytest.raises(Blocked):
         lists.claim_not_listed(claim, run, drafts, FIRST["identifier"])
     assert not attempt.held

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.database import ExampleDatabase, InMemoryExampleDatabase
 
 from contracts.cases.properties import Properties, example_database
-from contracts.checks.claims import Claims
+from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
 from contracts.errors import EnvironmentFault
 from contracts.interface.catalogue import load_catalogue
@@ -23,7 +23,7 @@ class Trial:
 
     def __init__(self, breaks: Callable[[int], bool]) -> None:
         self.attempt, self.breaks = Attempt(1), breaks
-        self.claims = Claims(self.attempt, load_catalogue(), [CLAUSE])
+        self.claims = Expect(self.attempt, load_catalogue(), [CLAUSE])
         self.judged: list[int] = []
 
     def judge(self, number: int) -> None:

@@ -1,6 +1,5 @@
 """Requests that must be refused, one by one, and what one field does among all that an operation reports."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,10 +7,10 @@ import pytest
 from contracts.cases.contact_requests import Reporting, claim_accepted
 from contracts.cases.drafts import claim_each_refused, not_listed
 from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Claim, Claims
+from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
 from contracts.settings.target import RealmSettings
-from tests.meta.messages import answer, exchange
+from tests.meta.messages import FakeActor, answer, exchange
 
 
 @pytest.fixture
@@ -19,7 +18,7 @@ def actor() -> Any:
     """Makes an actor whose list of drafts is this: `actor(body, status)`."""
 
     def make(body: Any, status: int = 200) -> Any:
-        return SimpleNamespace(send=lambda *_, **__: exchange(answer(body, status), "listDrafts"))
+        return FakeActor(lambda *_, **__: exchange(answer(body, status), "listDrafts"))
 
     return make
 
@@ -76,7 +75,7 @@ def test_what_refuses_nothing_absent_is_another_clauses_finding(must: Claim) -> 
     ],
 )
 def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
-    claims: Claims,
+    claims: Expect,
     errors: list[tuple[str, str]],
     ends: type[Exception],
     told: str,

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from contracts.cases.sign_in import gives_token, needs_no_more
-from contracts.checks.claims import Claim, Claims
+from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 from tests.meta.messages import answer, exchange
 
 
 @pytest.fixture
-def issued(claims: Claims) -> Claim:
+def issued(claims: Expect) -> Claim:
     """The claim that signing in gives a token."""
     return claims("token-issued", "createToken")
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.arrangement import Arrangement, disturbed, mark_of
 from contracts.cases.row_requests import RowRequests
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import CREATE, UPDATE
 from contracts.cases.workflow_records import WorkflowRecords
+from contracts.cases.world import World, disturbed, mark_of
 from contracts.checks.outcomes import Attempt, Blocked, Untested, contradicted
 from contracts.settings.target import RealmSettings
 from tests.meta.messages import answer, exchange
@@ -34,11 +34,11 @@ def table(scripted: Any, run: Any) -> Any:
 
     def make(rule: Any) -> RowRequests:
         author, samples = scripted(rule), Samples(RealmSettings(), "abs-dev")
-        arrange: Any = SimpleNamespace(
-            once=run.once, disturbed=lambda _: False, draft=None, submission=lambda _: "rc-test-submitted"
+        world: Any = SimpleNamespace(
+            once=run.once, disturbed=lambda _: False, draft=None, submission=lambda **_: "rc-test-submitted"
         )
-        records = WorkflowRecords(author, arrange, samples, run.namespace)
-        return RowRequests(author, records, arrange, samples, run.namespace)
+        records = WorkflowRecords(author, world, samples, run.namespace)
+        return RowRequests(author, records, world, samples, run.namespace)
 
     return make
 
@@ -134,10 +134,10 @@ def test_a_setting_that_names_no_locked_record_is_no_finding(
         workflow_schema="permit", workflow_document={"title": {"en": "A permit"}}, locked_identifier=NAMED
     )
     author = scripted(answering({NAMED: named, SUBMITTED: submitted}, created))
-    arrange: Any = SimpleNamespace(
-        once=run.once, eventually=lambda look: look(), submission=lambda _: SUBMITTED
+    world: Any = SimpleNamespace(
+        once=run.once, eventually=lambda look: look(), submission=lambda **_: SUBMITTED
     )
-    records = WorkflowRecords(author, arrange, Samples(settings, "abs-dev"), run.namespace)
+    records = WorkflowRecords(author, world, Samples(settings, "abs-dev"), run.namespace)
     if says is None:
         assert records.locked() == NAMED
     else:
@@ -152,10 +152,10 @@ def test_two_records_that_take_a_faulty_document_are_enough_to_know(scripted: An
         existing_identifier=("an-open-record", "another-record"),
     )
     author = scripted(lambda *_: (200, {}))
-    arrange: Any = SimpleNamespace(
+    world: Any = SimpleNamespace(
         once=run.once, disturbed=lambda _: False, take=lambda *_: None, keep=lambda _: None
     )
-    records = WorkflowRecords(author, arrange, Samples(settings, "abs-dev"), run.namespace)
+    records = WorkflowRecords(author, world, Samples(settings, "abs-dev"), run.namespace)
     for _ in range(3):
         with pytest.raises(Blocked, match="takes a faulty document"):
             records.standing()
@@ -199,17 +199,17 @@ SETTINGS = RealmSettings(
 
 def test_a_contact_whose_name_is_not_told_is_created_once(scripted: Any, run: Any) -> None:
     author = scripted(lambda operation, _: (201, None) if operation == "createContact" else (404, {}))
-    arrange = Arrangement(run, "abs-dev", Samples(SETTINGS, "abs-dev"))
+    world = World(run, author, Samples(SETTINGS, "abs-dev"))
     for _ in range(3):
         with pytest.raises(Untested, match="no answer tells"):
-            arrange.contact(author)
+            world.contact()
     assert [operation for operation, _ in author.sent].count("createContact") == 1
 
 
 def test_a_contact_that_was_refused_is_tried_again(scripted: Any, run: Any) -> None:
     statuses = iter([404, 403, 404, 404, 404, 200])
     author = scripted(lambda _, __: (next(statuses), {}))
-    arrange = Arrangement(run, "abs-dev", Samples(SETTINGS, "abs-dev"))
+    world = World(run, author, Samples(SETTINGS, "abs-dev"))
     with pytest.raises(Blocked, match="createContact"):
-        arrange.contact(author)
-    assert arrange.contact(author) == "rc-keep-author-contact-abs-dev"
+        world.contact()
+    assert world.contact() == "rc-keep-author-contact-abs-dev"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.cases.submissions import accepted_for
-from contracts.checks.claims import Claim, Claims, Observer
+from contracts.checks.claims import Claim, Expect, Observer
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
 from contracts.exchanges.readers import Ambiguous
@@ -67,7 +67,7 @@ def test_each_claim_holds_and_fails(
         (None, 400, False),
     ],
 )
-def test_a_stated_status_and_message_are_both_due(claims: Claims, body: Any, status: int, held: bool) -> None:
+def test_a_stated_status_and_message_are_both_due(claims: Expect, body: Any, status: int, held: bool) -> None:
     claim = claims("workflow-realm-missing", "createWorkflowRecord")
     if held:
         claim.has_message(exchange(answer(body, status), "createWorkflowRecord"))
@@ -76,7 +76,7 @@ def test_a_stated_status_and_message_are_both_due(claims: Claims, body: Any, sta
         claim.has_message(exchange(answer(body, status), "createWorkflowRecord"))
 
 
-def test_the_realm_stands_in_the_message(claims: Claims, catalogue: Any) -> None:
+def test_the_realm_stands_in_the_message(claims: Expect, catalogue: Any) -> None:
     (clause,) = [each for each in catalogue if "${realm}" in (each.message or "")][:1]
     claim = claims(clause.id, clause.operations[0])
     wording = {"message": clause.message.replace("${realm}", "abs-dev")}
@@ -139,7 +139,7 @@ def test_a_claim_that_cannot_be_made_is_a_mistake_of_the_case(
 ) -> None:
     declared = ("draft-get-content", "draft-get-answer", "draft-save-updates")
     with pytest.raises(RegistryContractsError, match=words):
-        Claims(attempt, catalogue, declared)(clause, operation)
+        Expect(attempt, catalogue, declared)(clause, operation)
 
 
 def test_evidence_says_who_acted_and_which_exchanges_show_it(must: Claim, attempt: Attempt) -> None:

@@ -99,16 +99,16 @@ def processes() -> str:
 
 
 CASE = '''
-from contracts.cases import Actor, Claims, contract, require
+from contracts.cases import Expect, World, contract, require
 
 
 @contract("workflow-created-exists", "draft-get-content")
-def test_a_case(author: Actor, claim: Claims) -> None:
+def test_a_case(world: World, expect: Expect) -> None:
     """Drafts are listed, nothing is submitted, nothing is read."""
-    listed = author.send("listDrafts")
+    listed = world.author.list_drafts()
     require({able}, "listDrafts", "not to be used")
     for clause in ("draft-get-content", "workflow-created-exists"):
-        claim(clause).holds({holds}, listed, expected="anything", seen="nothing")
+        expect(clause).holds({holds}, listed, expected="anything", seen="nothing")
 '''
 VACUOUS = "draft-get-content: passes, yet the service showed no success"
 AGAIN = "service gzip: judged in a second run, alone; first: draft-get-content: listDrafts: not to be used"

@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 import requests
 
-from contracts.cases.arrangement import Arrangement, eventually
+from contracts.cases.effects import eventually
 from contracts.cases.marks import contract, smoke
-from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Claims, Observer
+from contracts.cases.world import World
+from contracts.checks.claims import Expect, Observer
 from contracts.checks.outcomes import Attempt
 from contracts.exchanges.readers import Ambiguous
 from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 #: Seconds that a case may be at work until a test stops its run, or puts the file `enough` into its folder.
 LONG = 60.0
@@ -23,54 +22,54 @@ LONG = 60.0
 
 @smoke()
 @contract("draft-get-content")
-def test_content(author: Actor, arrange: Arrangement, claim: Claims) -> None:
+def test_content(world: World, expect: Expect) -> None:
     """Get returns the full draft content."""
-    draft = arrange.draft(author)
-    claim("draft-get-content").shows(author.send("getDraft", path={"uid": draft.uid}), draft.document)
+    draft = world.draft()
+    expect("draft-get-content").shows(world.author.get_draft(draft.uid), draft.document)
 
 
 @smoke()
 @contract("draft-save-creates", "draft-save-answer")
-def test_save(author: Actor, samples: Samples, fresh: Namespace, claim: Claims, observe: Observer) -> None:
+def test_save(world: World, expect: Expect, observe: Observer) -> None:
     """Save creates a draft."""
-    uid = fresh.uid()
-    query = {"schema": samples.draft_schema}
-    saved = author.send("saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid))
-    claim("draft-save-creates").accepted(saved)
+    uid = world.uid()
+    query = {"schema": world.samples.draft_schema}
+    saved = world.author.send("saveDraft", path={"uid": uid}, query=query, json=world.samples.draft(uid))
+    expect("draft-save-creates").accepted(saved)
     observe("draft-save-answer", "saveDraft", saved.answer.json)
 
 
 @contract("realm-missing-draft", operations=["saveDraft"])
-def test_elsewhere(author: Actor, samples: Samples, fresh: Namespace, observe: Observer) -> None:
+def test_elsewhere(world: World, observe: Observer) -> None:
     """Drafts are saved without a realm, with an empty one and with one that does not exist."""
-    query = {"schema": samples.contact_schema}
+    query = {"schema": world.samples.contact_schema}
     for realm in (None, "", "no-such-realm"):
-        uid = fresh.uid()
-        parts: Any = {"path": {"uid": uid}, "query": query, "json": samples.draft(uid)}
-        saved = author.send("saveDraft", **parts, headers={"Realm": realm})
+        uid = world.uid()
+        parts: Any = {"path": {"uid": uid}, "query": query, "json": world.samples.draft(uid)}
+        saved = world.author.send("saveDraft", **parts, headers={"Realm": realm})
         observe("realm-missing-draft", "saveDraft", saved.answer.status)
 
 
 @smoke()
 @contract("draft-get-absent")
-def test_should(author: Actor, fresh: Namespace, claim: Claims) -> None:
+def test_should(world: World, expect: Expect) -> None:
     """A draft that is not there is refused."""
-    claim("draft-get-absent").refused(author.send("getDraft", path={"uid": fresh.uid()}))
+    expect("draft-get-absent").refused(world.author.get_draft(world.uid()))
 
 
 @contract("draft-get-absent")
-def test_foreign_token(author: Actor, fresh: Namespace, claim: Claims) -> None:
+def test_foreign_token(world: World, expect: Expect) -> None:
     """A token of the case's own making goes out too."""
-    sent = author.send("getDraft", path={"uid": fresh.uid()}, token=f"of-my-own-{fresh.uid()}")
-    claim("draft-get-absent").refused(sent)
+    sent = world.author.get_draft(world.uid(), token=f"of-my-own-{world.uid()}")
+    expect("draft-get-absent").refused(sent)
 
 
 @contract("token-issued", "token-lifetime")
-def test_signing_in(author_of_any: Actor, claim: Claims, observe: Observer) -> None:
+def test_signing_in(author_of_any: Actor, expect: Expect, observe: Observer) -> None:
     """The operation without a realm runs once."""
     body = {"email": "author@sandbox.test", "password": "sandbox-author"}
-    answer = author_of_any.send("createToken", json=body)
-    claim("token-issued").accepted(answer)
+    answer = author_of_any.create_token(json=body)
+    expect("token-issued").accepted(answer)
     observe("token-lifetime", "createToken", answer.answer.json)
 
 
@@ -81,84 +80,84 @@ def author_of_any(worker: Worker, attempt: Attempt) -> Actor:
 
 
 @contract("draft-save-creates")
-def test_missing_account(nau: Actor, restricted: Actor, claim: Claims) -> None:
+def test_missing_account(nau: Actor, restricted: Actor, expect: Expect) -> None:
     """Accounts that the settings do not name leave a case untested."""
-    claim("draft-save-creates").holds(nau.role != restricted.role, expected="two roles", seen="one")
+    expect("draft-save-creates").holds(nau.role != restricted.role, expected="two roles", seen="one")
 
 
 @contract("draft-save-creates")
-def test_undeclared(author: Actor, claim: Claims) -> None:
+def test_undeclared(world: World, expect: Expect) -> None:
     """A claim on a clause that the case does not declare."""
-    claim("draft-get-content").holds(author is not None, expected="", seen="")
+    expect("draft-get-content").holds(world.author is not None, expected="", seen="")
 
 
 @contract("draft-save-answer")
-def test_silent(author: Actor, claim: Claims) -> None:
+def test_silent(world: World, expect: Expect) -> None:
     """A claim on a silent clause."""
-    claim("draft-save-answer").holds(author is not None, expected="", seen="")
+    expect("draft-save-answer").holds(world.author is not None, expected="", seen="")
 
 
 @contract("draft-get-content")
-def test_nothing(author: Actor) -> None:
+def test_nothing(world: World) -> None:
     """A case that claims nothing and sends nothing."""
-    assert author
+    assert world.author
 
 
 @contract("draft-get-content", "draft-exists-absent")
-def test_only_sends(author: Actor, fresh: Namespace) -> None:
+def test_only_sends(world: World) -> None:
     """A case that only sends: the universal checks look at the answer, its clauses stay untested."""
-    author.send("draftExists", path={"uid": fresh.uid()})
+    world.author.draft_exists(world.uid())
 
 
 @contract("draft-get-content")
-def test_ambiguous(author: Actor) -> None:
+def test_ambiguous(world: World) -> None:
     """An answer that can be read in two ways."""
-    raise Ambiguous(f"the {author.role} got two candidates")
+    raise Ambiguous(f"the {world.author.role} got two candidates")
 
 
 @contract("draft-get-content")
-def test_foreign(author: Actor, samples: Samples, claim: Claims) -> None:
+def test_foreign(world: World, expect: Expect) -> None:
     """A write outside the namespace."""
-    query = {"schema": samples.contact_schema}
-    sent = author.send("saveDraft", path={"uid": "somebody-elses-0001"}, query=query, json={})
-    claim("draft-get-content").holds(bool(sent), expected="", seen="")
+    query = {"schema": world.samples.contact_schema}
+    sent = world.author.send("saveDraft", path={"uid": "somebody-elses-0001"}, query=query, json={})
+    expect("draft-get-content").holds(bool(sent), expected="", seen="")
 
 
 @contract("draft-get-content")
-def test_crash(author: Actor) -> None:
+def test_crash(world: World) -> None:
     """A mistake in a case, with a secret in the traceback and on stdout."""
-    token = author.token()
+    token = world.author.token()
     print(f"the token is {token}")  # noqa: T201
     raise RuntimeError(f"no idea what to do with {token}")
 
 
 @contract("draft-get-content")
 @pytest.mark.parametrize("turn", range(12))
-def test_many(author: Actor, arrange: Arrangement, claim: Claims, turn: int) -> None:
+def test_many(world: World, expect: Expect, turn: int) -> None:
     """Enough to be interrupted in."""
-    draft = arrange.draft(author)
-    claim("draft-get-content").shows(author.send("getDraft", path={"uid": draft.uid}), draft.document)
+    draft = world.draft()
+    expect("draft-get-content").shows(world.author.get_draft(draft.uid), draft.document)
     assert turn >= 0
 
 
 @contract("draft-exists-present")
-def test_waiting(author: Actor, arrange: Arrangement) -> None:
+def test_waiting(world: World) -> None:
     """A case that is still at work when the run is stopped."""
-    draft = arrange.draft(author)
+    draft = world.draft()
     eventually(lambda: (Path(os.environ["TMPDIR"]) / "enough").exists() or draft.uid == "", LONG)
 
 
 @contract("contact-create-accepted")
 @pytest.mark.parametrize("turn", range(3))
-def test_contacts(author: Actor, samples: Samples, fresh: Namespace, claim: Claims, turn: int) -> None:
+def test_contacts(world: World, expect: Expect, turn: int) -> None:
     """Creates a record that no operation removes."""
-    record = samples.contact(fresh.uid())
-    sent = author.send("createContact", query={"schema": samples.contact_schema}, json=record)
-    claim("contact-create-accepted").accepted(sent)
+    record = world.samples.contact(world.uid())
+    sent = world.author.send("createContact", query={"schema": world.samples.contact_schema}, json=record)
+    expect("contact-create-accepted").accepted(sent)
     assert turn >= 0
 
 
 @contract("draft-get-content")
-def test_past_the_transport(author: Actor) -> None:
+def test_past_the_transport(world: World) -> None:
     """A connection that a case opens itself."""
-    requests.get(author._session.target.base_url, timeout=5)
+    requests.get(world.author._session.target.base_url, timeout=5)

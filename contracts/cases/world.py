@@ -1,22 +1,18 @@
-"""Arrangements: what has to be there before a claim can be made. One that fails blocks the case.
-
-The document shows neither the answer to a created attachment nor the fields of a listed one. An attachment's
-identifier is the whole number that makes a check or a download under the file's name succeed.
-"""
+"""The world of a case: its author, records to send, fresh identifiers, and what can be arranged before a claim."""
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from contracts.cases.list_pages import Record, attachments_of
+from contracts.cases import effects
+from contracts.cases.attachment_ids import Attachment, attach, upload
+from contracts.cases.list_pages import attachments_of
 from contracts.cases.sample_records import Samples
 from contracts.checks import errors_array
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, taken, usable
@@ -28,184 +24,10 @@ from contracts.session.actor import Actor
 from contracts.session.namespace import SUITE_PREFIX, Namespace
 from contracts.session.session import Session
 
-_LOOK_AGAIN_SECONDS = 0.25
-
-
-def eventually(look: Callable[[], bool], patience: float) -> bool:
-    """Whether an effect shows within some seconds; looks again while it does not."""
-    deadline = time.monotonic() + patience
-    while not look():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_LOOK_AGAIN_SECONDS)
-    return True
-
-
-def require(condition: bool, operation: str, cause: str) -> bool:
-    """Go on only when something holds that the case relies on.
-
-    Args:
-        operation: What stands in the way when it does not.
-        cause: What that operation did, in a few words.
-
-    Raises:
-        Blocked: it does not hold.
-    """
-    if not condition:
-        raise Blocked(operation, cause)
-    return condition
-
-
-_MOST_GUESSES = 6
-
-
-_OTHERWISE = 2
-
-
-_PIECE = 10_000
-
-#: Why nothing is asked of an attachment by its id.
-UNTOLD = (
-    "where the id of an attachment is told is not shown: neither the answer to an upload nor the list holds a "
-    "number under which the file is found"
-)
-
 #: Of the records of the settings that take attachments, those that cases share.
 _KEPT_RECORDS = 4
 #: Records that are submitted in a realm so that attachments have a document, where drafts take none.
 _MOST_SUBMITTED = 30
-
-
-def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Exchange:
-    """Send a file as an attachment of a document; `chunked`: without announcing its length."""
-    pieces = [content[at : at + _PIECE] for at in range(0, len(content), _PIECE)]
-    path = {"uid": uid, "filename": filename}
-    return actor.send("createAttachment", path=path, body=pieces if chunked else content)
-
-
-def attach(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Attachment:
-    """Create an attachment and find out its id; `chunked` as for `upload`.
-
-    Raises:
-        Blocked, Untested: it was refused, or as for `found`.
-    """
-    created = upload(actor, uid, filename, content, chunked=chunked)
-    done(created)
-    return found(actor, Attachment(uid, 0, filename, content), created, len(content))
-
-
-def found(
-    actor: Actor, sought: Attachment, created: Exchange, size: int, patience: float | None = None
-) -> Attachment:
-    """An attachment that was created, with its id; a list that names it may be a moment late.
-
-    Args:
-        sought: The attachment without its id, and without content where that is too large to hold.
-        size: Bytes of the file.
-        patience: Seconds to look for it; as long as effects may take on the target by default.
-
-    Raises:
-        Blocked: the list lacks it, or no number is an id under which it is found though the answer tells an id.
-        Untested: neither the answer nor the list, which names it or named an earlier one, tells an id: where one is
-            told is not shown.
-    """
-    tried: set[int] = set()
-    made: list[Attachment] = []
-    records: list[Record] = []
-
-    def look() -> bool:
-        records[:] = []
-        for number in _guesses(actor, sought, created, size, records):
-            attachment = replace(sought, id=number)
-            if number not in tried and works(actor, attachment):
-                made.append(attachment)
-                return True
-            tried.add(number)
-        return False
-
-    untold = f"{actor.realm} tells no id of an attachment"
-    known_untold = actor.shared.marked(untold)
-    if eventually(look, 0 if known_untold else actor.settle_seconds if patience is None else patience):
-        return made[0]
-    if (records or known_untold) and not list(_told(created, size, _OTHERWISE)):
-        if patience is None:  # for an ordinary name: the next one need not be looked for as long
-            actor.shared.mark(untold)
-        raise Untested(UNTOLD)
-    raise Blocked(
-        "createAttachment", f"no number in the answers is an id under which {sought.filename} is found"
-    )
-
-
-def works(actor: Actor, attachment: Attachment) -> bool:
-    """Whether an attachment is found under its id: by the exists check, or else by a download of its bytes."""
-    if usable(actor.send("attachmentExists", path=attachment.path)).success:
-        return True
-    if not attachment.content:
-        return False
-    answer = usable(actor.send("getAttachment", path=attachment.path))
-    return answer.success and answer.content == attachment.content
-
-
-def _guesses(
-    actor: Actor, sought: Attachment, created: Exchange, size: int, records: list[Record]
-) -> Iterator[int]:
-    """Numbers that may be the id of an attachment; `records` takes up those of the list that name it."""
-    yield from _told(created, size)
-    for record in attachments_of(actor, sought.uid).walk():
-        if names_file(record, sought.filename):
-            records.append(record)
-            yield from ids_in(record, size)
-
-
-def _told(created: Exchange, size: int, rank: int | None = None) -> Iterator[int]:
-    """Numbers in the answer to an upload that may be its id; `rank` leaves those from this rank on out."""
-    answer = created.answer
-    ranked = readers.ranked_integers(answer.json)
-    named = [number for place, number in ranked if rank is None or place < rank]
-    yield from (number for number in ids_in(answer.json, size) if number in named)
-    in_location = re.search(r"/attachments/(\d{1,18})(?:/|$)", answer.headers.get("location", ""))
-    if in_location:
-        yield int(in_location[1])
-
-
-def ids_in(record: Any, size: int) -> list[int]:
-    """Numbers of a record that may be its id, the likeliest first; `size` is that of the file, in bytes."""
-    ranked = readers.ranked_integers(record)
-    likely = [number for rank, number in ranked if rank < _OTHERWISE or number != size]
-    return list(dict.fromkeys(likely))[:_MOST_GUESSES]
-
-
-def names_file(record: Record, filename: str) -> bool:
-    """Whether a record of a list names a file: as it is, or in an address."""
-    texts = [value for value in readers.values(record) if isinstance(value, str)]
-    return any(text == filename or f"/{filename}" in unquote(text) for text in texts)
-
-
-def lists(record: Record, attachment: Attachment) -> bool:
-    """Whether a record of a list is that of an attachment: by its file's name, or by its id under an id's name."""
-    ids = [number for rank, number in readers.ranked_integers(record) if rank < _OTHERWISE]
-    return names_file(record, attachment.filename) or attachment.id in ids
-
-
-@dataclass(frozen=True)
-class Attachment:
-    """An attachment that was created, with the id that makes follow-up calls work; None where no answer tells it."""
-
-    uid: str
-    id: int | None
-    filename: str
-    content: bytes
-
-    @property
-    def path(self) -> dict[str, str]:
-        """Its path parameters.
-
-        Raises:
-            Untested: no answer tells its id.
-        """
-        if self.id is None:
-            raise Untested(UNTOLD)
-        return {"uid": self.uid, "attachmentId": str(self.id), "filename": self.filename}
 
 
 def kept_contact(
@@ -310,10 +132,11 @@ class Draft:
     exchange: Exchange
 
 
-class Arrangement:
-    """Arranges preconditions in one realm.
+class World:
+    """What a case finds in its realm, and what it can arrange there.
 
     Args:
+        author: Arranges what no other actor is named for (`by`).
         anew: Share no draft and no attachment with other cases, since a replay is made on fresh data: how often
             something was asked for before may be what made the difference. What stays for good is shared all the same.
 
@@ -323,33 +146,39 @@ class Arrangement:
         EnvironmentFault: the environment stood in the way.
     """
 
-    def __init__(self, session: Session, realm: str, samples: Samples, *, anew: bool = False) -> None:
+    def __init__(self, session: Session, author: Actor, samples: Samples, *, anew: bool = False) -> None:
+        self.author = author
+        self.samples = samples
+        self.realm = author.realm
         self._session = session
-        self._realm = realm
-        self._samples = samples
         self._own: dict[str, Any] | None = {} if anew else None
 
     @property
-    def samples(self) -> Samples:
-        """Records to send."""
-        return self._samples
+    def fresh(self) -> Namespace:
+        """Identifiers of the run's namespace."""
+        return self._session.namespace
+
+    def uid(self, length: int = 24) -> str:
+        """An identifier of so many characters that was never used."""
+        return self._session.namespace.uid(length)
 
     def draft(
         self,
-        actor: Actor,
         uid: str | None = None,
         document: dict[str, Any] | None = None,
         schema: str | None = None,
+        *,
+        by: Actor | None = None,
     ) -> Draft:
         """Save a draft under a fresh identifier, or under `uid`; of the contact schema, or of `schema`."""
-        uid = uid or self._session.namespace.uid()
-        document = document if document is not None else self._samples.draft(uid)
-        query = {"schema": schema or self._samples.draft_schema}
-        exchange = actor.send("saveDraft", path={"uid": uid}, query=query, json=document)
+        uid = uid or self.uid()
+        document = document if document is not None else self.samples.draft(uid)
+        query = {"schema": schema or self.samples.draft_schema}
+        exchange = (by or self.author).send("saveDraft", path={"uid": uid}, query=query, json=document)
         done(exchange)
         return Draft(uid, document, exchange)
 
-    def document(self, actor: Actor, uid: str | None = None, *, named: bool = False) -> str:
+    def document(self, uid: str | None = None, *, named: bool = False, by: Actor | None = None) -> str:
         """The uid of a new document that takes attachments; `uid` in place of a fresh one, for one that is kept.
 
         A draft, where drafts take them. Whether a document that is a draft only does is not shown: where it does not,
@@ -361,9 +190,10 @@ class Arrangement:
         Raises:
             Untested: it takes more such records than the settings name, or the plan of the run leaves over.
         """
+        actor = by or self.author
         taking = self._what_takes_files(actor).kind
         if taking is _Taking.DRAFT:
-            return self.draft(actor, uid).uid
+            return self.draft(uid, by=actor).uid
         if taking is _Taking.NAMED:
             if named:
                 raise Untested(
@@ -371,20 +201,20 @@ class Arrangement:
                 )
             return self._unused_record(actor, kept=uid is not None)
         if taking is _Taking.PUBLISHED:
-            missing = f"setting realm.{self._realm}.attachment_identifiers is missing"
+            missing = f"setting realm.{self.realm}.attachment_identifiers is missing"
             raise Untested(f"{missing}, and neither drafts nor submitted records take attachments")
         # The other half is room for what the document leaves open, and a service may take.
-        most = min(_MOST_SUBMITTED, self._session.permanent_records.unplanned(self._realm) // 2)
+        most = min(_MOST_SUBMITTED, self._session.permanent_records.unplanned(self.realm) // 2)
         if self.take("submitted for files", most) is None:
             raise Untested(
                 "attachments are taken by submitted records only, and no more than "
                 f"{most} that stay for good are left over for them (setting pace.permanent_records)"
             )
-        return self.new_submission(actor, uid)
+        return self.new_submission(uid, by=actor)
 
-    def refusal_of_files(self, actor: Actor) -> int | None:
+    def refusal_of_files(self, by: Actor | None = None) -> int | None:
         """The status with which a draft refuses an attachment that another record takes; None where none does."""
-        return self._what_takes_files(actor).refusal
+        return self._what_takes_files(by or self.author).refusal
 
     def _what_takes_files(self, actor: Actor) -> _TakesFiles:
         return self._once(f"what takes files of {actor.role}", lambda: self._try_files(actor))
@@ -394,14 +224,14 @@ class Arrangement:
 
         Where the settings name no published record, one may take it.
         """
-        tried = usable(upload(actor, self.kept_draft(actor).uid, "first.txt", b"first\n"))
+        tried = usable(upload(actor, self.kept_draft(by=actor).uid, "first.txt", b"first\n"))
         if not tried.refusal:
             return _TakesFiles(_Taking.DRAFT)
-        if self._samples.tells("attachment_identifiers"):
+        if self.samples.tells("attachment_identifiers"):
             return _TakesFiles(_Taking.NAMED, tried.status)
         others: dict[_Taking, Callable[[], str]] = {
-            _Taking.SUBMITTED: lambda: self.submission(actor),
-            _Taking.PUBLISHED: lambda: str(self._samples.setting("published_identifier")[0]),
+            _Taking.SUBMITTED: lambda: self.submission(by=actor),
+            _Taking.PUBLISHED: lambda: str(self.samples.setting("published_identifier")[0]),
         }
         for kind, record in others.items():
             with suppress(Blocked, Untested):
@@ -409,20 +239,20 @@ class Arrangement:
                 name = f"{self._session.namespace.uid()}.txt"
                 if usable(upload(actor, record(), name, b"first\n")).success:
                     return _TakesFiles(kind, tried.status)
-        if not self._samples.tells("published_identifier"):
+        if not self.samples.tells("published_identifier"):
             return _TakesFiles(_Taking.PUBLISHED, tried.status)
         return _TakesFiles(_Taking.DRAFT)
 
     def _unused_record(self, actor: Actor, *, kept: bool) -> str:
         """A record of the settings to which nothing is attached; the first ones are for cases that share them."""
-        given = self._samples.setting("attachment_identifiers")
+        given = self.samples.setting("attachment_identifiers")
         while True:
             number = self.take("kept records for files", min(_KEPT_RECORDS, len(given))) if kept else None
             if number is None:
                 number = self.take("records for files", max(0, len(given) - _KEPT_RECORDS))
                 if number is None:
                     raise Untested(
-                        f"setting realm.{self._realm}.attachment_identifiers has no unused record left"
+                        f"setting realm.{self.realm}.attachment_identifiers has no unused record left"
                     )
                 number += _KEPT_RECORDS
             if attachments_of(actor, given[number]).page().size <= 0:
@@ -434,94 +264,105 @@ class Arrangement:
 
     def take(self, counter: str, most: int) -> int | None:
         """The next number of a counter of the realm that all workers share, from 0; None from `most` on."""
-        number = self._session.shared.take(f"{counter}-{self._realm}")
+        number = self._session.shared.take(f"{counter}-{self.realm}")
         return number if number < most else None
 
-    def shared_draft(self, actor: Actor, word: str = "", uid: str | None = None) -> Draft:
+    def shared_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
         """A draft that cases read and never change.
 
         Args:
             word: Tells it from the ordinary one.
             uid: Under which it is saved when it is not there yet; fresh by default.
         """
-        return self.shared(f"draft of {actor.role} {word}", lambda: self.kept_draft(actor, uid=uid))
+        actor = by or self.author
+        return self.shared(f"draft of {actor.role} {word}", lambda: self.kept_draft(uid=uid, by=actor))
 
-    def kept_draft(self, actor: Actor, word: str = "", uid: str | None = None) -> Draft:
+    def kept_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
         """Save a draft that stays until the end of the run.
 
         Args:
             word: Opens the random part of its uid.
             uid: In place of a fresh one.
         """
-        return self.draft(actor, self.kept_uid(word, uid))
+        return self.draft(self.kept_uid(word, uid), by=by)
 
     def kept_uid(self, word: str = "", uid: str | None = None) -> str:
         """A uid of a draft that is to stay until the end of the run; arguments as for `kept_draft`."""
-        uid = uid or self._session.namespace.uid()
+        uid = uid or self.uid()
         uid = uid if not word else f"{self._session.namespace.prefix}{word}-{uid[-12:]}"
         self._session.keep(uid)
         return uid
 
     def attachment(
-        self, actor: Actor, uid: str, filename: str = "note.txt", content: bytes = b"a note\n"
+        self,
+        uid: str,
+        filename: str = "note.txt",
+        content: bytes = b"a note\n",
+        *,
+        by: Actor | None = None,
     ) -> Attachment:
         """Create an attachment of a document and find out its id."""
-        return attach(actor, uid, filename, content)
+        return attach(by or self.author, uid, filename, content)
 
-    def attachment_ids(self, actor: Actor, uid: str) -> list[int]:
+    def attachment_ids(self, uid: str, *, by: Actor | None = None) -> list[int]:
         """Every whole number in the records of a document's attachment list; ids are among them."""
-        answer = actor.send("listAttachments", path={"uid": uid}).answer
+        answer = (by or self.author).list_attachments(uid).answer
         # Figures of an envelope, such as a total, say nothing about an attachment.
         listed = readers.records(answer) if answer.success else None
         return [number for record in listed or () for number in readers.integers(record)]
 
-    def shared_document(self, actor: Actor) -> str:
+    def shared_document(self, by: Actor | None = None) -> str:
         """The uid of the shared draft, or of another document where drafts take no attachments."""
+        actor = by or self.author
         if self.refusal_of_files(actor) is None:
-            return self.shared_draft(actor).uid
-        return self.shared(f"document of {actor.role}", lambda: self.document(actor))
+            return self.shared_draft(by=actor).uid
+        return self.shared(f"document of {actor.role}", lambda: self.document(by=actor))
 
-    def shared_attachment(self, actor: Actor) -> Attachment:
+    def shared_attachment(self, by: Actor | None = None) -> Attachment:
         """An attachment that cases read and never change; where no answer tells its id, one without."""
+        actor = by or self.author
 
         def make() -> Attachment:
             uid, name, content = self.shared_document(actor), "note.txt", b"a note\n"
             try:
-                return self.attachment(actor, uid, name, content)
+                return self.attachment(uid, name, content, by=actor)
             except Untested:  # it is there all the same, and its name may not be given again
                 return Attachment(uid, None, name, content)
 
         return self.shared(f"attachment of {actor.role}", make)
 
-    def contact(self, actor: Actor) -> str:
+    def contact(self, by: Actor | None = None) -> str:
         """The identifier of a contact record of the actor's that can be updated; one for each realm, reused by runs."""
+        actor = by or self.author
         identifier = self._once(f"contact of {actor.role}", lambda: self._kept_contact(actor))
         self._session.namespace.claim_minted(identifier)  # another worker may have got it from the service
         return identifier
 
     def _kept_contact(self, actor: Actor) -> str:
         create = partial(self._created_contact, actor)
-        return kept_contact(actor, self._samples, self._session.namespace, self._realm, create)
+        return kept_contact(actor, self.samples, self._session.namespace, self.realm, create)
 
     def _created_contact(self, actor: Actor, record: dict[str, Any]) -> Exchange:
         # It stays for good: where it cannot be updated, and so is of no use, no second one is created.
         name = f"exchange of the contact of {actor.role}"
         created: Exchange | None = self.offered(name)
         if created is None:
-            query = {"schema": self._samples.contact_schema}
+            query = {"schema": self.samples.contact_schema}
             created = actor.send("createContact", query=query, json=record)
             if taken(created):
                 self.offer(name, created)
         return created
 
-    def submission(self, actor: Actor) -> str:
+    def submission(self, by: Actor | None = None) -> str:
         """The identifier of a record that was submitted through the workflow; one for each realm and run."""
+        actor = by or self.author
         return self._once(
             f"submission of {actor.role}", lambda: str(self._submitted(actor).notes["identifier"])
         )
 
-    def submission_sent(self, actor: Actor) -> Exchange | None:
+    def submission_sent(self, by: Actor | None = None) -> Exchange | None:
         """The exchange that made this submission, for a case to judge; None where it was refused."""
+        actor = by or self.author
         with suppress(Blocked):
             self.submission(actor)
         sent: Exchange | None = self.offered(f"exchange of the submission of {actor.role}")
@@ -534,28 +375,28 @@ class Arrangement:
 
     def offer(self, name: str, value: object) -> None:
         """Leave something of this realm's for cases that can do with what another case has made."""
-        self._session.shared.offer(f"{self._realm} {name}", value)
+        self._session.shared.offer(f"{self.realm} {name}", value)
 
     def offered(self, name: str) -> Any:
         """What another case has left under a name; None for nothing."""
-        return self._session.shared.offered(f"{self._realm} {name}")
+        return self._session.shared.offered(f"{self.realm} {name}")
 
     def disturbed(self, identifier: str) -> bool:
         """Whether a workflow record may not be as it was found, for what some case of the run sent to it."""
-        return self._session.shared.marked(mark_of(self._realm, identifier))
+        return self._session.shared.marked(mark_of(self.realm, identifier))
 
-    def new_submission(self, actor: Actor, identifier: str | None = None) -> str:
+    def new_submission(self, identifier: str | None = None, *, by: Actor | None = None) -> str:
         """The identifier of a record that is submitted through the workflow now; it stays for good."""
-        return str(self._submit(actor, identifier).notes["identifier"])
+        return str(self._submit(by or self.author, identifier).notes["identifier"])
 
     def _submit(self, actor: Actor, identifier: str | None) -> Exchange:
-        identifier = identifier or self._session.namespace.uid()
+        identifier = identifier or self.uid()
         self._session.keep(identifier)
         if self._own is None:
             self._session.permanent_records.foresee(identifier)
-        path = {"schema": self._samples.workflow_schema, "identifier": identifier}
+        path = {"schema": self.samples.workflow_schema, "identifier": identifier}
         sent = actor.send(
-            "createWorkflowRecordWithIdentifier", path=path, json=self._samples.submission(identifier)
+            "createWorkflowRecordWithIdentifier", path=path, json=self.samples.submission(identifier)
         )
         done(sent)
         sent.notes["identifier"] = identifier
@@ -563,16 +404,16 @@ class Arrangement:
 
     def temporary_file(self) -> str:
         """An unused temporary file id; each is given out once at a target, whichever worker and run asks."""
-        offered = self._session.shared.once(f"temporary files {self._realm}", self._unused_files)
-        taken = self._session.shared.take(f"temporary-{self._realm}")
+        offered = self._session.shared.once(f"temporary files {self.realm}", self._unused_files)
+        taken = self._session.shared.take(f"temporary-{self.realm}")
         if taken >= len(offered):
-            raise Untested(f"setting realm.{self._realm}.temporary_files has no unused id left")
-        self._session.used_up.note(self._realm, offered[taken])
+            raise Untested(f"setting realm.{self.realm}.temporary_files has no unused id left")
+        self._session.used_up.note(self.realm, offered[taken])
         return offered[taken]
 
     def _unused_files(self) -> list[str]:
-        used = self._session.used_up.of(self._realm)
-        return [str(name) for name in self._samples.setting("temporary_files") if name not in used]
+        used = self._session.used_up.of(self.realm)
+        return [str(name) for name in self.samples.setting("temporary_files") if name not in used]
 
     def unspent(self, persisted: Exchange) -> None:
         """Block a case whose temporary file was refused when an earlier run may have used it up."""
@@ -583,7 +424,7 @@ class Arrangement:
 
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; looks again while it does not."""
-        return eventually(look, self._session.settle_seconds)
+        return effects.eventually(look, self._session.settle_seconds)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What cases of this realm arrange once in a run and use together, under a name of its own.
@@ -603,4 +444,4 @@ class Arrangement:
         return found
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
-        return self._session.shared.once(f"{self._realm} {name}", make)
+        return self._session.shared.once(f"{self.realm} {name}", make)
