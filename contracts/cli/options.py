@@ -99,7 +99,11 @@ base_url: Final = click.option(
     "--base-url", metavar="URL", help="The target by its address, with REGISTRY_EMAIL and REGISTRY_PASSWORD."
 )
 traffic_options: Final = together(
-    click.option("--alone", is_flag=True, help="No other client writes: sequences decide at once."),
+    click.option(
+        "--alone",
+        is_flag=True,
+        help="No other client writes, and no request is left out: sequences decide at once.",
+    ),
     click.option(
         "--strict-client", is_flag=True, help="A contradicted should of the client decides as well."
     ),

@@ -1,14 +1,21 @@
-"""HAR files (HTTP Archive 1.2): reads those of browsers, proxies and test tools, and writes our own."""
+"""HAR files (HTTP Archive 1.2): reads those of browsers, proxies and test tools, and writes our own.
+
+An archive is evidence only as far as it agrees with itself: what sizes, lengths, encodings or media types contradict is
+unknown, entries are put in the order of their times, and an answer that something else gave is none of the service.
+"""
 
 from __future__ import annotations
 
 import base64
-import binascii
 import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -19,7 +26,6 @@ from harfile import Response as HarResponse
 
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import (
-    NO_BODY,
     NO_TIME,
     UNKNOWN_BODY,
     Body,
@@ -28,23 +34,32 @@ from contracts.exchanges.exchange import (
     Response,
     read_timestamp,
 )
+from contracts.exchanges.recorded_bodies import (
+    ANY_TYPE,
+    not_of_the_service,
+    request_body,
+    response_body,
+    whole_number,
+)
 from contracts.file_formats import is_file, json_value, read_bytes
 from contracts.interface.description import where_in_words
 
 #: Name of the file of all exchanges in a run folder.
 FILE_NAME: Final = "traffic.har"
 _WEB: Final = ("", "http", "https")
-_BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
-_NO_CONTENT: Final = frozenset({204, 304})
-#: How this suite says in a comment that it kept only the beginning of a body, who sent a request, and that it got no
-#: answer of the service.
-_CUT: Final = "cut;"
+#: How this suite says in a comment who sent a request, and that it got no answer of the service.
 _SENDER: Final = re.compile(
     r"; (?P<role>\w+) in (?P<realm>[\w-]+); attempt (?P<attempt>\d+) of (?P<case>.+?)(?:;|$)"
 )
 _FAULT: Final = re.compile(r"; fault of the environment: (?P<words>.+)$")
 #: Case of an exchange that another program recorded.
 RECORDED: Final = "recorded"
+
+
+#: A clock that was set during a recording makes a step or two back; entries that are not in order of time make many.
+_MOST_STEPS_OF_A_CLOCK: Final = 2
+#: A Date header tells whole seconds, and may be made a second or two before the answer is sent.
+_DATE_SECONDS: Final = 4.0
 
 
 class _Log(msgspec.Struct):
@@ -65,23 +80,37 @@ class Archive:
     Args:
         entries: As they stand in the file, `Raw` or plain data.
         shown: The path as messages show it.
+
+    Attributes:
+        sorted: The entries stand in another order than their times, which is the order in which they are read.
+        clock_turned: Times go back as they do where a clock was set, so that no order is known.
     """
 
     def __init__(self, entries: Sequence[Any], shown: str) -> None:
         self._entries = entries
         self._shown = shown
+        starts = [_start_of(entry) for entry in entries]
+        steps = sum(later < earlier for earlier, later in pairwise([start.at for start in starts if start]))
+        agreeing = steps > _MOST_STEPS_OF_A_CLOCK and _agree(list(filter(None, starts)))
+        self.sorted, self.clock_turned = agreeing, steps > 0 and not agreeing
+        self._order = list(range(len(entries)))
+        if self.sorted:
+            times = [start.at if start else None for start in starts]
+            # What has no time proves nothing of what has one.
+            self._order.sort(key=lambda place: (times[place] is None, times[place] or NO_TIME))
 
     def __len__(self) -> int:
         """How many entries there are, those included that are no request."""
         return len(self._entries)
 
     def __iter__(self) -> Iterator[Exchange]:
-        """The exchanges in their order, numbered as their entries stand in the file.
+        """The exchanges in the order of their times, numbered so.
 
         Raises:
             UsageError: an entry cannot be read.
         """
-        for number, entry in enumerate(self._entries, 1):
+        for number, place in enumerate(self._order, 1):
+            entry = self._entries[place]
             exchange = read_entry(number, self._plain(entry) if isinstance(entry, msgspec.Raw) else entry)
             if exchange is not None:
                 yield exchange
@@ -96,6 +125,40 @@ class Archive:
     def exchanges(self) -> tuple[Exchange, ...]:
         """All of them at once."""
         return tuple(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """When a request began, and by how many seconds the service's clock is ahead, at least and at most."""
+
+    at: datetime
+    ahead: tuple[float, float] | None
+
+
+def _start_of(entry: Any) -> _Start | None:
+    """When the request of an entry began; None where that is not told."""
+    try:
+        plain = _ENTRY_DECODER.decode(entry) if isinstance(entry, msgspec.Raw) else entry
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    if not isinstance(plain, dict):
+        return None
+    at, answer = read_timestamp(str(plain.get("startedDateTime"))), plain.get("response")
+    if at is None:
+        return None
+    date = Headers(_pairs(answer.get("headers"))).first("Date") if isinstance(answer, dict) else None
+    try:
+        ahead = (parsedate_to_datetime(date or "") - at).total_seconds()
+    except (ValueError, TypeError):
+        return _Start(at, None)
+    return _Start(at, (ahead - (_seconds(plain) or 0.0), ahead))
+
+
+def _agree(starts: Sequence[_Start]) -> bool:
+    """Whether the times of entries are those of one clock, by the service's own clock in their answers."""
+    ahead = [start.ahead for start in starts if start.ahead is not None]
+    least, most = max((low for low, _ in ahead), default=0.0), min((high for _, high in ahead), default=0.0)
+    return 2 * len(ahead) > len(starts) and least - most <= _DATE_SECONDS
 
 
 def read_har(path: Path, shown: str) -> Archive:
@@ -175,7 +238,7 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
     """Read one entry of a HAR.
 
     Args:
-        number: Its place in the file, counted from one.
+        number: Its place in the archive, counted from one.
 
     Returns:
         The exchange; one of our own archives also with case, attempt, realm and role. None when the entry holds no
@@ -190,10 +253,11 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
     method = method.strip().upper()
     answer = entry.get("response")
     answer = answer if isinstance(answer, dict) else {}
-    status = _whole_number(answer.get("status"))
+    status = whole_number(answer.get("status"))
     comment = str(entry.get("comment") or "")
     fault, sender = _FAULT.search(comment), _SENDER.search(comment)
     headers = Headers(_pairs(request.get("headers")))
+    response = _response(answer, status, method, url) if 100 <= status < 600 else None
     return Exchange(
         id=f"entry {number}",
         number=number,
@@ -202,13 +266,13 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
         realm=sender["realm"] if sender else "",
         role=sender["role"] if sender else "",
         started=read_timestamp(str(entry.get("startedDateTime"))),
-        seconds=_seconds(entry.get("time")),
+        seconds=_seconds(entry),
         method=method,
         url=url,
         request_headers=headers,
-        request_body=_request_body(request, method, headers),
-        response=_response(answer, status, method, url) if 100 <= status < 600 else None,
-        fault=fault["words"] if fault else None if status > 0 else _why(answer),
+        request_body=request_body(request, method, headers),
+        response=response,
+        fault=fault["words"] if fault else _why_not_judged(entry, response),
         comment=comment,
     )
 
@@ -224,13 +288,25 @@ def _is_web(url: str) -> bool:
 
 
 def _response(answer: Mapping[str, Any], status: int, method: str, url: str) -> Response:
-    headers = Headers(_pairs(answer.get("headers")))
-    body = _response_body(answer, method, status, headers)
+    content = answer.get("content")
+    fields: Mapping[str, Any] = content if isinstance(content, dict) else {}
+    pairs, media = tuple(_pairs(answer.get("headers"))), str(fields.get("mimeType") or "")
+    if media not in ANY_TYPE and not any(name.lower() == "content-type" for name, _ in pairs):
+        pairs = (*pairs, ("Content-Type", media))
+    headers = Headers(pairs)
+    body = response_body(answer, fields, method, status, headers, url) if pairs else UNKNOWN_BODY
     return Response(status, str(answer.get("statusText") or ""), headers, body, url)
 
 
-def _why(answer: Mapping[str, Any]) -> str:
-    return str(answer.get("_error") or answer.get("statusText") or "no answer was recorded")
+def _why_not_judged(entry: Mapping[str, Any], response: Response | None) -> str | None:
+    """Why an entry shows nothing of the service; None where it may."""
+    if response is None:
+        told = entry.get("response")
+        answer: Mapping[str, Any] = told if isinstance(told, dict) else {}
+        return str(answer.get("_error") or answer.get("statusText") or "no answer was recorded")
+    if not any(_pairs(entry["request"].get("headers"))):
+        return "the recording holds no header of the request"
+    return not_of_the_service(entry, response.headers)
 
 
 def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
@@ -240,73 +316,23 @@ def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
             yield str(header.get("name", "")), str(header.get("value", ""))
 
 
-def _request_body(request: Mapping[str, Any], method: str, headers: Headers) -> Body:
-    data = request.get("postData")
-    size = _whole_number(request.get("bodySize"))
-    if isinstance(data, dict) and data.get("text"):
-        text, comment = str(data["text"]), str(data.get("comment") or "")
-        in_base64 = comment.startswith("base64") or data.get("encoding") == "base64"
-        body = _body(text, in_base64=in_base64, cut=_CUT in comment, size=size)
-        return body if in_base64 or _agrees(body, headers, size) else UNKNOWN_BODY
-    length = headers.first("Content-Length") or ""
-    if length.isdigit():
-        return NO_BODY if int(length) == 0 else UNKNOWN_BODY
-    if size > 0 or headers.first("Transfer-Encoding"):
-        return UNKNOWN_BODY
-    return NO_BODY if method in _BODILESS or size == 0 else UNKNOWN_BODY
+def _seconds(entry: Mapping[str, Any]) -> float | None:
+    """How long a request may have taken, by the longer of time and timings; no request takes no time."""
+    timings = entry.get("timings")
+    parts = [timings.get(name) for name in _PARTS] if isinstance(timings, dict) else []
+    whole = max(_milliseconds(entry.get("time")), sum(map(_milliseconds, parts))) / 1000
+    # A start in whole seconds may have been at any time of its second.
+    unsure = 0.0 if "." in str(entry.get("startedDateTime")) else 1.0
+    return whole + unsure if whole and entry.get("time") is not None else None
 
 
-def _response_body(answer: Mapping[str, Any], method: str, status: int, headers: Headers) -> Body:
-    content = answer.get("content")
-    fields: Mapping[str, Any] = content if isinstance(content, dict) else {}
-    text = fields.get("text")
-    size = _whole_number(fields.get("size"))
-    if isinstance(text, str) and text:
-        cut, in_base64 = _CUT in str(fields.get("comment") or ""), fields.get("encoding") == "base64"
-        body = _body(text, in_base64=in_base64, cut=cut, size=size)
-        return body if in_base64 or _agrees(body, headers, size) else UNKNOWN_BODY
-    if method == "HEAD" or status in _NO_CONTENT:
-        return NO_BODY
-    # Some recorders leave the text out of what they did not keep, and write a size of zero all the same.
-    length = headers.first("Content-Length") or ""
-    if length.isdigit():
-        return NO_BODY if int(length) == 0 else UNKNOWN_BODY
-    told_empty = (size == 0 and text == "") or (size == 0 and _whole_number(answer.get("bodySize")) == 0)
-    return NO_BODY if told_empty else UNKNOWN_BODY
-
-
-def _body(text: str, *, in_base64: bool, cut: bool, size: int) -> Body:
-    if in_base64:
-        try:
-            content = base64.b64decode(text)
-        except (binascii.Error, ValueError):
-            return UNKNOWN_BODY
-    else:
-        content = text.encode("utf-8", "surrogatepass")
-    return Body(content, max(size, len(content)), whole=not cut)
-
-
-def _agrees(body: Body, headers: Headers, size: int) -> bool:
-    """Whether a text that is no JSON has a size that the archive tells of it.
-
-    Some recorders write binary content as one character per byte, or text in the encoding that a page had; what bytes
-    were sent cannot be told from that.
-    """
-    if not body.whole or "json" in (headers.first("Content-Type") or "").lower():
-        return True
-    packed, length = bool(headers.first("Content-Encoding")), headers.first("Content-Length") or ""
-    sizes = [size] if size > 0 else []
-    sizes += [int(length)] if length.isdigit() and not packed else []
-    return not sizes or len(body.content) in sizes
-
-
-def _whole_number(value: Any) -> int:
-    return int(value) if isinstance(value, int | float) and abs(value) < 2**53 else -1
-
-
-def _seconds(value: Any) -> float | None:
+def _milliseconds(value: Any) -> float:
     usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
-    return float(value) / 1000 if usable else None
+    return float(value) if usable else 0.0
+
+
+#: The parts that a request's time is the sum of.
+_PARTS: Final = ("blocked", "dns", "connect", "send", "wait", "receive")
 
 
 _PROGRAM: Final = "registry-contracts"

@@ -100,9 +100,9 @@ class CheckedExchanges(Format, frozen=True):
     """What was looked at.
 
     `by_hand`: sent from the page in place of a client, whose own faults are remarks. `not_answered`: faults of the
-    environment. `judged_in_part`: why responses were not judged in full. `no_operation`: requests below the interface's
-    paths that are no operation; `elsewhere`: to other paths, by host. `unreadable`: entries of the archive that are no
-    request.
+    environment, and responses that something else than the service gave. `judged_in_part`: why responses were not
+    judged in full. `no_operation`: requests below the interface's paths that are no operation; `elsewhere`: to other
+    paths, by host. `unreadable`: entries of the archive that are no request.
     """
 
     all: Count
@@ -321,7 +321,7 @@ def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
     if tally.by_hand:
         yield f"by hand      {many(tally.by_hand, 'exchange')} from the page, whose own faults are remarks"
     for what, counts in (
-        ("not answered", tally.faults),
+        ("not judged", tally.faults),
         ("in part", tally.obstacles),
         ("other realms", tally.other_realms),
         ("no operation", tally.strangers),
@@ -333,7 +333,7 @@ def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
         yield f"left out     {many(tally.preflights, 'request')} with OPTIONS, which browsers send by themselves"
     if tally.breakages:
         number = many(len(tally.breakages), "exchange")
-        yield f"not judged   {number}, the suite broke: {plain_line(tally.breakages[0])}"
+        yield f"broken       {number}, the suite broke: {plain_line(tally.breakages[0])}"
     if unreadable:
         yield f"left out     {many(unreadable, 'line')} of the archive without a web request"
 
@@ -393,7 +393,7 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
     for exchange in archive:
         if exchange.number not in spans:
             continue
-        exchange.overlapped = overlapped[exchange.number]
+        exchange.overlapped = archive.clock_turned or overlapped[exchange.number]
         if options.base_url is None or _below(exchange.url, options.base_url):
             watch.count(exchange)
         else:
@@ -410,7 +410,7 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
         strict_client=options.strict_client,
         realms=options.realms,
         unreadable=len(archive) - len(spans),
-        notes=tuple(_notes(spans.values(), habits.without_credentials)),
+        notes=tuple(_notes(archive, spans.values(), habits.without_credentials)),
     )
     return watch.tally, verdict_of(watch.tally), facts
 
@@ -461,7 +461,14 @@ def consumer_toml(tally: Tally, source: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _notes(spans: Collection[Span], lost: Collection[str]) -> Iterator[str]:
+def _notes(archive: Archive, spans: Collection[Span], lost: Collection[str]) -> Iterator[str]:
+    if archive.sorted:
+        yield "the entries stand in another order than their times: they are judged and numbered by their times"
+    if archive.clock_turned:
+        yield (
+            "the times of the entries go back, as where a clock was set or two recordings were joined: no sequence was "
+            "judged; record again, or check each recording by itself"
+        )
     for site in sorted(lost):
         yield (
             f"no request to {site} carries Authorization, although protected operations succeed: the recording has "

@@ -67,12 +67,15 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, 
     """The faults of a request that the recording shows for sure.
 
     Returns:
-        Without faults of a body that was not recorded, without those of a production realm, which the document lists
-        as well as the others, and without a closing slash that the service takes.
+        Without faults of a body or of headers that were not recorded, without those of a production realm, which the
+        document lists as well as the others, and without a closing slash that the service takes.
     """
     faults = [
         fault for fault in facts.faults if exchange.request_body.whole or not fault.key.startswith("body")
     ]
+    if not exchange.request_headers:
+        # No client sends none: the recording has lost them.
+        faults = [fault for fault in faults if not fault.key.startswith("header")]
     if facts.realm in PRODUCTION_REALMS:
         faults = [fault for fault in faults if not fault.key.startswith("header.Realm")]
     if exchange.status is not None and exchange.status < _REFUSED:

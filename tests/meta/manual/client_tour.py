@@ -32,20 +32,20 @@ class Watched(SandboxClient):
         super().__init__(url)
         self.headers["Accept-Encoding"] = "identity"
         self.watch = Watch(TrafficRedactor(), alone=alone)
-        self._number = 0
+        self.exchanges: list[Exchange] = []
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
         """Send a request with the Content-Type that is listed for it, and have the exchange judged."""
         matched = load_description().match(str(request.method), urlsplit(str(request.url)).path)
         if matched is not None and matched[0].lists_content_type and not request.body:
             request.headers.setdefault("Content-Type", "application/json")
-        self._number += 1
         at, began = datetime.now(UTC), time.perf_counter()
         answer: requests.Response | None = None
         try:
             answer = super().send(request, **options)
         finally:
-            self.watch.take(self._exchange(request, answer, at, time.perf_counter() - began))
+            self.exchanges.append(self._exchange(request, answer, at, time.perf_counter() - began))
+            self.watch.take(self.exchanges[-1])
         return answer
 
     def _exchange(
@@ -55,15 +55,15 @@ class Watched(SandboxClient):
         at: datetime,
         seconds: float,
     ) -> Exchange:
-        address = urlsplit(str(request.url))
+        number, address = len(self.exchanges) + 1, urlsplit(str(request.url))
         body = request.body or b""
         response = None
         if answer is not None:
             known = Body.of(answer.content) if request.method != "HEAD" else Body()
             response = Response(answer.status_code, "", Headers(answer.headers), known)
         return Exchange(
-            id=f"entry {self._number}",
-            number=self._number,
+            id=f"entry {number}",
+            number=number,
             started=at,
             seconds=seconds,
             method=str(request.method),
@@ -77,6 +77,13 @@ class Watched(SandboxClient):
 
 def tour(*, variants: tuple[str, ...] = (), fault: str | None = None, alone: bool = True) -> Tally:
     """Take the tour on a sandbox of its own, and return what it showed."""
+    return watched(variants=variants, fault=fault, alone=alone).watch.tally
+
+
+def watched(
+    *, variants: tuple[str, ...] = (), fault: str | None = None, alone: bool = True, short: bool = False
+) -> Watched:
+    """Take the tour, or its first part, on a sandbox of its own, and return the client that took it."""
     app = altered(
         Settings(
             size_limit=_LIMIT,
@@ -85,11 +92,12 @@ def tour(*, variants: tuple[str, ...] = (), fault: str | None = None, alone: boo
         )
     )
     with serving(app) as url, Watched(url, alone=alone) as client:
-        for part in (_drafts, _lists, _files, _contacts, _submissions, _refusals, _habits):
+        parts = (_drafts, _files, _contacts, _lists, _submissions, _refusals, _habits)
+        for part in parts[:3] if short else parts:
             # A broken or unusual sandbox may end a part early; what was seen until then counts.
             with suppress(requests.RequestException, AssertionError, ValueError, TypeError, LookupError):
                 part(client)
-    return client.watch.tally
+    return client
 
 
 def service_side(tally: Tally) -> list[Group]:

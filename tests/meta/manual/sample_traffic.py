@@ -95,7 +95,7 @@ def entry(
     if sent is not None:
         request["postData"] = {"mimeType": "application/json", "text": sent}
     return {
-        "startedDateTime": (_BEGAN + timedelta(seconds=at)).isoformat(),
+        "startedDateTime": (_BEGAN + timedelta(seconds=at)).isoformat(timespec="milliseconds"),
         "time": 10,
         "request": request | more,
         "response": {

@@ -116,7 +116,9 @@ def test_text_that_is_one_character_per_byte_is_not_taken_for_the_bytes(archive:
     put["request"]["postData"]["mimeType"] = "application/octet-stream"
     assert put["request"]["bodySize"] == len(sent)
     got = entry("GET", f"{files}/7/b.bin", 200, base64.b64encode(sent).decode(), at=20)
-    got["response"]["content"]["encoding"] = "base64"
+    kind = "application/octet-stream"
+    got["response"]["content"] |= {"encoding": "base64", "size": len(sent), "mimeType": kind}
+    got["response"]["headers"] = [{"name": "content-type", "value": kind}]
     read = read_har(archive([put, got]), "x")
     assert not read.exchanges[0].request_body.whole
     assert read.exchanges[1].answer.content == sent

@@ -90,7 +90,7 @@ def test_a_check_that_breaks_costs_one_exchange_and_is_told(
     assert int(verdict.exit_code) == 3
     assert verdict.reason == "the suite broke on exchange 2: LookupError: nobody knows [redacted]"
     assert any(
-        line.startswith("not judged   1 exchange, the suite broke: exchange 2") for line in recorder.lines
+        line.startswith("broken       1 exchange, the suite broke: exchange 2") for line in recorder.lines
     )
     content = json.loads((tmp_path / "check.json").read_text("utf-8"))
     assert content["notes"] == [verdict.reason]
