@@ -148,14 +148,13 @@ def _coverage_lines(gate: Forecast) -> Iterator[str]:
         f"A gate would judge {len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')} in each of "
         f"their realms; {beyond} more can be shown by no run."
     )
-    unlocks = list(gate.unlocks())
+    unlocks = gate.unlocks()
     if unlocks:
-        yield "Settings that would let it judge more, the most useful first, counted by realm:"
+        yield "Settings that would let it judge more, each with the verdicts on must clauses that wait for it:"
     width = max((len(unlock.setting) for unlock in unlocks), default=0)
     for unlock in unlocks:
-        gain = f"+{unlock.cells}" if unlock.cells else "and"
         where = f" [{', '.join(unlock.realms)}]" if unlock.realms else ""
-        yield f"  {gain:>5}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
+        yield f"  {unlock.cells:>5}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
     yield ""
 
 

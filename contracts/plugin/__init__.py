@@ -10,20 +10,12 @@ from typing import Final
 
 import pytest
 
-_PARTS: Final = (
-    "plan",
-    "controller",
-    "collection",
-    "protocol",
-    "fixtures",
-    "terminal",
-    "session_finish",
-    "refused_run",
-)
+_PARTS: Final = ("plan", "controller", "collection", "protocol", "fixtures", "terminal", "refused_run")
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """Register the parts; named in `pytest_plugins`, pytest would rewrite their assertions, of which there are none."""
+    pluginmanager.add_hookspecs(import_module(f"{__name__}.hooks").ContractHooks)
     for part in _PARTS:
         name = f"{__name__}.{part}"
         pluginmanager.register(import_module(name), name)

@@ -71,12 +71,6 @@ class Attempts:
         return len(list(takewhile(lambda judged: judged.spoilt, reversed(self.all))))
 
     @property
-    def set_aside(self) -> list[Attempt]:
-        """Attempts that the case is not judged by."""
-        spoilt = [judged.attempt for judged in self.all if judged.spoilt]
-        return spoilt if self.clear else spoilt[:-1]
-
-    @property
     def judged(self) -> list[JudgedAttempt]:
         """Attempts that the case is judged by: the clear ones, or else the last, which says what went wrong."""
         return self.clear or [_in_failing_environment(self.all[-1])]
@@ -94,9 +88,8 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
     tries = Attempts()
     while True:
         contradicted = {clause for judged in tries.clear for clause, _ in judged.attempt.keys}
-        must = any(
-            worker.catalogue.clause(name).level is Level.MUST for name in contradicted or clauses_of(item)
-        )
+        about = map(worker.catalogue.clause, contradicted or clauses_of(item))
+        must = any(clause.level is Level.MUST for clause in about)
         # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
         planned = not contradicted and bool(records_of(item))
         attempt = Attempt(len(tries.all) + 1, replay=bool(contradicted), advisory=not must and not planned)

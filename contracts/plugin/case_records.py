@@ -1,114 +1,113 @@
-"""What the journal says of a case: its findings, and how it ended. It holds no secrets."""
+"""What the journal says of a case: its findings, what it observed, and how it ended. It holds no secrets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.evidence.record import Verdict
 from contracts.exchanges import transcript
+from contracts.interface.operations import ANY_REALM
 from contracts.plugin.attempts import Ending
 from contracts.plugin.worker import Worker
 
 
-def write_findings(
-    case: Mapping[str, Any], worker: Worker, attempts: list[Attempt], findings: Iterable[Confirmed]
-) -> None:
-    """Write the findings of a case, with the exchanges that show them and how to see them again.
-
-    Args:
-        case: What tells it from others, as `identity_of` gives it.
-    """
-    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
-    realm = case["realm"]
-    for finding in findings:
-        evidence = finding.evidence
-        worker.journal.write(
-            "finding",
-            clause=evidence.clause,
-            realm=realm,
-            operation=evidence.operation,
-            case=case["case"],
-            role=evidence.role,
-            expected=worker.redactor.text(evidence.expected),
-            seen=worker.redactor.text(evidence.seen),
-            confirmed=finding.confirmed,
-            rate=[finding.reproduced, finding.attempts],
-            exchanges=list(evidence.exchanges),
-            check=evidence.check,
-            curl=transcript.curls(exchanges, evidence.exchanges, worker.redactor),
-            command=transcript.command(
-                target=worker.selection.target or worker.target.name,
-                realm=realm,
-                clause=evidence.clause,
-                profile=str(worker.selection.profile),
-                seed=worker.selection.seed,
-                sandbox_arguments=worker.selection.sandbox_arguments,
-            ),
-        )
+def identity(
+    case: str,
+    realm: str = ANY_REALM,
+    *,
+    name: str = "",
+    doc: str = "",
+    clauses: Iterable[str] = (),
+    operations: Iterable[str] = (),
+) -> dict[str, Any]:
+    """What each record of a case says of it."""
+    of_it = {"clauses": list(clauses), "operations": list(operations)}
+    return {"case": case, "name": name or case, "doc": doc, "realm": realm, **of_it}
 
 
 def write_case(
     case: Mapping[str, Any],
     worker: Worker,
-    attempts: list[Attempt],
+    attempts: Sequence[Attempt],
     ending: Ending,
     started: datetime,
-    seconds: float,
     *,
-    set_aside: Sequence[Attempt] = (),
-    deals: bool = False,
+    findings: Iterable[Confirmed] = (),
+    tried: Sequence[Attempt] = (),
 ) -> None:
-    """Write how a case ended, and what it observed.
+    """Write a case that is judged: its findings, what it observed, and how it ended.
 
     Args:
-        case: What tells it from others, as `identity_of` gives it, with the clauses that the ending is about.
-        seconds: What all attempts took together.
-        set_aside: Further attempts, which faults of the environment spoilt.
-        deals: As `Case` says.
+        case: What tells it from others, as `identity` gives it, with the clauses that the ending is about.
+        attempts: Those that it is judged by.
+        tried: With those that faults of the environment spoilt, where there are any.
     """
+    plain, realm, tried = worker.redactor.text, case["realm"], tried or attempts
+    of_case = {"realm": realm, "case": case["case"]}
+    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
+    for finding in findings:
+        worker.journal.write("finding", **of_case, **_finding(finding, realm, worker, exchanges))
     # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
     counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
-    keys = sorted(counted.held.keys() | counted.contradicted.keys())
     for clause, reason in counted.untested.items():
-        worker.journal.write("untested", clause=clause, realm=case["realm"], reason=reason)
-    realm, blocked = case["realm"], ending.blocked
-    for observation in counted.observations:
-        worker.journal.write(
-            "observation",
-            clause=observation.clause,
-            realm=realm,
-            operation=observation.operation,
-            case=case["case"],
-            seen=worker.redactor.value(observation.seen),
-        )
+        worker.journal.write("untested", clause=clause, realm=realm, reason=reason)
+    for seen in counted.observations:
+        what = {"clause": seen.clause, "operation": seen.operation, "seen": worker.redactor.value(seen.seen)}
+        worker.journal.write("observation", **of_case, **what)
+    blocked = ending.blocked
     worker.journal.write(
         "case",
         **case,
         profile=str(worker.selection.profile),
         outcome=str(ending.verdict),
-        reason=worker.redactor.text(ending.reason) if ending.reason else None,
-        blocked_by={
-            "operation": blocked.operation,
-            "realm": realm,
-            "cause": worker.redactor.text(blocked.cause),
-        }
-        if blocked
-        else None,
-        attempts=len(attempts) + len(set_aside),
+        reason=plain(ending.reason) if ending.reason else None,
+        blocked_by=blocked
+        and {"operation": blocked.operation, "realm": realm, "cause": plain(blocked.cause)},
+        attempts=len(tried),
         started=started.isoformat(),
-        seconds=seconds,
-        requests=sum(len(attempt.exchanges) for attempt in (*attempts, *set_aside)),
+        seconds=(datetime.now(UTC) - started).total_seconds(),
+        requests=sum(len(attempt.exchanges) for attempt in tried),
         assertions=[
             {
                 "clause": clause,
                 "operation": operation,
-                "held": counted.held[(clause, operation)],
-                "contradicted": counted.contradicted[(clause, operation)],
+                "held": counted.held[clause, operation],
+                "contradicted": counted.contradicted[clause, operation],
             }
-            for clause, operation in keys
+            for clause, operation in sorted(counted.held.keys() | counted.contradicted.keys())
         ],
-        deals=deals,
     )
+
+
+def _finding(finding: Confirmed, realm: str, worker: Worker, exchanges: list[Any]) -> dict[str, Any]:
+    """A finding with the exchanges that show it and how to see them again."""
+    evidence, selection = finding.evidence, worker.selection
+    return {
+        "clause": evidence.clause,
+        "operation": evidence.operation,
+        "role": evidence.role,
+        "expected": worker.redactor.text(evidence.expected),
+        "seen": worker.redactor.text(evidence.seen),
+        "confirmed": finding.confirmed,
+        "rate": [finding.reproduced, finding.attempts],
+        "exchanges": list(evidence.exchanges),
+        "check": evidence.check,
+        "curl": transcript.curls(exchanges, evidence.exchanges, worker.redactor),
+        "command": transcript.command(
+            target=selection.target or worker.target.name,
+            realm=realm,
+            clause=evidence.clause,
+            profile=str(selection.profile),
+            seed=selection.seed,
+            sandbox_arguments=selection.sandbox_arguments,
+        ),
+    }
+
+
+def write_trouble(worker: Worker, where: str, why: str) -> None:
+    """Write down as an error what went wrong outside the cases."""
+    ending = Ending(Verdict.ERROR, why)
+    write_case(identity(f"[{where}]", name=where), worker, [Attempt(1)], ending, datetime.now(UTC))

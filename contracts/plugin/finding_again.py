@@ -30,26 +30,29 @@ def choose_finding(config: pytest.Config) -> None:
     Raises:
         UsageError: no run in the reports has it, or it is of another realm than the one given.
     """
-    given = config.getoption(FINDING.flag)
+    given, options = config.getoption(FINDING.flag), config.option
     if given is None:
         return
     verdict, finding = _seen_before(Path(config.getoption(REPORTS.flag)), given)
-    options = config.option
     if options.realm and options.realm != [finding.realm]:
         raise UsageError(f"finding {finding.id} is of {finding.realm}; take {REALM.flag} away")
     if finding.realm != ANY_REALM:
         options.realm = [finding.realm]
     if options.target is None:
-        options.target, options.sandbox_arguments = _where(verdict, options.sandbox_arguments)
-        config.stash[_TAKEN_OVER] = [f"{TARGET.flag}={options.target}"]
-        if options.sandbox_arguments:
-            config.stash[_TAKEN_OVER] += [f"{SANDBOX_ARGUMENTS.flag}={options.sandbox_arguments}"]
+        words = where_of(verdict.command)
+        if target_in_words(verdict.target.name, verdict.target.base_url) == EMBEDDED_IN_WORDS:
+            options.target = SANDBOX
+            options.sandbox_arguments = options.sandbox_arguments or words.get(SANDBOX_ARGUMENTS.flag, "")
+        else:
+            # Of variables the address: where they name another service now, that one has nothing to do with it.
+            options.target = words.get(TARGET.flag, verdict.target.base_url)
+        taken = ((TARGET, options.target), (SANDBOX_ARGUMENTS, options.sandbox_arguments))
+        config.stash[_TAKEN_OVER] = [f"{option.flag}={value}" for option, value in taken if value]
     options.profile = options.profile or verdict.profile
     options.seed = verdict.seed if options.seed is None else options.seed
-    cases = [case for case in finding.cases if not case.startswith("[")]
-    if cases:
-        config.args = [f"{cases_directory()}/{case}" for case in cases]
-    else:  # the look before a run saw it, which every run takes
+    cases = [f"{cases_directory()}/{case}" for case in finding.cases if not case.startswith("[")]
+    config.args = cases or config.args
+    if not cases:  # the look before a run saw it, which every run takes
         options.clause = [finding.clause]
 
 
@@ -77,12 +80,3 @@ def _seen_before(reports: Path, given: str) -> tuple[VerdictFile, Finding]:
         if finding.id == matching[0]:
             return verdict, finding
     raise UsageError(f"{folder / FILE_NAME} does not name the finding {matching[0]}")
-
-
-def _where(verdict: VerdictFile, arguments: str) -> tuple[str, str]:
-    """The target of a run as a person names it, and the arguments of its sandbox where it had one of its own."""
-    words = where_of(verdict.command)
-    if target_in_words(verdict.target.name, verdict.target.base_url) == EMBEDDED_IN_WORDS:
-        return SANDBOX, arguments or words.get(SANDBOX_ARGUMENTS.flag, "")
-    # Of variables the address: where they name another service now, that one has nothing to do with the finding.
-    return words.get(TARGET.flag, verdict.target.base_url), arguments

@@ -19,7 +19,6 @@ from contracts.settings.target import AttachmentSettings, RealmSettings, Target
 #: A clause in a realm: what a run gives one verdict on.
 Cell = tuple[str, str]
 _REALM: Final = re.compile(r"\b(abs|bch|chm|ort)-dev\b")
-_MINUTE: Final = 60
 _ACCOUNTS: Final = {
     "restricted": "an account that can sign in, and may neither create nor update",
     "nau": "an account that holds the NAU role",
@@ -38,14 +37,9 @@ class PlannedCase:
     """A case that a run takes up.
 
     Attributes:
-        case: Its id.
-        clauses: Those it is about.
-        requests: About how many it sends.
-        dealt: About how many it deals out among its realms in the run besides.
-        records: Permanent records that it creates.
-        files: Temporary files that it uses up.
+        requests, dealt: About how many it sends, and how many it deals out among its realms in the run besides.
+        records, files: Permanent records that it creates, and temporary files that it uses up.
         deals: What it tries is dealt out among its realms in the run.
-        of_faults: Those of its clauses of which it says nothing where it sends no generated fault.
         needs: Settings and accounts without which it sends nothing, as the catalogue names them.
     """
 
@@ -57,26 +51,22 @@ class PlannedCase:
     records: int = 0
     files: int = 0
     deals: bool = False
-    of_faults: frozenset[str] = frozenset()
     needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Unlock:
-    """One setting that is missing, and what it would add to those listed before it.
+    """One setting that is missing.
 
     Attributes:
         setting: As the settings file names it, such as `realm.<realm>.workflow_schema` or `accounts.nau`.
         realms: Realms that lack it; empty where it is a setting of the whole target.
-        meaning: What the setting is, in words.
-        clauses: Those of the cells.
-        cells: Clauses by realm that a run would judge in addition; none where it adds to what the one before frees.
+        cells: How many verdicts on must clauses wait for it; some may wait for others as well.
     """
 
     setting: str
     realms: tuple[str, ...]
     meaning: str
-    clauses: tuple[str, ...]
     cells: int
 
 
@@ -104,14 +94,10 @@ class Forecast:
         files: Mapping[str, int] = MappingProxyType({}),
         counts: Callable[[Clause, str], bool] | None = None,
     ) -> None:
-        self._target = target
-        self._catalogue = catalogue
-        self._budget = budget
-        self._unreached = unreached
-        self._unused = files
+        self._target, self._catalogue = target, catalogue
+        self._budget, self._unreached, self._unused = budget, unreached, files
         self._requests: defaultdict[str, float] = defaultdict(float)
-        self._records: Counter[str] = Counter()
-        self._files: Counter[str] = Counter()
+        self._records, self._files = Counter[str](), Counter[str]()
         for realm, number in arranged:
             self._records[realm] += number
         cases = list(cases)
@@ -120,16 +106,15 @@ class Forecast:
         for case in cases:
             lacking = frozenset(need for need in case.needs if target.missing(need, case.realm))
             for clause in map(catalogue.clause, case.clauses):
-                counted = counts is None or counts(clause, case.realm)
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
-                if counted and of_it and not (lacking and clause.id in case.of_faults):
+                if of_it and (counts is None or counts(clause, case.realm)):
                     of_cells[clause.id, case.realm].append((case, lacking))
             if not lacking:
                 self._requests[case.realm] += case.requests + case.dealt / realms[without_realm(case.case)]
                 self._records[case.realm] += case.records
                 self._files[case.realm] += case.files
         #: What each cell that the run takes up lacks.
-        self._lacking = {
+        self.lacking = {
             cell: _lacking(catalogue.clause(cell[0]), [lacking for _, lacking in found])
             for cell, found in of_cells.items()
         }
@@ -144,7 +129,7 @@ class Forecast:
     def minutes(self) -> float | None:
         """How long these take at the target's pace at least; None without a limit."""
         rate = self._target.pace.requests_per_second
-        return None if rate is None or math.isinf(rate) else self.requests / rate / _MINUTE
+        return None if rate is None or math.isinf(rate) else self.requests / rate / 60
 
     @property
     def permanent_records(self) -> int:
@@ -154,58 +139,48 @@ class Forecast:
     @property
     def musts(self) -> set[str]:
         """The must clauses that the run takes up."""
-        taken_up = {name for name, _ in self._lacking} | {*UNIVERSAL}
+        taken_up = {name for name, _ in self.lacking} | {*UNIVERSAL}
         return {clause.id for clause in self._catalogue.must if clause.id in taken_up}
 
     @property
     def wanting(self) -> set[str]:
         """The must clauses that stay untested for want of a setting, counted as at the end of the run."""
         return wanting_settings(
-            (self._catalogue.clause(name), self._reason((name, realm))) for name, realm in self._lacking
+            (self._catalogue.clause(cell[0]), self._reason(cell)) for cell in self.lacking
         )
 
     def _reason(self, cell: Cell) -> str | None:
-        missing = (self._target.missing(need, cell[1]) for need in sorted(self._lacking[cell]))
-        return next(missing, None)
+        return next((self._target.missing(need, cell[1]) for need in sorted(self.lacking[cell])), None)
 
     @property
     def files(self) -> str:
         """The realms whose temporary files the run uses up; empty where it needs none."""
-        return ", ".join(
-            f"{realm} needs {need}, has {self._unused[realm]} left" for realm, need in self._needs()
-        )
-
-    def _needs(self) -> Iterator[tuple[str, int]]:
-        """How many temporary files the run needs, in each realm whose settings name some."""
-        return ((realm, need) for realm, need in self._files.items() if need and realm in self._unused)
+        needs = ((realm, need) for realm, need in self._files.items() if need and realm in self._unused)
+        return ", ".join(f"{realm} needs {need}, has {self._unused[realm]} left" for realm, need in needs)
 
     @property
     def dealt(self) -> list[str]:
         """The must clauses that are judged in a part of their realms: their cases deal out what they try."""
-        realms = Counter(name for name, _ in self._lacking)
+        realms = Counter(name for name, _ in self.lacking)
         dealt = dict.fromkeys(name for (name, _), deals in self._dealt.items() if deals)
         return [name for name in dealt if realms[name] > 1 and name in self.musts]
 
-    def unlocks(self) -> Iterator[Unlock]:
-        """List the settings that must clauses lack, those that add most first, each with what it adds to the others."""
-        musts = self.musts
-        lacking = {cell: names for cell, names in self._lacking.items() if names and cell[0] in musts}
-        waiting = {
-            need: [cell for cell, names in lacking.items() if need in names]
-            for need in frozenset[str]().union(*lacking.values())
-        }
-        for bundle, freed in _steps(lacking):
-            first, *others = sorted(bundle, key=lambda need: (-len(waiting[need]), need))
-            yield _unlock(first, _realms_of(waiting[first]), freed)
-            yield from (_unlock(need, _realms_of(waiting[need]), []) for need in others)
+    def unlocks(self) -> list[Unlock]:
+        """The settings that must clauses lack, those that most verdicts wait for first."""
+        waiting: defaultdict[str, list[str]] = defaultdict(list)
+        for (name, realm), needs in self.lacking.items():
+            for need in needs if name in self.musts else ():
+                waiting[need].append(realm)
+        ordered = sorted(waiting.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        return [_unlock(need, realms) for need, realms in ordered]
 
     @property
     def summary(self) -> str:
         """One line, for the beginning of a run."""
-        parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
         stays = many(self.permanent_records, "permanent record")
+        parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
         parts += [f"at most {stays}" if self.permanent_records else "no permanent record"]
-        short = any(need > self._unused[realm] for realm, need in self._needs())
+        short = any(need > self._unused.get(realm, need) for realm, need in self._files.items())
         parts += [f"temporary files run out ({self.files})"] if short else []
         wanting = many(len(self.wanting), "must clause")
         parts += [f"{wanting} untested for want of a setting (--plan names them)"] if self.wanting else []
@@ -229,10 +204,8 @@ class Forecast:
         yield "Nothing was sent."
 
     def _pace(self) -> str:
-        if self.minutes is None:
-            return ""
         rate = self._target.pace.requests_per_second
-        return f", {self.minutes:.1f} minutes at {rate:g} a second"
+        return "" if self.minutes is None else f", {self.minutes:.1f} minutes at {rate:g} a second"
 
     def _stays(self) -> str:
         if not self.permanent_records:
@@ -250,8 +223,8 @@ class Forecast:
         A clause lacks a setting where a realm does; otherwise it is untested where no realm is reached.
         """
         reasons: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        wanting, judged = self.wanting, {name for name, _ in self._lacking}
-        for name, realm in self._lacking:
+        wanting, judged = self.wanting, {name for name, _ in self.lacking}
+        for name, realm in self.lacking:
             reason = self._reason((name, realm))
             if reason and name in wanting:
                 reasons[reason.replace(f"realm.{realm}.", "realm.<realm>.")][name] = None
@@ -269,41 +242,17 @@ def _lacking(clause: Clause, of_cases: list[frozenset[str]]) -> frozenset[str]:
     sends anything.
     """
     needed = {name for lacking in of_cases for name in lacking if name in clause.needs}
-    fewest = min(of_cases, key=lambda lacking: (len(lacking), sorted(lacking)))
-    return fewest | needed
+    return min(of_cases, key=lambda lacking: (len(lacking), sorted(lacking))) | needed
 
 
-def _steps(lacking: Mapping[Cell, frozenset[str]]) -> list[tuple[frozenset[str], list[Cell]]]:
-    """Needs in order of the cells that they free, with these; those stand together that free more together."""
-    steps: list[tuple[frozenset[str], list[Cell]]] = []
-    while lacking:
-        bundles = Counter(lacking.values())
-
-        def worth(bundle: frozenset[str], bundles: Counter[frozenset[str]] = bundles) -> float:
-            return sum(count for names, count in bundles.items() if names <= bundle) / len(bundle)
-
-        best = min(bundles, key=lambda bundle: (-worth(bundle), sorted(bundle)))
-        step = best, [cell for cell, names in lacking.items() if names <= best]
-        lacking = {cell: names - best for cell, names in lacking.items() if not names <= best}
-        while steps and len(step[1]) > len(steps[-1][1]):
-            before = steps.pop()
-            step = before[0] | step[0], before[1] + step[1]
-        steps.append(step)
-    return steps
-
-
-def _realms_of(cells: Iterable[Cell]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(realm for _, realm in cells))
-
-
-def _unlock(need: str, realms: tuple[str, ...], freed: list[Cell]) -> Unlock:
+def _unlock(need: str, realms: list[str]) -> Unlock:
     """Name a need of the catalogue as the settings file does."""
     group, _, key = need.partition(".")
-    clauses = tuple(dict.fromkeys(name for name, _ in freed))
     if group == "account":
-        return Unlock(f"accounts.{key}", (), _ACCOUNTS.get(key, ""), clauses, len(freed))
-    fields = (AttachmentSettings if group == "attachments" else RealmSettings).__dataclass_fields__
+        return Unlock(f"accounts.{key}", (), _ACCOUNTS.get(key, ""), len(realms))
+    attachments = group == "attachments"
+    fields = (AttachmentSettings if attachments else RealmSettings).__dataclass_fields__
     meaning = str(fields[key].metadata["meaning"])
-    if group == "attachments":
-        return Unlock(need, (), meaning, clauses, len(freed))
-    return Unlock(f"realm.<realm>.{key}", realms, meaning, clauses, len(freed))
+    if attachments:
+        return Unlock(need, (), meaning, len(realms))
+    return Unlock(f"realm.<realm>.{key}", tuple(dict.fromkeys(realms)), meaning, len(realms))

@@ -30,8 +30,6 @@ from contracts.session.ledger import read_entries, removable, residue
 
 #: Two signals this close together, in seconds, count as one: a terminal and a job runner may both send one.
 _SAME_SIGNAL_SECONDS: Final = 0.3
-#: How long workers may take to end when a run is stopped at once.
-_KILLED_AFTER_SECONDS: Final = 0.1
 
 
 @contextmanager
@@ -64,15 +62,8 @@ def leave_to_controller() -> None:
     signal.signal(signal.SIGINT, ctrl_c)  # xdist's own worker takes it from now on
 
 
-#: The controllers of the workers, as xdist makes them.
-NODES = pytest.StashKey[list[Any]]()
-
-
 class Stopping:
     """Takes Ctrl-C, and what a job that is cancelled or a terminal that is closed sends, for one run.
-
-    Args:
-        config: pytest's; the terminal of the run is its.
 
     Attributes:
         plan: The run, once it is made.
@@ -145,11 +136,9 @@ class Stopping:
             capture.resume()
 
     def _stop_at_once(self) -> None:
-        """End the workers and this process; nothing is cleaned, and the ledgers say what that leaves."""
+        """End this process, as its workers notice; it cleans nothing, and the ledgers say what that leaves."""
         if self.plan is None:
             raise KeyboardInterrupt  # nothing was sent yet
-        for node in self._config.stash.get(NODES, [])[:1]:
-            node.nodemanager.group.terminate(_KILLED_AFTER_SECONDS)
         self._say("\n".join(what_is_left(self.plan)))
         shutil.rmtree(self.plan.private, ignore_errors=True)
         os._exit(ExitCode.INTERRUPTED)
@@ -170,8 +159,6 @@ def what_is_left(plan: Plan) -> Iterator[str]:
 
 #: Libraries below the door that quote what came over the wire when it makes no sense to them.
 _LOGGERS: Final = ("urllib3.connection", "urllib3.connectionpool", "urllib3.response", "urllib3.util.retry")
-
-
 #: How pytest begins each line about what broke it.
 _INTERNAL: Final = "INTERNALERROR> "
 _LONGEST_BREAKDOWN: Final = 300
@@ -180,12 +167,7 @@ PYTEST_BROKE = pytest.StashKey[str]()
 
 
 class SecretContainment(logging.Filter):
-    """Blanks secrets out of pytest's own breakdowns and out of the logs of the libraries below.
-
-    Args:
-        config: pytest's; its stash records internal errors.
-        redactor: Knows the secrets of this process, those that come later too.
-    """
+    """Blanks secrets out of pytest's own breakdowns and out of the logs of the libraries below."""
 
     def __init__(self, config: pytest.Config, redactor: Redactor) -> None:
         super().__init__()

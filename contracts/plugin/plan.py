@@ -1,7 +1,4 @@
-"""The plan of a run: what its options select, and what workers are told.
-
-It declares the options to pytest, and the hooks for programs that embed runs.
-"""
+"""What a run judges, by its options, and its plan, which workers are told."""
 
 from __future__ import annotations
 
@@ -10,19 +7,17 @@ import secrets
 import shlex
 import tempfile
 from argparse import ArgumentError
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final
 
 import pytest
-from _pytest.mark.expression import Expression
 
-from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.errors import RegistryContractsError, SuiteError, UsageError, breakdown, suggestion
-from contracts.evidence.record import Verdict
+from contracts.evidence.run_comparison import Comparison
 from contracts.evidence.run_folder import LATEST, new_folder
 from contracts.evidence.terms import Terms, load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
@@ -30,7 +25,7 @@ from contracts.interface.description import load_description
 from contracts.interface.location import cases_directory
 from contracts.interface.profiles import Profile
 from contracts.plugin.finding_again import choose_finding
-from contracts.plugin.forecast import Forecast
+from contracts.plugin.hooks import Sandbox
 from contracts.plugin.run_options import KEEP, RUN_OPTIONS, SEED, WAIT
 from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
@@ -45,15 +40,31 @@ from contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
 REQUEST_BUDGETS: Final[Mapping[Profile, int]] = MappingProxyType(
     {Profile.SMOKE: 1_000, Profile.GATE: 10_000, Profile.NIGHTLY: 40_000, Profile.FULL: 60_000}
 )
+#: The seed of profiles that must do the same thing twice.
+FIXED_SEED: Final = 1
+#: The true limit of the interface document, which the sandbox enforces in the profile `full`.
+ONE_GIGABYTE: Final = 1024**3
+#: A small limit makes the clause cheap to judge on the embedded sandbox.
+SMALL_LIMIT: Final = 6 * 1024**2
+#: The name of allure-pytest, which `-p no:` turns off.
+ALLURE: Final = "allure_pytest"
+#: Options with which pytest shows something and runs nothing, by their names in a configuration.
+LISTING_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "collectonly": ("--collect-only", "--co"),
+        "help": ("--help", "-h"),
+        "version": ("--version", "-V"),
+        "showfixtures": ("--fixtures", "--funcargs"),
+        "show_fixtures_per_test": ("--fixtures-per-test",),
+        "markers": ("--markers",),
+        "cacheshow": ("--cache-show",),
+    }
+)
 
 
 def request_budget(target: Target, profile: Profile) -> int:
     """The requests that a run may send: what the settings say, or else what the profile allows."""
     return target.pace.request_budget or REQUEST_BUDGETS[profile]
-
-
-#: The seed of profiles that must do the same thing twice.
-FIXED_SEED = 1
 
 
 @dataclass(frozen=True)
@@ -89,6 +100,13 @@ class Selection:
         ]
 
 
+SELECTION = pytest.StashKey[Selection]()
+#: The target that the settings name; None for the embedded sandbox.
+TARGET = pytest.StashKey[Target | None]()
+#: What the run is compared with.
+COMPARISON = pytest.StashKey[Comparison]()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options of a contract run."""
     group = parser.getgroup("contract", "registry contracts")
@@ -102,54 +120,44 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the mark and read the options into a selection; what cannot be used is one clear line."""
-    config.addinivalue_line("markers", "contract: a case of the contract suite; use contracts.cases.contract")
-    config.addinivalue_line(
-        "markers", "smoke: a contract case of the profile smoke; use contracts.cases.marks.smoke"
-    )
+    """Register the marks and read the options into a selection; what cannot be used is one clear line."""
+    for mark, words in (("contract", "a case of the contract suite"), ("smoke", "one of the profile smoke")):
+        config.addinivalue_line("markers", f"{mark}: {words}; use contracts.cases.marks.{mark}")
     try:
         if not __debug__:
             raise UsageError(
                 "Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE"
             )
-        _check_places(config)
-        _check_counts(config)
-        _check_expressions(config)
+        _check_words(config)
         choose_finding(config)
-        selection = read_selection(config)
+        selection = _read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
-        _check_realms(selection.realms, target)
-        selection = _limited_to_terms(config, selection, target)
-        if config.getoption("--first"):
-            config.option.maxfail = 1
-        if config.getoption("--plan") and getattr(config.option, "numprocesses", None):
-            raise UsageError("--plan needs no workers; take -n away")
+        for realm in selection.realms:
+            refuse_production_realm(realm)
+        _checked("realm", selection.realms, target.realms if target else DEVELOPMENT_REALMS)
+        config.stash[SELECTION] = selection = _limited_to_terms(config, selection, target)
+        config.stash[TARGET] = target
+        config.stash[COMPARISON] = Comparison.of_options(
+            target.name if target else SANDBOX,
+            selection.reports,
+            *map(config.getoption, ("--drift", "--baseline", "--history")),
+        )
         if selection.sandbox_arguments and target is not None:
             raise UsageError("--sandbox-arguments is for the embedded sandbox; take it or the target away")
-        if config.getoption("--plan") and selection.sandbox_arguments:
-            # Nothing else would read them where nothing is sent.
-            EmbeddedSandbox(arguments=selection.sandbox_arguments).__enter__().stop()
+        if config.getoption("--plan"):
+            _check_plan(config, selection)
     except RegistryContractsError as error:
         raise pytest.UsageError(complaint(error)) from None
-    config.stash[SELECTION] = selection
-    config.stash[TARGET] = target
+    if config.getoption("--first"):
+        config.option.maxfail = 1
 
 
-#: The name of allure-pytest, which `-p no:` turns off.
-ALLURE: Final = "allure_pytest"
-
-#: Options with which pytest shows something and runs nothing, by their names in a configuration.
-LISTING_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "collectonly": ("--collect-only", "--co"),
-        "help": ("--help", "-h"),
-        "version": ("--version", "-V"),
-        "showfixtures": ("--fixtures", "--funcargs"),
-        "show_fixtures_per_test": ("--fixtures-per-test",),
-        "markers": ("--markers",),
-        "cacheshow": ("--cache-show",),
-    }
-)
+def _check_plan(config: pytest.Config, selection: Selection) -> None:
+    if getattr(config.option, "numprocesses", None):
+        raise UsageError("--plan needs no workers; take -n away")
+    if selection.sandbox_arguments:
+        # Nothing else would read them where nothing is sent.
+        EmbeddedSandbox(arguments=selection.sandbox_arguments).__enter__().stop()
 
 
 def is_contract_run(config: pytest.Config) -> bool:
@@ -161,8 +169,16 @@ def is_contract_run(config: pytest.Config) -> bool:
     return any(path.is_relative_to(cases) or cases.is_relative_to(path) for path in paths)
 
 
-def _check_places(config: pytest.Config) -> None:
-    """Insist that the files and folders of cases are there, before anything is begun or written."""
+def _check_words(config: pytest.Config) -> None:
+    """Insist that what pytest would refuse later can be used, before anything is begun or written."""
+    for option in (KEEP, WAIT, SEED):
+        given = config.getoption(option.flag)
+        if given is not None and int(given) < 0:
+            raise UsageError(f"{option.flag} must be 0 or more, not {given}")
+    # -k and -m are read where items are chosen: here of none.
+    marks = config.pluginmanager.get_plugin("mark")
+    if marks is not None:
+        marks.pytest_collection_modifyitems(items=[], config=config)
     if config.getoption("pyargs", default=False) or hasattr(config, "workerinput"):
         return
     for argument in config.args:
@@ -173,37 +189,7 @@ def _check_places(config: pytest.Config) -> None:
             )
 
 
-def _check_counts(config: pytest.Config) -> None:
-    """Insist that no count is negative: of run folders to keep, that would be none, the run's own included."""
-    for option in (KEEP, WAIT, SEED):
-        given = config.getoption(option.flag)
-        if given is not None and int(given) < 0:
-            raise UsageError(f"{option.flag} must be 0 or more, not {given}")
-
-
-def _check_expressions(config: pytest.Config) -> None:
-    """Insist that what chooses cases can be read, before anything is begun or written."""
-    for flag, option in (("-k", "keyword"), ("-m", "markexpr")):
-        text = config.getoption(option, default="") or ""
-        try:
-            Expression.compile(text)
-        except SyntaxError as error:
-            raise UsageError(
-                f"{flag} '{text}' cannot be read at column {error.offset}: {error.msg}"
-            ) from None
-
-
-SELECTION = pytest.StashKey[Selection]()
-#: The target that the settings name; None for the embedded sandbox.
-TARGET = pytest.StashKey[Target | None]()
-
-
-def read_selection(config: pytest.Config) -> Selection:
-    """Read the selection from the options.
-
-    Raises:
-        UsageError: an unknown profile, clause or operation.
-    """
+def _read_selection(config: pytest.Config) -> Selection:
     option = config.getoption
     catalogue, description = load_catalogue(), load_description()
     profile = Profile(_checked("profile", [option("--profile") or Profile.GATE], list(Profile))[0])
@@ -223,12 +209,9 @@ def read_selection(config: pytest.Config) -> Selection:
 
 def _seed(config: pytest.Config, profile: Profile) -> int:
     """The seed of the options, the controller's under xdist, or one that fits the profile."""
-    workerinput = getattr(config, "workerinput", None)
-    if workerinput and "contract_seed" in workerinput:
-        return int(workerinput["contract_seed"])
-    seed = config.getoption("--seed")
-    if seed is not None:
-        return int(seed)
+    given = getattr(config, "workerinput", {}).get("contract_seed", config.getoption("--seed"))
+    if given is not None:
+        return int(given)
     return FIXED_SEED if Profile.GATE.includes(profile) else secrets.randbelow(2**32)
 
 
@@ -238,12 +221,6 @@ def _checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str
         if name not in known:
             raise UsageError(f"unknown {what} '{name}'; {suggestion(name, known)}")
     return tuple(names)
-
-
-def _check_realms(realms: tuple[str, ...], target: Target | None) -> None:
-    for realm in realms:
-        refuse_production_realm(realm)
-    _checked("realm", realms, target.realms if target else DEVELOPMENT_REALMS)
 
 
 def _limited_to_terms(config: pytest.Config, selection: Selection, target: Target | None) -> Selection:
@@ -262,78 +239,6 @@ def _limited_to_terms(config: pytest.Config, selection: Selection, target: Targe
             "name a realm that is in both"
         )
     return replace(selection, terms=terms, realms=realms)
-
-
-class Sandbox(Protocol):
-    """A sandbox that serves one run."""
-
-    @property
-    def base_url(self) -> str:
-        """Where it answers."""
-
-    @property
-    def size_limit(self) -> int:
-        """Largest upload it takes, in bytes; what the run was to ask for may be more than it can wait for."""
-
-    def ask_to_end(self) -> None:
-        """Tell it that nothing more is sent, and do not wait for its end."""
-
-    def stop(self) -> None:
-        """End it; a second call does nothing."""
-
-
-class ContractHooks:
-    """Specifications; registered with pytest's plugin manager."""
-
-    @pytest.hookspec(firstresult=True)
-    def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox | None:
-        """Start the sandbox of this run in another way than as a process of its own.
-
-        Args:
-            size_limit: Largest upload it is to take, in bytes.
-            arguments: More options for it, as `--sandbox-arguments` gives them.
-
-        Returns:
-            A sandbox that answers already, or None to leave it to others.
-        """
-
-    @pytest.hookspec(firstresult=True)
-    def pytest_contract_target(self, target: Target) -> Target | None:
-        """Name the settings of a sandbox that needs others than the embedded one; None leaves them as they are.
-
-        Args:
-            target: The settings that the run has so far.
-        """
-
-    @pytest.hookspec(firstresult=True)
-    def pytest_contract_formats(self) -> Sequence[str] | None:
-        """Name the report formats this run writes (`contracts.reports.writers.WRITERS`); None for all of them."""
-
-    @pytest.hookspec
-    def pytest_contract_forecasts(self, forecasts: Mapping[Profile, Forecast]) -> None:
-        """A plan was made and nothing is sent; called with what a run of each profile would cost."""
-
-    @pytest.hookspec
-    def pytest_contract_case(
-        self,
-        item: pytest.Item,
-        verdict: Verdict,
-        reports: Sequence[pytest.TestReport],
-        findings: Sequence[Confirmed],
-        attempts: Sequence[Attempt],
-    ) -> None:
-        """A case has been judged, its findings are confirmed or dismissed; called before its reports go out."""
-
-
-def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Declare the hooks."""
-    pluginmanager.add_hookspecs(ContractHooks)
-
-
-#: The true limit of the interface document, which the sandbox enforces in the profile `full`.
-ONE_GIGABYTE = 1024**3
-#: A small limit makes the clause cheap to judge on the embedded sandbox.
-SMALL_LIMIT = 6 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -372,9 +277,8 @@ def make_plan(
         UsageError: the reports folder cannot be written, or the sandbox is not installed.
         SuiteError: the sandbox does not start.
     """
-    token = new_run_token()
-    now = datetime.now(UTC)
-    name = settings.name if settings else "sandbox"
+    token, now = new_run_token(), datetime.now(UTC)
+    name = settings.name if settings else SANDBOX
     folder = new_folder(selection.reports, f"{name}-{token}", "write reports to", at=now)
     limit = ONE_GIGABYTE if selection.profile is Profile.FULL else SMALL_LIMIT
     try:

@@ -16,14 +16,14 @@ from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
 from contracts.cases.rights import WRITERS, Rights, first_writes
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW
-from contracts.checks.outcomes import Attempt, Confirmed, confirm, contradicted
+from contracts.checks.outcomes import Attempt, confirm, contradicted
 from contracts.errors import EnvironmentFault
 from contracts.evidence.record import Verdict
 from contracts.evidence.terms import Consumer
 from contracts.exchanges.exchange import Exchange, Response, read_timestamp
 from contracts.exchanges.readers import page_words
 from contracts.plugin.attempts import Ending
-from contracts.plugin.case_records import write_case, write_findings
+from contracts.plugin.case_records import identity, write_case
 from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
 from contracts.session.authentication import NO_TOKEN
@@ -50,8 +50,6 @@ READING: Final = "listDrafts"
 TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
 _UNAUTHENTICATED: Final = 401
 _FORBIDDEN: Final = 403
-#: Many servers take no longer header.
-_LONG_TOKEN: Final = 8000
 _SHORT_LIFE_SECONDS: Final = 120.0
 #: The most that one step sends: a token seen refused twice, a realm seen refused twice, a first write of an account.
 _TOKEN_COSTS, _CAPITALS_COST, _WRITE_COSTS = 4, 2, 4
@@ -89,26 +87,25 @@ class Diagnosis:
     stops: bool = False
 
 
-class Probe:
-    """Requests of the author that show one thing in one realm, twice where it contradicts a clause.
+#: What keeps a clause, what was seen, and the exchanges that show it; the last one is what a finding shows.
+Contrast = tuple[Any, ...]
 
-    Args:
-        name: What is looked at, for the report.
-    """
+
+class Probe:
+    """Requests of the author that show one thing in one realm, twice where it contradicts a clause."""
 
     def __init__(self, session: Session, realm: str, name: str, clause: str, operation: str) -> None:
         self._session = session
-        self._clause, self._operation = clause, operation
         self._attempts = [Attempt(1), Attempt(2)]
         self._started = datetime.now(UTC)
-        self._case: Mapping[str, Any] = {
-            "case": f"[preflight in {realm}: {name}]",
-            "name": f"{name} is known as the interface document writes it",
-            "doc": "A name that the interface document shows is understood by the service.",
-            "realm": realm,
-            "clauses": [clause],
-            "operations": [operation],
-        }
+        self._case: Mapping[str, Any] = identity(
+            f"[preflight in {realm}: {name}]",
+            realm,
+            name=f"{name} is known as the interface document writes it",
+            doc="A name that the interface document shows is understood by the service.",
+            clauses=[clause],
+            operations=[operation],
+        )
 
     def send(self, attempt: int, **parts: Any) -> Exchange:
         """Send the operation as the author.
@@ -116,10 +113,10 @@ class Probe:
         Raises:
             EnvironmentFault: it was not answered.
         """
-        of = self._attempts[attempt - 1]
-        case, realm = self._case["case"], self._case["realm"]
-        actor = Actor(self._session, AUTHOR, realm, case, attempt=of.number, exchanges=of.exchanges)
-        exchange = actor.send(self._operation, **parts)
+        of, case = self._attempts[attempt - 1], self._case
+        name, realm = case["case"], case["realm"]
+        actor = Actor(self._session, AUTHOR, realm, name, attempt=of.number, exchanges=of.exchanges)
+        exchange = actor.send(case["operations"][0], **parts)
         if exchange.fault:
             raise EnvironmentFault(exchange.fault)
         return exchange
@@ -129,26 +126,24 @@ class Probe:
         headers = {"Realm": realm} if realm else {}
         return self.send(attempt, query={"$top": "1"}, headers=headers, **parts)
 
-    def note(self, attempt: int, expected: str, seen: str, *exchanges: Exchange) -> None:
-        """Note what contradicts the clause."""
-        shown = tuple(exchange.id for exchange in exchanges)
-        result = contradicted(self._clause, self._operation, expected, seen, shown, AUTHOR)
-        self._attempts[attempt - 1].note(result)
-
-    @property
-    def finding(self) -> Confirmed:
-        """What both attempts amount to."""
-        (finding,) = confirm(self._attempts)
-        return finding
+    def twice(self, look: Callable[[int], Contrast | None]) -> bool:
+        """Whether the clause is contradicted in each of two attempts; each is noted."""
+        clause, operation = self._case["clauses"][0], self._case["operations"][0]
+        for attempt in self._attempts:
+            contrast = look(attempt.number)
+            if contrast is None:
+                return False
+            expected, seen, *exchanges = contrast
+            shown = tuple(exchange.id for exchange in exchanges)
+            attempt.note(contradicted(clause, operation, expected, seen, shown, AUTHOR))
+        return True
 
     def write_down(self, worker: Worker) -> None:
         """Write the finding down as that of a case."""
-        finding = self.finding
-        write_findings(self._case, worker, self._attempts, [finding])
+        (finding,) = confirm(self._attempts)
         why = f"expected {finding.evidence.expected}; seen: {finding.evidence.seen}"
         ending = Ending(Verdict.FAIL if finding.confirmed else Verdict.INCONCLUSIVE, why)
-        seconds = (datetime.now(UTC) - self._started).total_seconds()
-        write_case(self._case, worker, self._attempts, ending, self._started, seconds)
+        write_case(self._case, worker, self._attempts, ending, self._started, findings=[finding])
 
 
 @dataclass
@@ -280,36 +275,33 @@ class Look:
 
     def _confirmed(self, probe: Probe, realm: str, exchange: Exchange, capitals: bool) -> bool:
         """Whether a realm is refused once more."""
-        for attempt, answered in ((1, exchange), (2, probe.list(2))):
-            if answered.answer.refusal:
-                quoted = answered.answer.quote()
-                hint = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {quoted}"
-                probe.note(attempt, "the realm is accepted", hint if capitals else quoted, answered)
+
+        def refused(attempt: int) -> Contrast | None:
+            answered = exchange if attempt == 1 else probe.list(attempt)
+            quoted = answered.answer.quote()
+            hint = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {quoted}"
+            seen = "the realm is accepted", hint if capitals else quoted, answered
+            return seen if answered.answer.refusal else None
+
         self.contradicted.append(probe)
-        return probe.finding.confirmed
+        return probe.twice(refused)
 
     def _token_refused(self, realm: str) -> str:
-        """How a token just issued is refused for itself, in words, seen twice.
-
-        As one that never was, or for its length, where a short one that never was is refused in another way.
-        """
+        """How a token just issued is refused as one that never was, in words, seen twice."""
         probe = Probe(self.session, realm, BEARER, TOKEN_CLAUSE, READING)
-        length = len(self.session.tokens.token(AUTHOR, as_it_is=True).value)
-        for attempt in (1, 2):
+        refusals: list[str] = []
+
+        def refused(attempt: int) -> Contrast | None:
             issued, made_up = probe.list(attempt), probe.list(attempt, token=NO_TOKEN)
+            refusals.append(issued.answer.quote())
+            seen = f"a token just issued is refused as one that never was: {refusals[-1]}; {SCHEME_ADVICE}"
             unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
-            too_long = length > _LONG_TOKEN and issued.answer.refusal and issued.status != made_up.status
-            if not (unknown or too_long):
-                return ""
-            how = "as one that never was" if unknown else f"for its {length:,} characters"
-            seen = f"a token just issued is refused {how}: {issued.answer.quote()}"
-            seen += f"; {SCHEME_ADVICE}" if unknown else ""
-            expected = "the token is known" if unknown else "the token is taken"
-            probe.note(attempt, expected, seen, made_up, issued)  # the last one is what a finding shows
+            return ("the token is known", seen, made_up, issued) if unknown else None
+
+        if not probe.twice(refused):
+            return ""
         self.contradicted.append(probe)
-        if too_long:
-            return f"refuses its own tokens, of {length:,} characters: {issued.answer.quote()}"
-        return f"knows none of its own tokens: {issued.answer.quote()}; {SCHEME_ADVICE}"
+        return f"knows none of its own tokens: {refusals[-1]}; {SCHEME_ADVICE}"
 
     # By writing.
 
@@ -385,14 +377,6 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
         One sentence on what makes judging impossible; None otherwise. An answer that breaks the contract of signing
         in is no obstacle: its own cases find it.
     """
-    selection = worker.selection
-    look = Look(
-        worker,
-        selection.realms or worker.target.realms,
-        worker.rights,
-        writes=True,
-        consumer=selection.terms.consumer,
-    )
     if worker.target.is_sandbox:
         # An embedded sandbox that answers may be one with a fault, which its cases are there to find.
         author = worker.tokens.token(AUTHOR)
@@ -401,6 +385,8 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
         for role in worker.target.accounts:
             worker.tokens.token(role)
         return None
+    realms, consumer = worker.selection.realms or worker.target.realms, worker.selection.terms.consumer
+    look = Look(worker, realms, worker.rights, writes=True, consumer=consumer)
     stopping = [each for each in look.diagnoses(wait_seconds) if each.stops]
     for probe in look.contradicted:
         probe.write_down(worker)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -14,10 +13,9 @@ from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.operations import in_realms
 from contracts.plugin.attempts import VERDICT_PROPERTY
-from contracts.plugin.controller import is_worker
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.plan import SELECTION, TARGET
-from contracts.plugin.session_finish import COMPLAINTS, PLAN, TROUBLE, VERDICT
+from contracts.plugin.run import RUN, Run
 from contracts.reports.build_server import annotate
 from contracts.reports.cards import lines_of
 from contracts.safe_text import cut, many, one_line, plain_line
@@ -33,39 +31,23 @@ _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     ConsumerScope.DEVIATION: ("deviation", "d", "yellow"),
     ConsumerScope.OUTSIDE: ("outside", "x", "cyan"),
 }
-#: Of a finding's words; all of them stand in the report.
+#: Of a finding's words, and of the reason why something was not judged; all of them stand in the report.
 _LONGEST_LINE: Final = 2000
-#: Of the reason why something was not judged.
 _LONGEST: Final = 300
-#: Must clauses that could not be judged are named up to this number.
-_UNJUDGED_AT_MOST: Final = 20
-#: Clauses that a run was asked for by name, and that are told one by one.
-_CLAUSES_AT_MOST: Final = 20
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    """Keep the paths of files back: the cases of one file stand apart where some are in `smoke`, which runs first."""
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None and PLAN in session.config.stash and session.config.get_verbosity() <= 0:
-        reporter.showfspath = False
+#: Clauses that could not be judged, and those that a run was asked for by name, are told one by one up to this number.
+_AT_MOST: Final = 20
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Target, profile and seed, so that any output can be reproduced."""
-    if is_worker(config) or not (PLAN in config.stash or config.getoption("--plan")):
+    if RUN not in config.stash and not config.getoption("--plan"):
         return None
     selection, target = config.stash[SELECTION], config.stash[TARGET]
-    name = target.in_words if target else "the embedded sandbox"
+    name, terms = target.in_words if target else "the embedded sandbox", selection.terms
     parts = [f"contract: {name}, profile {selection.profile}, seed {selection.seed}"]
-    terms = selection.terms
     parts += [f"consumer {terms.consumer.file}"] if terms.consumer else []
-    parts += (
-        [f"{many(len(terms.deviations), 'deviation')} in {terms.deviations_file}"]
-        if terms.deviations_file
-        else []
-    )
-    return ", ".join(parts)
+    deviations = f"{many(len(terms.deviations), 'deviation')} in {terms.deviations_file}"
+    return ", ".join([*parts, *([deviations] if terms.deviations_file else [])])
 
 
 def pytest_report_teststatus(
@@ -88,37 +70,33 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, obj
     Said even where pytest itself broke: it leaves its own summary out then.
     """
     result = yield
+    run = session.config.stash.get(RUN, None)
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    stash = session.config.stash
-    if reporter is not None and not is_worker(session.config) and (TROUBLE in stash or VERDICT in stash):
+    if reporter is not None and run is not None:
         reporter.section("contract")
-        if TROUBLE in stash:
-            _tell(reporter, session.config, f"error: {stash[TROUBLE]} (exit code {int(ExitCode.ERROR)})")
+        if run.trouble is None and run.verdict is not None:
+            _tell_verdict(reporter, run, run.verdict)
         else:
-            _tell_verdict(reporter, session.config, stash[VERDICT])
+            _tell(reporter, run.config, f"error: {run.trouble} (exit code {int(ExitCode.ERROR)})")
     return result
 
 
-def _tell_verdict(reporter: pytest.TerminalReporter, config: pytest.Config, verdict: RunVerdict) -> None:
-    folder = Path(config.stash[PLAN].folder)
-    for styled in lines_of(verdict, command_of(config), folder):
+def _tell_verdict(reporter: pytest.TerminalReporter, run: Run, verdict: RunVerdict) -> None:
+    for styled in lines_of(verdict, command_of(run.config), run.folder):
         markup = {styled.colour: True} if styled.colour else {}
         reporter.write_line(one_line(styled.text), bold=styled.bold, **markup)
-    for line in _asked_for(verdict, config.stash[SELECTION].clauses):
+    for line in [*_asked_for(verdict, run.worker.selection.clauses), *terms_lines(verdict)]:
         reporter.write_line(one_line(line))
-    for line in terms_lines(verdict):
-        reporter.write_line(line)
-    if verdict.environment_faults and verdict.exit_code is not ExitCode.INCONCLUSIVE:
-        reporter.write_line(f"environment: {plain_line(verdict.environment_faults, _LONGEST_LINE)}")
-    for trouble in config.stash.get(COMPLAINTS, []):
-        reporter.write_line(f"history: {plain_line(trouble, _LONGEST_LINE)}")
-    if verdict.drift.sentence:
-        reporter.write_line(f"drift: {plain_line(verdict.drift.sentence, _LONGEST_LINE)}")
-    report = folder / "index.html"
+    faults = verdict.environment_faults if verdict.exit_code is not ExitCode.INCONCLUSIVE else ""
+    further = [("environment", faults), *(("history", line) for line in run.complaints)]
+    for what, told in [*further, ("drift", verdict.drift.sentence)]:
+        if told:
+            reporter.write_line(f"{what}: {plain_line(told, _LONGEST_LINE)}")
+    report = run.folder / "index.html"
     # A page that could not be written is named in the verdict; what there is besides stands in the folder.
-    reporter.write_line(f"report: {report if report.exists() else folder}")
+    reporter.write_line(f"report: {report if report.exists() else run.folder}")
     annotate(verdict)
-    _tell(reporter, config, verdict.line)
+    _tell(reporter, run.config, verdict.line)
 
 
 def _tell(reporter: pytest.TerminalReporter, config: pytest.Config, line: str) -> None:
@@ -132,10 +110,9 @@ def _tell(reporter: pytest.TerminalReporter, config: pytest.Config, line: str) -
 
 def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
     """How each clause fared that the run was asked for by name, in which realms."""
-    for name in list(dict.fromkeys(clauses))[:_CLAUSES_AT_MOST]:
-        cells = [cell for cell in verdict.cells if cell.clause.id == name]
+    for name in list(dict.fromkeys(clauses))[:_AT_MOST]:
         realms: dict[tuple[str, str], list[str]] = {}
-        for cell in cells:
+        for cell in (cell for cell in verdict.cells if cell.clause.id == name):
             why = cell.reason if cell.verdict in {Verdict.INCONCLUSIVE, Verdict.UNTESTED} else None
             realms.setdefault((str(cell.verdict), cut(why or "", _LONGEST)), []).append(cell.realm)
         outcomes = [
@@ -147,11 +124,10 @@ def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
 def terms_lines(verdict: RunVerdict) -> Iterator[str]:
     """What fails the run, what could not be judged, what is waived, and what is to be seen to besides."""
     yield from (f"change: {outcome.line}" for outcome in verdict.deviations if outcome.fails)
-    inconclusive = verdict.exit_code is ExitCode.INCONCLUSIVE
-    yield from (f"not judged: {cut(group.line, _LONGEST)}" for group in verdict.not_judged if inconclusive)
-    unjudged = verdict.unjudged_lines if inconclusive else []
-    yield from (f"unjudged: {line}" for line in unjudged[:_UNJUDGED_AT_MOST])
-    more = len(unjudged) - _UNJUDGED_AT_MOST
-    yield from ([f"unjudged: {more} more in the report"] if more > 0 else [])
+    if verdict.exit_code is ExitCode.INCONCLUSIVE:
+        yield from (f"not judged: {cut(group.line, _LONGEST)}" for group in verdict.not_judged)
+        yield from (f"unjudged: {line}" for line in verdict.unjudged_lines[:_AT_MOST])
+        more = len(verdict.unjudged_lines) - _AT_MOST
+        yield from ([f"unjudged: {more} more in the report"] if more > 0 else [])
     yield from (f"waived: {outcome.line}" for outcome in verdict.waivers if outcome.needed)
     yield from (f"warning: {note}" for note in verdict.notes)

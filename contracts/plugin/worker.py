@@ -1,10 +1,9 @@
-"""One process's part of a run: its session and journal, what its cases share, and the time and memory it takes."""
+"""One process's part of a run: its session and journal, and what its cases share."""
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -25,45 +24,8 @@ from contracts.session.ledger import Entry
 from contracts.session.session import Session, SessionGroup, namespace_of
 from contracts.settings.target import Target
 
-#: Phases that processes go through side by side: the longest counts. Of the others the sum does.
-_SIDE_BY_SIDE: Final = ("start", "collection")
 #: Drafts deleted side by side at the end of a run for each worker that it had; the pace holds for them as well.
 _DELETIONS: Final = 2
-_STATUS: Final = Path("/proc/self/status")
-_PEAK: Final = "VmHWM:"
-
-
-def peak_memory() -> float | None:
-    """The most memory that this process has had at once, in MiB; None where the system does not say."""
-    try:
-        lines = _STATUS.read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(_PEAK)), None)
-
-
-def put_together(workers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Put together what the processes of a run have measured.
-
-    Args:
-        workers: Of each process `seconds` by phase and `peak_memory` in MiB.
-
-    Returns:
-        `seconds` by phase: of all processes together, or of the slowest where they go through it side by side;
-        and `peak_memory_mb`, in MiB, of the process that took most.
-    """
-    measurements = list(workers)
-    total: dict[str, float] = {}
-    for phase, seconds in (pair for measured in measurements for pair in measured.get("seconds", {}).items()):
-        before = total.get(phase, 0.0)
-        total[phase] = max(before, seconds) if phase in _SIDE_BY_SIDE else before + seconds
-    peaks = [measured["peak_memory"] for measured in measurements if measured.get("peak_memory")]
-    return {
-        "seconds": {phase: round(seconds, 3) for phase, seconds in sorted(total.items())},
-        "peak_memory_mb": round(max(peaks), 1) if peaks else None,
-    }
-
-
 #: Why a run stops before its end: a case cannot be judged any more, a person said so, a worker cannot go on.
 BREAKER: Final = "breaker"
 BY_HAND: Final = "stopped by hand"
@@ -125,8 +87,6 @@ class Worker(Session):
         self.catalogue: Catalogue = load_catalogue()
         self.rights = Rights(self)
         self.cleanup = draft_cleanup(self, beside=accompanied)
-        #: Seconds by phase, of this process.
-        self.spent: dict[str, float] = {}
         self._finished = False
         self._parent = os.getppid()
 
@@ -189,15 +149,16 @@ class Worker(Session):
             ended: Names of the workers that have closed their own books.
 
         Returns:
-            What this process has sent, met and taken; nothing at a second call, which does nothing.
+            What this process has sent and met; nothing at a second call, which does nothing.
         """
         if self._finished:
             return {}
         self._finished = True
-        main = self.name == MAIN
-        workers = self._take_over(ended) if main else 0
+        main, ledgers = self.name == MAIN, sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl"))
+        if main:
+            self._take_over(ledgers, ended)
         # One process sends its requests in one order; where workers did not, their drafts may go as they came.
-        self.cleanup.at_the_end(last=main, at_once=max(1, _DELETIONS * workers))
+        self.cleanup.at_the_end(last=main, at_once=max(1, _DELETIONS * len(ledgers)) if main else 1)
         for entry in self.ledger.removable() if main else ():
             self._write_left("leftover", entry)
         for entry in self.ledger.residue():
@@ -210,23 +171,14 @@ class Worker(Session):
             "requests": self.counts["requests"],
             "retries": self.counts["retries"],
             "faults": dict(self.faults),
-            "seconds": {**self.spent, **self.seconds, "processor": time.process_time()},
-            "peak_memory": peak_memory(),
         }
 
-    def _take_over(self, ended: Collection[str]) -> int:
-        """Take in what workers leave to the controller: the drafts of all, and what the dead could not list.
-
-        Returns:
-            How many workers there were.
-        """
-        ledgers = sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl"))
+    def _take_over(self, ledgers: list[Path], ended: Collection[str]) -> None:
+        """Take in what workers leave to the controller: the drafts of all, and what the dead could not list."""
         self.ledger.take_over(ledgers)
-        for path in ledgers:
-            if path.stem.removeprefix("ledger-") not in ended:
-                for entry in residue_of_dead_workers([path]):
-                    self._write_left("residue", entry)
-        return len(ledgers)
+        dead = [path for path in ledgers if path.stem.removeprefix("ledger-") not in ended]
+        for entry in residue_of_dead_workers(dead):
+            self._write_left("residue", entry)
 
     def _write_left(self, kind: str, entry: Entry) -> None:
         what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"

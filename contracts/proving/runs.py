@@ -22,7 +22,7 @@ from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.profiles import Profile
 from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.collection import clauses_of, is_last, marks, operations_of, realm_of
-from contracts.plugin.plan import Sandbox
+from contracts.plugin.hooks import Sandbox
 from contracts.plugin.worker import WORKER
 from contracts.proving.false_passes import false_passes
 from contracts.proving.processes import ForkedSandbox, output_to, run_suite

@@ -46,7 +46,6 @@ class Breaker:
     Attributes:
         open: Why the breaker is open; None while it is closed.
         unanswered: Exchanges that ended without an answer.
-        waited: Seconds spent on waiting after faults.
     """
 
     def __init__(self, on_break: Callable[[str], None], folder: Path) -> None:
@@ -62,7 +61,6 @@ class Breaker:
         self._lost = 0.0
         self.open: str | None = None
         self.unanswered = 0
-        self.waited = 0.0
 
     def admit(self, operation: str | None) -> None:
         """Let a request of an operation pass.
@@ -90,7 +88,6 @@ class Breaker:
         if seconds <= 0:
             return
         with self._lock:
-            self.waited += seconds
             if not polite:
                 self._row_seconds += seconds
                 self._lost += seconds

@@ -36,7 +36,6 @@ class Pace:
 
     Attributes:
         sent: Requests that were sent, repetitions included.
-        sending, waiting: Seconds spent on sending them, and on waiting for their turn.
     """
 
     def __init__(
@@ -50,17 +49,12 @@ class Pace:
         self._clock_lock = FileLock(folder / "pace.lock")
         self._slots = [FileLock(folder / f"slot-{n}.lock") for n in range(min(concurrency or 0, MOST_SLOTS))]
         self.sent = 0
-        self.sending = self.waiting = 0.0
 
     def send(self, request: Request) -> Exchange:
         """Send a request when its turn has come."""
         self.sent += 1
-        begun = time.perf_counter()
         with self.turn():
-            exchange = self._below.send(request)
-        self.sending += exchange.seconds or 0.0
-        self.waiting += time.perf_counter() - begun - (exchange.seconds or 0.0)
-        return exchange
+            return self._below.send(request)
 
     @contextmanager
     def turn(self) -> Iterator[None]:

@@ -184,15 +184,6 @@ class Session:
         return +Counter({"requests": self._pace.sent, "retries": self._retry.repeated})
 
     @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds spent on sending, on waiting for the pace, and on waiting after faults."""
-        return {
-            "sending": self._pace.sending,
-            "pace": self._pace.waiting,
-            "weather": self._breaker.waited,
-        }
-
-    @property
     def unanswered(self) -> int:
         """How many exchanges have ended without an answer."""
         return self._breaker.unanswered

@@ -19,9 +19,10 @@ from contracts.cases import (
 )
 
 CLAUSES = ("errors-array", "errors-element-shape", "errors-code-known", "errors-status")
+A_CONTACT = ("contact_schema", "contact_organization", "country_terms")
 
 
-@contract(*CLAUSES, operations=["createContact", "updateContact"], requests=2)
+@contract(*CLAUSES, operations=["createContact", "updateContact"], needs=A_CONTACT, requests=2)
 def test_a_faulty_contact_is_answered_with_well_formed_errors(
     contacts: ContactRequests, expect: Expect, observe: Observer, operation: str
 ) -> None:
@@ -50,7 +51,7 @@ def test_a_faulty_contact_is_answered_with_well_formed_errors(
 
 
 @smoke(every_realm=True, requests=2)
-@contract(*CLAUSES[:3], operations=["createContact", "updateContact"], requests=0.7)
+@contract(*CLAUSES[:3], operations=["createContact", "updateContact"], needs=A_CONTACT, requests=0.7)
 def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
     contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:

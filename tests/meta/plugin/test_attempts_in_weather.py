@@ -83,4 +83,4 @@ def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
     (judged,) = made.judged
     assert judged.ending.verdict is Verdict.INCONCLUSIVE
     assert "only where the environment failed" in (judged.ending.reason or "")
-    assert (seen.keys, dict(seen.contradicted), made.set_aside) == (set(), {}, [])
+    assert (seen.keys, dict(seen.contradicted)) == (set(), {})

@@ -104,7 +104,6 @@ COUNTRY = "contact-country-without-identifier"  # the catalogue says that it nee
         ([case(needs=("account.other",))], 0, {"uid-hyphen"}),
         ([case(needs=("account.other",)), case()], 3, set()),  # the clause itself needs none
         ([case(COUNTRY, needs=(NEEDED,)), case(COUNTRY)], 3, {COUNTRY}),
-        ([case(COUNTRY, needs=(NEEDED,), of_faults={COUNTRY})], 0, set()),
     ],
 )
 def test_what_lacks_a_setting_sends_nothing_and_is_counted_as_at_the_end(
@@ -115,18 +114,35 @@ def test_what_lacks_a_setting_sends_nothing_and_is_counted_as_at_the_end(
     assert ("1 must clause untested for want of a setting" in told.summary) is bool(wanting)
 
 
-def test_settings_are_told_with_the_most_useful_first() -> None:
-    both, alone = ("realm.workflow_schema", "realm.workflow_document"), ("account.nau",)
-    planned = forecast(
-        *(case(name, needs=both) for name in ("uid-hyphen", "uid-longest", "uid-underscore")),
-        case("draft-get-content", needs=alone),
-    )
-    assert [(each.setting, each.cells) for each in planned.unlocks()] == [
-        ("realm.<realm>.workflow_document", 3),
-        ("realm.<realm>.workflow_schema", 0),
-        ("accounts.nau", 1),
+def test_settings_are_told_with_those_first_that_most_verdicts_wait_for() -> None:
+    two, alone = ("account.nau", "realm.workflow_schema"), ("realm.workflow_schema",)
+    planned = forecast(case("uid-hyphen", needs=two), case("uid-longest", needs=alone))
+    told = [(each.setting, each.realms, each.cells, bool(each.meaning)) for each in planned.unlocks()]
+    assert told == [
+        ("realm.<realm>.workflow_schema", ("abs-dev",), 2, True),
+        ("accounts.nau", (), 1, True),
     ]
-    assert all(each.meaning for each in planned.unlocks())
+
+
+def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any) -> None:
+    """Of generated faults all that a setting is missing for, and by the same reason."""
+    service = faulty()
+    text = service.target.read_text("utf-8")
+    bare = re.sub(r"\n\[realm\..*", "\n", text, flags=re.DOTALL)
+    service.target.write_text(bare, "utf-8")
+    words = ("-k", "test_single_faults and createContact", "--realm=abs-dev", f"--target={service.target}")
+    foretold = re.search(
+        r"(\d+) must clauses: setting realm.<realm>.contact_schema", run(*words, "--plan").out
+    )
+    ended = run(*words)
+    untested = [
+        clause["id"]
+        for clause in ended.verdict["clauses"]
+        for cell in clause["realms"].values()
+        if cell["reason"] == "setting realm.abs-dev.contact_schema is missing" and clause["level"] == "must"
+    ]
+    assert foretold is not None
+    assert len(untested) == int(foretold[1]) > 10
 
 
 def test_temporary_files_that_run_out_are_told_before() -> None:

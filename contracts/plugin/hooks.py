@@ -1,0 +1,68 @@
+"""The hooks for programs that embed runs; `contracts.plugin` declares them to pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import pytest
+
+from contracts.checks.outcomes import Attempt, Confirmed
+from contracts.evidence.record import Verdict
+from contracts.interface.profiles import Profile
+from contracts.plugin.forecast import Forecast
+from contracts.settings.target import Target
+
+
+class Sandbox(Protocol):
+    """A sandbox that serves one run."""
+
+    @property
+    def base_url(self) -> str:
+        """Where it answers."""
+
+    @property
+    def size_limit(self) -> int:
+        """Largest upload it takes, in bytes; what the run was to ask for may be more than it can wait for."""
+
+    def ask_to_end(self) -> None:
+        """Tell it that nothing more is sent, and do not wait for its end."""
+
+    def stop(self) -> None:
+        """End it; a second call does nothing."""
+
+
+class ContractHooks:
+    """Specifications; registered with pytest's plugin manager."""
+
+    @pytest.hookspec(firstresult=True)
+    def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox | None:
+        """Start the sandbox of this run in another way than as a process of its own; it answers already.
+
+        Args:
+            size_limit: Largest upload it is to take, in bytes.
+            arguments: More options for it, as `--sandbox-arguments` gives them.
+        """
+
+    @pytest.hookspec(firstresult=True)
+    def pytest_contract_target(self, target: Target) -> Target | None:
+        """Name the settings of a sandbox that needs others than the embedded one; None leaves them as they are."""
+
+    @pytest.hookspec(firstresult=True)
+    def pytest_contract_formats(self) -> Sequence[str] | None:
+        """Name the report formats this run writes (`contracts.reports.writers.WRITERS`); None for all of them."""
+
+    @pytest.hookspec
+    def pytest_contract_forecasts(self, forecasts: Mapping[Profile, Forecast]) -> None:
+        """A plan was made and nothing is sent; called with what a run of each profile would cost."""
+
+    @pytest.hookspec
+    def pytest_contract_case(
+        self,
+        item: pytest.Item,
+        verdict: Verdict,
+        reports: Sequence[pytest.TestReport],
+        findings: Sequence[Confirmed],
+        attempts: Sequence[Attempt],
+    ) -> None:
+        """A case has been judged, its findings are confirmed or dismissed; called before its reports go out."""
