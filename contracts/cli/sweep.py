@@ -10,8 +10,8 @@ from typing import Final
 import click
 
 from contracts.cli.options import reports, target
-from contracts.session.draft_cleanup import Sweeper, Swept, find_orphans, sweep_session, tokens_at_work
 from contracts.session.shared_state import abandoned_private_folders, remove_abandoned_private_folders
+from contracts.session.sweep import Sweeper, Swept, find_orphans, sweep_session, tokens_at_work
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
 

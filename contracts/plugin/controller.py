@@ -37,9 +37,9 @@ from contracts.plugin.run_options import KEEP, UNPACKED
 from contracts.plugin.worker import BROKEN, BY_HAND, MAIN, WORKER, Worker, stop, stopped
 from contracts.reports.writers import ALL, pack, unwritten, write_all
 from contracts.safe_text import complaint
-from contracts.session.draft_cleanup import Sweeper
 from contracts.session.ledger import LEDGER_FILE
 from contracts.session.shared_state import remove_abandoned_private_folders
+from contracts.session.sweep import Sweeper
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 #: How long workers may take to end the case they are in and to clean up.

@@ -29,7 +29,8 @@ from contracts.plugin.hooks import Sandbox
 from contracts.plugin.run_options import KEEP, RUN_OPTIONS, SEED, WAIT
 from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
-from contracts.session.shared_state import PRIVATE_PREFIX, private_parent
+from contracts.session.shared_state import PRIVATE_PREFIX
+from contracts.session.way import check_way
 from contracts.settings.embedded_sandbox import EmbeddedSandbox, sandbox_target
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.settings_reader import load_target
@@ -132,6 +133,7 @@ def pytest_configure(config: pytest.Config) -> None:
         choose_finding(config)
         selection = _read_selection(config)
         target = load_target(selection.target, os.environ, Path.cwd())
+        check_way(target or Target(SANDBOX, "http://127.0.0.1"))
         for realm in selection.realms:
             refuse_production_realm(realm)
         _checked("realm", selection.realms, target.realms if target else DEVELOPMENT_REALMS)
@@ -284,7 +286,7 @@ def make_plan(
     try:
         sandbox = start(limit, selection.sandbox_arguments) if settings is None else None
         # The last step, so that nothing that fails leaves it behind.
-        private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX, dir=private_parent())
+        private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
     except UsageError:
         folder.rmdir()
         raise

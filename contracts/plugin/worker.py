@@ -19,8 +19,8 @@ from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session import used_up
 from contracts.session.actor import Actor
-from contracts.session.draft_cleanup import draft_cleanup, residue_of_dead_workers
-from contracts.session.ledger import Entry
+from contracts.session.draft_cleanup import draft_cleanup
+from contracts.session.ledger import Entry, read_entries, residue
 from contracts.session.session import Session, SessionGroup, namespace_of
 from contracts.settings.target import Target
 
@@ -177,7 +177,7 @@ class Worker(Session):
         """Take in what workers leave to the controller: the drafts of all, and what the dead could not list."""
         self.ledger.take_over(ledgers)
         dead = [path for path in ledgers if path.stem.removeprefix("ledger-") not in ended]
-        for entry in residue_of_dead_workers(dead):
+        for entry in residue(read_entries(dead)):
             self._write_left("residue", entry)
 
     def _write_left(self, kind: str, entry: Entry) -> None:

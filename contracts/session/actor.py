@@ -93,7 +93,7 @@ class Actor(OperationCalls):
 
     @property
     def token_that_ended_early(self) -> str:
-        """Which worker's token was refused before its expiration where a fresh one was taken; empty where none was."""
+        """Which token was refused before its expiration where a fresh one was taken; empty where none was."""
         return self._session.authentication.ended_early
 
     def send(  # noqa: PLR0913 - every part of a request can be replaced
@@ -146,7 +146,7 @@ class Actor(OperationCalls):
             writes=not described.safe and operation != SIGN_IN,
             verbatim=address is not None,
             summed=summed,
-            altered=self._altered(headers or {}, pairs, token, realm),
+            altered=self._altered({*map(str.lower, headers or {})}, pairs, token, realm),
             documented=documented,
             # Protected operations get the token; where the document is silent a signed-in client sends it too.
             signed=own and operation != SIGN_IN and self.role != ANONYMOUS,
@@ -159,13 +159,12 @@ class Actor(OperationCalls):
 
     def _altered(
         self,
-        headers: Mapping[str, str | None],
+        changed: set[str],
         query: list[tuple[str, str]],
         token: str | _Default | None,
         realm: str | _Default | None,
     ) -> str:
         """What of a request ought to have it refused, but for its content: credentials or realm."""
-        changed = {name.lower() for name in headers}
         if token is None or self.role == ANONYMOUS:
             return "no credentials"
         if not isinstance(token, _Default) or "authorization" in changed:

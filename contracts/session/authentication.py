@@ -51,6 +51,10 @@ class Authentication:
         self._shared = shared
         self._breaker = breaker
         self._base_url = base_url
+        #: Roles and operations of which a fresh token was refused just as the one before.
+        self._beyond_cure: set[tuple[str, str | None]] = set()
+        #: The last sign-in of a case after which a token was seen to be known still.
+        self._known_since: dict[str, str] = {}
 
     def token(self, role: str) -> str:
         """A role's bearer token.
@@ -75,36 +79,34 @@ class Authentication:
         if request.operation == SIGN_IN and exchange.response is not None and exchange.response.success:
             self._tokens.note_sign_in()
         left = _RENEWALS if request.signed and not request.once else 0
-        while left:
-            outlived = self._outlived(signed, exchange)
-            early = None if outlived else self._early(signed, exchange)
+        while left and exchange.answered and exchange.answer.refusal:
+            outlived = self._outlived(signed, exchange.answer)
+            early = None if outlived else self._early(signed, exchange.answer)
             if not outlived and early is None:
                 break
             signed = self._signed(request)
             exchange = self._below.send(signed)
-            if early is not None and exchange.answered and not _not_known(exchange.response):
+            refused = _not_known(exchange.response)
+            if early is not None and exchange.answered and not refused:
                 self._shared.offer(
                     _ENDED_EARLY, f"{early}, was refused in {request.realm}, and a fresh one taken"
                 )
             left = left - 1 if self.ended_early else 0
-            if _not_known(exchange.response):
-                exchange.notes |= {TOKEN_ENDED: True} if self.ended_early else {}
-                if not left:
-                    self._tokens.beyond_cure.add((request.role, request.operation))
+            if refused and self.ended_early:
+                exchange.notes |= {TOKEN_ENDED: True}
+            if refused and not left:
+                self._beyond_cure.add((request.role, request.operation))
         return exchange
 
     def _signed(self, request: Request) -> Request:
         return request.with_header("Authorization", encoded(f"Bearer {self.token(request.role)}"))
 
-    def _outlived(self, request: Request, exchange: Exchange) -> bool:
+    def _outlived(self, request: Request, answer: Response) -> bool:
         """Whether a refusal may only mean that the role's own token has ended meanwhile; the token is dropped then.
 
         It may have expired, or been ended by a later sign-in, which is not shown, or the service may have forgotten it
         when something disturbed it.
         """
-        answer = exchange.response
-        if not exchange.answered or answer is None or not answer.refusal:
-            return False
         token = self._tokens.token(request.role, as_it_is=True)
         if not _carries(request, token):
             return False
@@ -120,7 +122,7 @@ class Authentication:
         issued = read_timestamp(token.issued)
         return issued is not None and self._breaker.fault_since(issued.timestamp())
 
-    def _early(self, request: Request, exchange: Exchange) -> str | None:
+    def _early(self, request: Request, answer: Response) -> str | None:
         """Which token a refusal for credentials was about that had no reason to end, in words; it is dropped.
 
         An answer about who asks is no answer about what was asked. Where a fresh token changes nothing, the operation
@@ -129,10 +131,8 @@ class Authentication:
         Returns:
             None where a fresh token cures nothing.
         """
-        if not exchange.answered or not _not_known(exchange.response):
-            return None
-        beyond = (request.role, request.operation) in self._tokens.beyond_cure
-        if beyond and not self.ended_early:
+        beyond = (request.role, request.operation) in self._beyond_cure
+        if not _not_known(answer) or (beyond and not self.ended_early):
             return None
         token = self._tokens.token(request.role, as_it_is=True)
         if not _carries(request, token):  # a call beside this one has had it replaced meanwhile
@@ -146,14 +146,15 @@ class Authentication:
 
         The document shows no status for it outside the workflow, so it is tried, once in a run, by a list of drafts.
         """
-        if request.realm not in DOCUMENT_REALMS or self._tokens.seen_known(token.value):
+        last = self._tokens.last_sign_in()
+        if request.realm not in DOCUMENT_REALMS or self._known_since.get(token.value) == last:
             return False
         usual = self._shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(request, NO_TOKEN))
         if status != usual:
             return False
         if self._status_for(request, token.value) == usual:
             return True
-        self._tokens.note_known(token.value)
+        self._known_since[token.value] = last
         return False
 
     def _status_for(self, request: Request, token: str) -> int | None:
@@ -164,13 +165,13 @@ class Authentication:
             listing.id,
             listing.method,
             listing.url(self._base_url),
-            headers,
+            {**headers, "Authorization": encoded(f"Bearer {token}")},
             altered="other credentials",
             case=_LOOKING,
             realm=request.realm,
             role=request.role,
         )
-        return self._below.send(look.with_header("Authorization", encoded(f"Bearer {token}"))).status
+        return self._below.send(look).status
 
 
 def _carries(request: Request, token: Token) -> bool:

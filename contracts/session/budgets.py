@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,15 +14,11 @@ from filelock import FileLock
 
 from contracts.errors import EnvironmentFault
 from contracts.session.namespace import KEPT_PREFIX
-from contracts.session.shared_state import write_whole
+from contracts.session.shared_state import next_number, write_whole
 
 #: Share of the budget that only signing in, cleaning and sweeping may use, and its least number of requests.
 _KEPT_BACK: Final = 20
 _LEAST_KEPT_BACK: Final = 20
-#: A worker takes places in blocks, so that few requests have to look at the shared file.
-_LARGEST_BLOCK: Final = 25
-_FILE: Final = "requests"
-_DIGITS: Final = 20
 
 
 class BudgetSpent(EnvironmentFault):
@@ -41,13 +35,8 @@ class RequestBudget:
 
     def __init__(self, folder: Path, most: int | None) -> None:
         self._most = most
-        kept_back = max(min(_LEAST_KEPT_BACK, (most or 0) // 4), (most or 0) // _KEPT_BACK)
-        self._for_cases = (most or 0) - kept_back
-        self._path = folder / _FILE
-        self._lock = FileLock(folder / "requests.lock")
-        self._block = max(1, min(_LARGEST_BLOCK, (most or 0) // 400))
-        self._left = 0
-        self._threads = threading.Lock()
+        self._kept_back = max(min(_LEAST_KEPT_BACK, (most or 0) // 4), (most or 0) // _KEPT_BACK)
+        self._path = folder / "requests"
 
     def take(self, *, essential: bool = False) -> None:
         """Count one request before it is sent.
@@ -60,15 +49,14 @@ class RequestBudget:
         """
         if self._most is None:
             return
-        if essential:
-            if not self._reserve(1, self._most):
-                raise self._spent(self._most)
-            return
-        with self._threads:
-            self._left = self._left or self._reserve(self._block, self._for_cases)
-            if not self._left:
-                raise self._spent(self._for_cases)
-            self._left -= 1
+        limit = self._most if essential else self._most - self._kept_back
+        # Looked at first: what is refused must not count.
+        sent = self._path.stat().st_size if self._path.exists() else 0
+        if sent >= limit or next_number(self._path) >= limit:
+            kept = "" if essential else f", {limit:,} of them for cases"
+            raise BudgetSpent(
+                f"the request budget of this run is spent: {self._most:,}{kept} (setting pace.request_budget)"
+            )
 
     def affords(self) -> bool:
         """Count a repetition, if there is room for it."""
@@ -78,22 +66,6 @@ class RequestBudget:
             return False
         return True
 
-    def _reserve(self, wanted: int, limit: int) -> int:
-        """Take up to `wanted` places below a limit."""
-        with self._lock, os.fdopen(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600), "r+b", 0) as file:
-            used = int(file.read(_DIGITS) or 0)
-            taken = max(0, min(wanted, limit - used))
-            if taken:
-                # In place and always as long: a reader finds the old number or the new one.
-                os.pwrite(file.fileno(), f"{used + taken:0{_DIGITS}}".encode(), 0)
-        return taken
-
-    def _spent(self, limit: int) -> BudgetSpent:
-        kept = f", {limit:,} of them for cases" if limit != self._most else ""
-        return BudgetSpent(
-            f"the request budget of this run is spent: {self._most:,}{kept} (setting pace.request_budget)"
-        )
-
 
 #: How long a write waits for others under way, which may yet turn out to create nothing.
 _PATIENCE_SECONDS: Final = 5.0
@@ -101,7 +73,7 @@ _POLL_SECONDS: Final = 0.02
 #: Records of one kind of unplanned write that are taken as evidence: a case may see a fault in three requests, and once
 #: more when it is confirmed.
 _EVIDENCE: Final = 6
-#: Places of the planned records that unplanned ones may take before no more of an operation's are sent.
+#: Places of the planned records that unplanned writes of further kinds may take.
 _BORROWED: Final = 3
 
 
@@ -115,7 +87,6 @@ class PermanentWrite:
 
     Attributes:
         record: Tells its record from others.
-        operation: `operationId`.
         case: On whose behalf it is sent.
         kind: What of the request may have to be refused, as `credentials`; requests of one kind show one fault.
         advisory: Nothing that its case may find is about a must.
@@ -132,6 +103,18 @@ class PermanentWrite:
     def label(self) -> str:
         """Tells its kind from others."""
         return f"{self.operation} {self.kind or self.case}"
+
+
+@dataclass
+class _Places:
+    """The places taken in a realm: records there, each with the label of an unplanned write, and writes under way."""
+
+    there: dict[str, str]
+    under_way: Counter[str]
+
+    def made_again(self, record: str) -> bool:
+        """Whether the service has made a further record when this name was sent again."""
+        return any(known.startswith(f"{record} again ") for known in self.there)
 
 
 class ResidueBudget:
@@ -172,6 +155,10 @@ class ResidueBudget:
         """Take the write of a record for a planned one, whatever case it is arranged for."""
         self._foreseen.add(record)
 
+    def unplanned(self, realm: str) -> int:
+        """How many records of a realm the plan of the run leaves over."""
+        return max(0, self._most - self._planned[realm])
+
     def reserve(self, write: PermanentWrite) -> None:
         """Take a place for a record before it is written.
 
@@ -179,8 +166,8 @@ class ResidueBudget:
             ResidueSpent: there is none left, or none for a write like this.
         """
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not self._needs_no_place(write) and not self._take(write):
-            if self.created(write.realm) >= self._most or time.monotonic() > deadline:
+        while not self._take(write):
+            if len(self._read(write.realm).there) >= self._most or time.monotonic() > deadline:
                 raise ResidueSpent(
                     f"the run has created the {self._most} permanent records it may create in {write.realm} "
                     "(setting pace.permanent_records)"
@@ -195,26 +182,14 @@ class ResidueBudget:
             renamed: The service may have given its record another name: where there is one of the name that was
                 sent, it is one more.
         """
-        if not renamed and self._needs_no_place(write):
-            return
         with self._locked(write.realm):
-            there, under_way = self._read(write.realm)
-            exists = write.record in there or self._exists(write.record)
+            places = self._read(write.realm)
+            exists = write.record in places.there or self._exists(write.record)
             if kept and (renamed or not exists):
-                name = _again(write.record, len(there)) if exists else write.record
-                there[name] = "" if self._is_planned(write) else write.label
-            self._write(write.realm, there, under_way - Counter([write.record]))
-
-    def created(self, realm: str) -> int:
-        """How many permanent records the run has created in a realm, or may have created."""
-        return len(self._read(realm)[0])
-
-    def unplanned(self, realm: str) -> int:
-        """How many records of a realm the plan of the run leaves over."""
-        return max(0, self._most - self._planned[realm])
-
-    def _needs_no_place(self, write: PermanentWrite) -> bool:
-        return self._exists(write.record) and not _made_again(write.record, self._read(write.realm)[0])
+                name = f"{write.record} again {len(places.there)}" if exists else write.record
+                places.there[name] = "" if self._is_planned(write) else write.label
+            places.under_way -= Counter([write.record])
+            self._write(write.realm, places)
 
     def _is_planned(self, write: PermanentWrite) -> bool:
         planned = self._plan is None or (write.case in self._plan and not write.advisory)
@@ -222,14 +197,18 @@ class ResidueBudget:
 
     def _take(self, write: PermanentWrite) -> bool:
         with self._locked(write.realm):
-            there, under_way = self._read(write.realm)
-            again = _made_again(write.record, there)
-            if again or write.record not in there:
+            places = self._read(write.realm)
+            again = places.made_again(write.record)
+            if self._exists(write.record) and not again:
+                return True
+            if again or write.record not in places.there:
                 if not self._is_planned(write):
-                    self._refuse_more(write, [label for label in there.values() if label])
-                if len(there.keys() | under_way.keys() | {write.record}) + again > self._most:
+                    self._refuse_more(write, [label for label in places.there.values() if label])
+                taken = places.there.keys() | places.under_way.keys() | {write.record}
+                if len(taken) + again > self._most:
                     return False
-            self._write(write.realm, there, under_way + Counter([write.record]))
+            places.under_way[write.record] += 1
+            self._write(write.realm, places)
             return True
 
     def _refuse_more(self, write: PermanentWrite, unplanned: list[str]) -> None:
@@ -239,15 +218,11 @@ class ResidueBudget:
         want of one would cost the run its verdict. But where every place is planned, one such record is let through.
         """
         room = self.unplanned(write.realm)
-        most = max(1, room) if write.advisory else max(_EVIDENCE, room)
         same = unplanned.count(write.label)
         of_operation = sum(label.startswith(f"{write.operation} ") for label in unplanned)
-        borrowed = len(unplanned) - most
-        if (
-            same >= (_EVIDENCE if borrowed < 0 else 1)
-            or (write.advisory and borrowed >= 0)
-            or (of_operation and borrowed >= _BORROWED)
-        ):
+        most = max(1, room) if write.advisory else max(_EVIDENCE, room) + _BORROWED * (not same)
+        full = len(unplanned) >= most and (write.advisory or bool(of_operation))
+        if full or same >= _EVIDENCE:
             raise ResidueSpent(
                 f"{write.operation} has created {of_operation} permanent records in {write.realm} by requests that no "
                 "plan foresaw, which is evidence enough; the other places are kept for cases that need them "
@@ -257,23 +232,11 @@ class ResidueBudget:
     def _locked(self, realm: str) -> FileLock:
         return FileLock(self._folder / f"residue-{realm}.lock")
 
-    def _read(self, realm: str) -> tuple[dict[str, str], Counter[str]]:
-        """Records that are there, each with the label of an unplanned write; and those under way, with their number."""
+    def _read(self, realm: str) -> _Places:
         path = self._folder / f"residue-{realm}.json"
-        if not path.exists():
-            return {}, Counter()
-        there, under_way = json.loads(path.read_text(encoding="utf-8"))
-        return there, Counter(under_way)
+        there, under_way = json.loads(path.read_text("utf-8")) if path.exists() else ({}, {})
+        return _Places(there, Counter(under_way))
 
-    def _write(self, realm: str, there: Mapping[str, str], under_way: Counter[str]) -> None:
-        content = json.dumps([there, under_way]).encode()
+    def _write(self, realm: str, places: _Places) -> None:
+        content = json.dumps([places.there, places.under_way]).encode()
         write_whole(self._folder / f"residue-{realm}.json", content)
-
-
-def _again(record: str, number: int) -> str:
-    """The name of a further record that was made when a name that had been used was sent again."""
-    return f"{record} again {number}"
-
-
-def _made_again(record: str, there: Iterable[str]) -> bool:
-    return any(known.startswith(_again(record, 0)[:-1]) for known in there)

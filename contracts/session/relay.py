@@ -18,13 +18,12 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 import aiohttp
-import certifi
 from multidict import CIMultiDict
-from requests.utils import get_environ_proxies
 from yarl import URL
 
 from contracts.errors import EnvironmentFault
 from contracts.session.transport import LONGEST_CONNECT_SECONDS
+from contracts.session.way import check_way, way_to
 from contracts.settings.guard import refuse_request
 from contracts.settings.target import Target
 
@@ -78,15 +77,16 @@ class Relay:
     """Connections to one target; use it as an asynchronous context manager."""
 
     def __init__(self, target: Target) -> None:
+        check_way(target)
         self._target = target
         self._client: aiohttp.ClientSession | None = None
-        proxies = get_environ_proxies(target.base_url)
-        self._proxy = proxies.get(urlsplit(target.base_url).scheme) or proxies.get("all")
+        self._way = way_to(target.base_url, target.tls)
+        self._proxy = self._way.proxy(target.base_url)
 
     async def __aenter__(self) -> Self:
         """Open the client; nothing is sent yet."""
         self._client = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=self._tls(), keepalive_timeout=_IDLE_SECONDS),
+            connector=aiohttp.TCPConnector(limit=0, ssl=self._way.tls(), keepalive_timeout=_IDLE_SECONDS),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             trust_env=False,
@@ -116,7 +116,7 @@ class Relay:
         secure = parts.scheme == "https"
         port = parts.port or (443 if secure else 80)
         try:
-            opening = asyncio.open_connection(parts.hostname, port, ssl=self._tls() if secure else None)
+            opening = asyncio.open_connection(parts.hostname, port, ssl=self._way.tls() if secure else None)
             _, writer = await asyncio.wait_for(opening, LONGEST_CONNECT_SECONDS)
         except (OSError, TimeoutError) as error:
             why = "no connection within the time limit" if isinstance(error, TimeoutError) else _words(error)
@@ -173,10 +173,6 @@ class Relay:
             raise RelayFault("no connection within the time limit") from error
         except (UnicodeEncodeError, ValueError) as error:
             raise RelayFault(f"the request cannot be sent on: {error}") from error
-
-    def _tls(self) -> ssl.SSLContext:
-        bundle = self._target.tls.ca_bundle
-        return ssl.create_default_context(cafile=str(bundle) if bundle else certifi.where())
 
 
 def end_to_end(headers: Iterable[tuple[str, str]]) -> Pairs:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from urllib.parse import unquote, urlsplit
 
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
@@ -34,6 +32,7 @@ from contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedSt
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.session.used_up import UsedUp
+from contracts.session.way import check_way, proxy_passwords
 from contracts.settings.target import AUTHOR, Target
 
 #: The case on whose behalf the session signs in.
@@ -71,6 +70,9 @@ class Session:
         events: Takes each exchange and fault, redacted; by default nothing is recorded.
         dry_run: Requests are prepared, guarded and recorded, and not sent; tokens are stand-ins.
 
+    Raises:
+        UsageError: the variables or settings of proxy and TLS cannot be used.
+
     Attributes:
         private: Private folder of the session, or of its group.
         redactor: Knows the passwords, and every token once it is issued.
@@ -92,6 +94,7 @@ class Session:
         events: Events | None = None,
         dry_run: bool = False,
     ) -> None:
+        check_way(target)
         self.target = target
         self.name = name
         self.description: Description = load_description()
@@ -296,17 +299,3 @@ def wait_for_start(target: Target, seconds: float) -> bool:
 def secrets_of(target: Target) -> set[str]:
     """The passwords of a target's accounts and of the proxy on the way to it."""
     return {account.password.reveal() for account in target.accounts.values()} | proxy_passwords()
-
-
-def proxy_passwords(environ: Mapping[str, str] = os.environ) -> set[str]:
-    """Passwords of proxies in the usual variables, which are secrets like any other."""
-    addresses = [value for name, value in environ.items() if name.lower().endswith("_proxy")]
-    passwords = {_password(address) for address in addresses}
-    return {form for password in passwords if password for form in (password, unquote(password))}
-
-
-def _password(address: str) -> str | None:
-    try:
-        return urlsplit(address if "://" in address else f"//{address}").password
-    except ValueError:
-        return None

@@ -18,9 +18,11 @@ from typing import Any, Final, TypeVar, cast
 
 from filelock import FileLock, Timeout
 
+PRIVATE_PREFIX: Final = "registry-contracts-"
+_OWNER_ONLY: Final = 0o077
 #: A process that looks holds the lock for a moment; one that starts waits for it, at most this long.
-_LONGEST_WAIT_SECONDS = 10.0
-_RENAMES_WHAT_IS_OPEN = os.name == "posix"
+_LONGEST_WAIT_SECONDS: Final = 10.0
+_RENAMES_WHAT_IS_OPEN: Final = os.name == "posix"
 
 
 class ProcessLock:
@@ -34,7 +36,6 @@ class ProcessLock:
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"alive-{name}.lock"
         begun = folder / f"begun-{name}.lock" if _RENAMES_WHAT_IS_OPEN else self._path
-        # Singletons would tie two runs in one process together.
         self._lock = FileLock(begun, mode=0o600)
         self._lock.acquire(timeout=_LONGEST_WAIT_SECONDS)
         # Under its name only once it is held: a process that looked in between would take this one for dead.
@@ -63,7 +64,7 @@ def _held(path: Path) -> bool:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, in one piece: whatever happens, others see all of it or nothing new.
+    """Write a file that only its owner can read, in one piece: others see all of it or nothing new.
 
     Args:
         path: No two processes may write it at the same time.
@@ -74,46 +75,35 @@ def write_whole(path: Path, content: bytes) -> None:
     fresh.replace(path)
 
 
-PRIVATE_PREFIX: Final = "registry-contracts-"
-_OWNER_ONLY: Final = 0o077
+def next_number(path: Path) -> int:
+    """Count one more in a file that several processes count in, and return how many there were before.
+
+    A byte is appended for each: the operating system puts them one behind the other without a lock.
+    """
+    with path.open("ab", buffering=0) as file:
+        file.write(b".")
+        return file.tell() - 1
 
 
-#: Files there are in memory: what workers share is written for many a request, and credentials never reach a disk.
-_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there
-_MEMORY_NEEDED: Final = 64 * 1024 * 1024
-
-
-def private_parent() -> Path:
-    """Where private folders are made: in memory, unless a variable such as TMPDIR or a lack of room says otherwise."""
-    if not any(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")):
-        with suppress(OSError, AttributeError):  # there is none; or this system has no such question
-            room = os.statvfs(_IN_MEMORY)
-            if room.f_bavail * room.f_frsize >= _MEMORY_NEEDED and os.access(_IN_MEMORY, os.W_OK | os.X_OK):
-                return _IN_MEMORY
-    return Path(tempfile.gettempdir())
-
-
-def abandoned_private_folders(*parents: Path) -> Iterator[Path]:
+def abandoned_private_folders(parent: Path | None = None) -> Iterator[Path]:
     """Private folders of this account in which no process is at work any more.
 
     Args:
-        parents: Where they are; by default wherever they may have been made.
+        parent: Where they are; by default where they are made.
     """
-    folders = dict.fromkeys(parents or (private_parent(), Path(tempfile.gettempdir())))
-    for path in sorted(path for folder in folders for path in folder.glob(f"{PRIVATE_PREFIX}*")):
+    for path in sorted((parent or Path(tempfile.gettempdir())).glob(f"{PRIVATE_PREFIX}*")):
         # A folder without a lock is one that a run has made this very moment, or nothing of ours.
         with suppress(FileNotFoundError):
             if _is_ours(path) and any(path.glob("alive-*.lock")) and not process_alive(path):
                 yield path
 
 
-def remove_abandoned_private_folders(*parents: Path) -> int:
-    """Remove the private folders of dead runs, and return how many there were; `parents` as above."""
-    count = 0
-    for path in list(abandoned_private_folders(*parents)):
+def remove_abandoned_private_folders(parent: Path | None = None) -> int:
+    """Remove the private folders of dead runs, and return how many there were."""
+    folders = list(abandoned_private_folders(parent))
+    for path in folders:
         shutil.rmtree(path, ignore_errors=True)
-        count += not path.exists()
-    return count
+    return sum(not path.exists() for path in folders)
 
 
 def _is_ours(path: Path) -> bool:
@@ -126,10 +116,9 @@ T = TypeVar("T")
 
 
 class SharedState:
-    """One session's view of what the sessions of a run share.
+    """One session's view of what the sessions of a run share, in their private folder (0700).
 
-    Args:
-        private: The private folder (0700) of the session or its group.
+    Values can be pickled, and names are the same in every worker.
     """
 
     def __init__(self, private: Path) -> None:
@@ -142,45 +131,24 @@ class SharedState:
 
         What raises is not kept: the next one who asks tries again. Something that `make` itself asks for is locked
         under its own name, so no two of them may need each other.
-
-        Args:
-            name: The same in every worker.
-            make: Gives something that can be pickled.
         """
         if name not in self._known:
-            path = self._path(name)
-            with FileLock(f"{path}.lock"):
-                if not path.exists():
-                    self._known[name] = made = make()
-                    write_whole(path, pickle.dumps(made))
-                    return made
-                self._known[name] = _read(path)
+            self._known[name] = self._kept(name, make)
         return cast(T, self._known[name])
 
     def offer(self, name: str, value: object) -> None:
-        """Put something where other cases find it, unless something lies there.
-
-        Args:
-            value: Can be pickled.
-        """
-        path = self._path(name)
-        with FileLock(f"{path}.lock"):
-            if not path.exists():
-                write_whole(path, pickle.dumps(value))
+        """Put something where other cases find it, unless something lies there."""
+        self._kept(name, lambda: value)
 
     def offered(self, name: str) -> Any:
         """What lies under a name; None for nothing."""
-        path = self._path(name)
-        with FileLock(f"{path}.lock"):
-            return _read(path) if path.exists() else None
+        with suppress(FileNotFoundError):
+            return _read(self._path(name))
+        return None
 
     def take(self, counter: str) -> int:
         """The next number of a counter, from 0."""
-        path = self._path(f"counter {counter}")
-        with FileLock(f"{path}.lock"):
-            number = int(path.read_text()) if path.exists() else 0
-            write_whole(path, str(number + 1).encode())
-        return number
+        return next_number(self._path(f"counter {counter}"))
 
     def mark(self, name: str) -> None:
         """Leave a mark that every worker sees from now on."""
@@ -189,6 +157,15 @@ class SharedState:
     def marked(self, name: str) -> bool:
         """Whether some worker has left this mark."""
         return self._path(f"mark {name}").exists()
+
+    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
+        path = self._path(name)
+        with FileLock(f"{path}.lock"):
+            if path.exists():
+                return _read(path)
+            made = make()
+            write_whole(path, pickle.dumps(made))
+            return made
 
     def _path(self, name: str) -> Path:
         return self._folder / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -76,20 +76,11 @@ class TokenStore:
         learn: Called with every token, so that it is blanked out of what is written.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        issue: Callable[[str], Token],
-        learn: Callable[[str], None],
-    ) -> None:
+    def __init__(self, folder: Path, issue: Callable[[str], Token], learn: Callable[[str], None]) -> None:
         self._folder = folder
         self._issue = issue
         self._learn = learn
         self._tokens: dict[str, Token] = {}
-        #: Roles and operations of which a fresh token was refused just as the one before.
-        self.beyond_cure: set[tuple[str, str | None]] = set()
-        #: When a case had last signed in, as each token was seen to be known still.
-        self._known_since: dict[str, str] = {}
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
         """The role's token, issued on first use by whichever worker comes first.
@@ -100,7 +91,7 @@ class TokenStore:
         token = self._tokens.get(role)
         if token is not None and (as_it_is or not token.ending):
             return token
-        path = self._folder / f"token-{role}.json"
+        path = self._path(role)
         with FileLock(f"{path}.lock"):
             token = _read(path)
             if token is None or token.ending:
@@ -113,7 +104,7 @@ class TokenStore:
     def forget(self, role: str, refused: str) -> None:
         """Drop a token that no longer works, unless another worker has renewed it already."""
         self._tokens.pop(role, None)
-        path = self._folder / f"token-{role}.json"
+        path = self._path(role)
         with FileLock(f"{path}.lock"):
             stored = _read(path)
             if stored is not None and stored.value == refused:
@@ -123,26 +114,19 @@ class TokenStore:
         """Remember that a case has signed in by itself: some services end an account's earlier tokens then."""
         (self._folder / _SIGNED_IN).write_text(datetime.now(UTC).isoformat(), encoding="utf-8")
 
-    def note_known(self, value: str) -> None:
-        """Remember that an earlier token is valid still after later sign-ins."""
-        self._known_since[value] = self._last_sign_in()
-
-    def seen_known(self, value: str) -> bool:
-        """Whether a token was seen to be known, and no case has signed in since."""
-        return self._known_since.get(value) == self._last_sign_in()
-
-    def _last_sign_in(self) -> str:
+    def last_sign_in(self) -> str:
+        """When a case has last signed in by itself; empty for never."""
         mark = self._folder / _SIGNED_IN
         return mark.read_text(encoding="utf-8") if mark.exists() else ""
 
     def displaced(self, role: str, value: str) -> bool:
         """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it."""
-        stored = _read(self._folder / f"token-{role}.json")
-        if stored is None or stored.value != value:
-            return True
-        latest = read_timestamp(self._last_sign_in())
-        issued = read_timestamp(stored.issued)
-        return latest is not None and issued is not None and latest > issued
+        stored = _read(self._path(role))
+        # Both are ISO 8601 by this machine's clock, in UTC.
+        return stored is None or stored.value != value or self.last_sign_in() > stored.issued
+
+    def _path(self, role: str) -> Path:
+        return self._folder / f"token-{role}.json"
 
 
 def _read(path: Path) -> Token | None:
@@ -172,19 +156,14 @@ def token_of(answer: Response) -> Token:
         return Token(refusal=f"status {answer.status}, a token that no header can hold", status=answer.status)
     expires = record.get("expiration")
     now = datetime.now(UTC)
+    ahead = seconds_ahead(answer, now) or 0.0
     return Token(
         value=value,
         expires=expires if isinstance(expires, str) else "",
         issued=now.isoformat(),
         status=answer.status,
-        ahead=_ahead(answer, now),
+        ahead=ahead if abs(ahead) > CLOCKS_AGREE_SECONDS else 0.0,
     )
-
-
-def _ahead(answer: Response, now: datetime) -> float:
-    """Seconds by which the service's clock is ahead of ours; small differences are none."""
-    ahead = seconds_ahead(answer, now)
-    return ahead if ahead is not None and abs(ahead) > CLOCKS_AGREE_SECONDS else 0.0
 
 
 def seconds_ahead(answer: Response, now: datetime) -> float | None:

@@ -14,6 +14,7 @@ import io
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from functools import lru_cache
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
@@ -21,7 +22,6 @@ from urllib.parse import urljoin, urlsplit
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
-from requests.utils import get_environ_proxies
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
@@ -29,6 +29,7 @@ from contracts.errors import SuiteError
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.json_bodies import MOST_VALUES, holds_masses
 from contracts.session.layers import Request, begun
+from contracts.session.way import way_to
 from contracts.settings.target import Target
 
 
@@ -215,14 +216,14 @@ class Transport:
         #: What no other host gets when a redirect is followed.
         self._private_headers = tuple(filter(None, (*_CREDENTIALS, target.names.realm_header)))
         self.http = requests.Session()
-        # Netrc entries would replace the Authorization header of a case, and cookies would couple cases.
+        # Entries of ~/.netrc would replace the Authorization header of a case, and cookies would couple cases. What
+        # else the environment says stands in the way to each address.
         self.http.trust_env = False
         self.http.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         self.http.headers.clear()
         self.http.headers["User-Agent"] = "registry-contracts"
         self.http.headers["Accept-Encoding"] = "gzip, deflate"
-        self.http.proxies = dict(get_environ_proxies(target.base_url))
-        self._verify = str(target.tls.ca_bundle) if target.tls.ca_bundle else True
+        self._way_to = lru_cache(maxsize=32)(lambda origin: way_to(origin, target.tls))
         adapter = TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
         self.http.mount("http://", adapter)
         self.http.mount("https://", adapter)
@@ -274,13 +275,16 @@ class Transport:
         self, request: requests.PreparedRequest, deadline: float, hops: int, timeout: float, *, summed: bool
     ) -> Response:
         try:
+            parts = urlsplit(request.url or "")
+            way = self._way_to(f"{parts.scheme}://{parts.netloc}")
             # Past the session's own `send`, which reads cookies and redirects of whatever kind.
             response = self.http.get_adapter(request.url or "").send(
                 request,
                 stream=True,
                 timeout=(min(timeout, LONGEST_CONNECT_SECONDS), timeout),
-                verify=self._verify,
-                proxies=self.http.proxies,
+                verify=way.verify,
+                cert=way.cert,
+                proxies=dict(way.proxies),
             )
             with response:
                 # Looked at first: reading to the end gives the connection back.

@@ -246,6 +246,8 @@ class TlsSettings:
     """How the target's certificate is checked; it always is."""
 
     ca_bundle: Path | None = setting(Kind.FILE, "PEM file of authorities to trust instead of the usual ones")
+    client_certificate: Path | None = setting(Kind.FILE, "PEM file of the certificate that the suite shows")
+    client_key: Path | None = setting(Kind.FILE, "PEM file of its key, where that is a file of its own")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from contracts.manual.check import CheckFile
 from contracts.proving.trials import Result
 from contracts.reports.finding_files import FindingFile
 from contracts.reports.verdict_json import VerdictFile
-from contracts.session.draft_cleanup import SweptFile
 from contracts.session.ledger import Entry as LedgerEntry
 
 FOLDER = Path(__file__).parents[2] / "contracts" / "reports" / "schemas"
@@ -57,7 +56,6 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     ),
     "past": lambda: schema_of("past.json: what earlier runs on the target said, as this run knew it", Past),
     "run": lambda: schema_of("run.json: the run as a whole, as its controller knows it", RunFacts),
-    "swept": lambda: schema_of("What a sweep did about one killed run", SweptFile),
     "trial": lambda: schema_of("One line of trials.jsonl: one trial of a proof", Result),
     "verdict": lambda: schema_of("The verdict of a run of the contract suite", VerdictFile),
 }

@@ -22,7 +22,6 @@ SCHEMAS = {
     "ledger.jsonl": "ledger",
     "journal-*.jsonl": "journal",
     "findings/*.json": "finding",
-    "swept.json": "swept",
 }
 #: Files in formats of other tools.
 FOREIGN = ("traffic.har", "junit.xml", "allure/*")

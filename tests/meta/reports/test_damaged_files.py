@@ -24,14 +24,12 @@ from contracts.interface.description import load_description
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.reports import verdict_json
 from contracts.session import ledger
-from contracts.session.draft_cleanup import earlier_runs
 from contracts.settings.settings_reader import load_target
 from tests.meta.declared_values import altered, fitting
 
 VARIABLES = {"REGISTRY_EMAIL": "a@b.test", "REGISTRY_PASSWORD": "not-a-password"}
 MOMENT = "2026-01-01T00:00:00+00:00"
 LEDGER = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
-SWEPT = {"at": MOMENT, "removed": [], "residue": []}
 DEVIATION = {"clause": "draft-get-content", "realms": ["abs-dev"], "reason": "known", "owner": "someone"}
 SETTINGS = {
     "base_url": "http://127.0.0.1:9",
@@ -99,11 +97,6 @@ FILES = [
         (ledger.Entry,),
         LEDGER | {"at": MOMENT},
         lines=True,
-    ),
-    File(
-        "swept.json",
-        lambda path: list(earlier_runs(path.parent.parent, "http://x")),
-        sample=SWEPT | {"left": [LEDGER]},
     ),
     File("baseline.yaml", baseline.read),
     File("traffic.har", _check),

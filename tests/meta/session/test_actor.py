@@ -12,7 +12,6 @@ import pytest
 from contracts.checks.outcomes import Blocked, usable
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.actor import Actor
-from contracts.session.authentication import NoTokenError
 from contracts.session.breaker import Breaker
 from contracts.session.session import Session
 from contracts.session.tokens import Token
@@ -91,18 +90,6 @@ def test_a_client_sends_what_the_document_lists(stage: SimpleNamespace) -> None:
     assert (sent.headers["content-type"], sent.body) == ("application/json", '{"a": "é"}'.encode())
 
 
-def test_each_part_can_be_replaced_or_left_out(stage: SimpleNamespace) -> None:
-    stage.author.send(
-        "getDraft", path={"uid": UID}, token=None, realm=None, headers={"accept": None, "X-A": "é☃"}
-    )
-    headers = stage.server.received[-1].headers
-    assert not {"authorization", "realm", "accept"} & set(headers)
-    assert headers["x-a"].encode("latin-1").decode() == "é☃"
-    assert stage.registry.issued == 0
-    stage.author.send("getDraft", path={"uid": UID}, headers={"realm": "bch-dev"})
-    assert stage.server.received[-1].headers["realm"] == "bch-dev"
-
-
 @pytest.mark.parametrize(
     "parts",
     [
@@ -121,12 +108,6 @@ def test_a_record_of_somebody_else_is_never_written(stage: SimpleNamespace, part
     assert [each.target.rpartition("/")[2] for each in stage.server.received] == ["token"]
 
 
-def test_all_workers_share_one_token_for_each_role(stage: SimpleNamespace) -> None:
-    assert stage.author.token() == stage.author.token() == stage.another().token()
-    assert stage.registry.issued == 1
-    assert stage.session.redactor.knows("token-000000001")
-
-
 def test_tokens_lie_where_only_the_owner_can_read_them(stage: SimpleNamespace, tmp_path: Path) -> None:
     stage.author.token()
     assert (tmp_path / "token-author.json").stat().st_mode & 0o777 == 0o600
@@ -138,15 +119,6 @@ def test_a_short_lived_token_is_renewed_before_it_ends(stage: SimpleNamespace) -
     stage.author.token()
     stage.registry.lifetime = timedelta(hours=1)
     assert stage.author.token() == stage.author.token() == "token-000000002"
-
-
-@pytest.mark.parametrize("hours", [-3, 3])
-def test_a_clock_that_is_hours_off_does_no_harm(stage: SimpleNamespace, hours: int) -> None:
-    stage.registry.clock = timedelta(hours=hours)
-    assert stage.author.token() == stage.author.token()
-    stage.registry.refuses = lambda _: 403
-    stage.author.send("getDraft", path={"uid": UID})
-    assert stage.registry.issued == 1
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -165,24 +137,6 @@ def test_a_token_that_expired_on_its_way_is_renewed_once(
         "Bearer token-000000002",
     ]
     assert [each.body for each in stage.server.received[1::2]] == [b'{"a": 1}'] * 2
-
-
-def test_a_renewed_token_that_is_refused_too_ends_it(
-    stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stage.registry.lifetime = timedelta(seconds=-1)
-    monkeypatch.setattr(Token, "ending", property(lambda _: False))
-    stage.registry.refuses = lambda _: 401
-    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
-    assert (stage.registry.issued, len(stage.exchanges)) == (2, 2)
-
-
-def test_a_token_of_the_case_is_not_renewed(stage: SimpleNamespace) -> None:
-    stage.registry.lifetime = timedelta(seconds=-1)
-    stage.author.token()
-    stage.registry.refuses = lambda _: 401
-    stage.author.send("getDraft", path={"uid": UID}, token=f"token-of-the-case-{UID}")
-    assert (stage.registry.issued, len(stage.exchanges)) == (1, 1)
 
 
 def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> None:
@@ -208,24 +162,6 @@ def test_a_token_that_a_later_sign_in_ended_is_renewed(stage: SimpleNamespace, s
     assert stage.registry.issued == 3
 
 
-def test_a_token_that_another_worker_renewed_is_taken_over(stage: SimpleNamespace) -> None:
-    stage.registry.refuses = _newest_only(stage.registry)
-    another = stage.another()
-    stage.author.send("getDraft", path={"uid": UID})
-    another.send("createToken", json={})
-    another.send("getDraft", path={"uid": UID})
-    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
-    assert stage.registry.issued == 3
-
-
-def test_a_refusal_after_a_sign_in_is_looked_into_once(stage: SimpleNamespace) -> None:
-    stage.registry.refuses = lambda _: 403
-    stage.author.send("createToken", json={})
-    for _ in range(3):
-        assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 403
-    assert (stage.registry.issued, len(stage.exchanges)) == (2, 4)
-
-
 def test_a_refusal_that_unknown_tokens_do_not_meet_is_no_matter_of_the_token(stage: SimpleNamespace) -> None:
     stage.registry.refuses = lambda sent: 401 if "no-such-token" in sent else 400
     stage.author.token()
@@ -234,15 +170,6 @@ def test_a_refusal_that_unknown_tokens_do_not_meet_is_no_matter_of_the_token(sta
         assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 400
     # How unknown tokens are refused was asked once, and nothing was sent again.
     assert (stage.registry.issued, len(stage.exchanges), len(stage.server.received)) == (2, 4, 6)
-
-
-@pytest.mark.parametrize("status", [401, 403])
-def test_no_token_is_said_with_its_reason(stage: SimpleNamespace, status: int) -> None:
-    stage.registry.sign_in_status = status
-    for _ in range(2):
-        with pytest.raises(NoTokenError, match=f"createToken gave the author no token: status {status}"):
-            stage.author.token()
-    assert stage.registry.issued == 1
 
 
 def test_a_sign_in_that_the_environment_spoilt_is_tried_again_later(stage: SimpleNamespace) -> None:
@@ -276,14 +203,6 @@ def _end_early(stage: SimpleNamespace) -> None:
     stage.registry.refuses = _newest_only(stage.registry)
     stage.registry.issued += 1
     stage.author.send("getDraft", path={"uid": UID})
-
-
-def test_where_tokens_end_early_another_fresh_one_is_tried(stage: SimpleNamespace) -> None:
-    """A call beside this one may have used up the first."""
-    _end_early(stage)
-    stage.registry.refuses = lambda sent: 200 if sent > f"Bearer token-{4:09}" else 401
-    assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
-    assert stage.registry.issued == 5
 
 
 def test_where_tokens_end_early_a_refusal_of_every_fresh_one_is_no_answer(stage: SimpleNamespace) -> None:

@@ -1,7 +1,6 @@
 """The door in bad weather: pages, broken answers, time-outs, operations given up, and what all workers share."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,22 +52,6 @@ def test_a_page_in_place_of_a_refusal_is_asked_about_where_refusals_are_json(
     assert (exchange.answer.json, exchange.retries) == ({}, 1)
 
 
-def test_a_page_that_comes_back_is_the_services_own_refusal(open_session: Any, serve: Any) -> None:
-    refusal, page = answer("404 No", JSON), answer("400 No", HTML, body=PAGE)
-    server, made = serve(in_turn(refusal, page, page, page)), open_session()
-    made.send("GET", server.url, operation="getDraft")
-    exchange = made.send("GET", server.url, operation="getDraft")
-    assert (exchange.answer.status, exchange.fault, len(server.received)) == (400, None, 4)
-
-
-def test_the_headers_of_a_page_are_told_from_an_answer_to_head(open_session: Any, serve: Any) -> None:
-    fine, page = answer("200 OK", body=b""), answer("200 OK", HTML, body=b"", length=900)
-    server, made = serve(in_turn(fine, page, fine)), open_session()
-    for _ in range(2):
-        exchange = made.send("HEAD", server.url, operation="draftExists")
-    assert (exchange.answer.media_type, exchange.retries) == ("", 1)
-
-
 @pytest.fixture
 def silent(serve: Any) -> Iterator[Any]:
     """A server that answers only HEAD, and nothing else until the test is over."""
@@ -112,17 +95,6 @@ def test_what_one_worker_gives_up_the_others_do_not_ask_for(tmp_path: Path) -> N
     another.admit("getDraft")
 
 
-def test_an_operation_in_whose_place_others_answer_is_given_up(tmp_path: Path) -> None:
-    watched = Breaker(print, tmp_path)
-    for _ in range(breaker.GIVE_UP_FAULTY_AFTER):
-        watched.admit("listDrafts")
-        watched.missed("listDrafts", "status 502", 0.1)
-        watched.answered("getDraft")
-    with pytest.raises(GivenUp, match="10 requests in a row without an answer, last: status 502"):
-        watched.admit("listDrafts")
-    watched.admit("getDraft")
-
-
 @pytest.mark.usefixtures("waits")
 def test_weather_that_costs_too_much_ends_the_run(tmp_path: Path) -> None:
     opened: list[str] = []
@@ -134,23 +106,6 @@ def test_weather_that_costs_too_much_ends_the_run(tmp_path: Path) -> None:
     watched.wait(breaker.LOST_SECONDS)
     watched.missed("getDraft", "status 503", 0.1)
     assert "were lost waiting after faults, last: status 503" in opened[0]
-
-
-def test_a_hurry_ends_what_would_go_on(open_session: Any, silent: Any) -> None:
-    made = open_session(timeout=60)
-    with made.session.time_limit(0.3):
-        exchange = ask(made, silent.url, "one")
-    assert exchange.fault == "no answer within the time limit"
-    assert exchange.seconds < 30
-
-
-def test_a_fault_is_remembered_for_everybodys_tokens(tmp_path: Path) -> None:
-    one, another = Breaker(print, tmp_path), Breaker(print, tmp_path)
-    before = time.time()
-    assert not another.fault_since(before)
-    one.mark_fault()
-    assert another.fault_since(before)
-    assert not another.fault_since(time.time() + 1)
 
 
 def test_a_look_is_asked_of_the_guard(open_session: Any, serve: Any) -> None:

@@ -46,14 +46,6 @@ def test_a_run_does_not_own_what_looks_like_it(identifier: str) -> None:
     assert not OURS.owns(identifier)
 
 
-def test_what_the_service_gives_is_taken_in_unless_it_is_known_to_be_somebody_elses() -> None:
-    fresh = Namespace("ab12", foreign=["organization-abs-dev"])
-    for identifier in ("minted-000001", "organization-abs-dev"):
-        fresh.claim(identifier)
-    assert fresh.owns("minted-000001")
-    assert not fresh.owns("organization-abs-dev")
-
-
 def test_a_dead_run_is_taken_in_by_its_token() -> None:
     fresh = Namespace("ab12")
     assert not fresh.owns("rc-dead00000001")

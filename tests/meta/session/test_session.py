@@ -10,7 +10,7 @@ import pytest
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.breaker import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
 from contracts.session.layers import UNSENT, Request
-from contracts.session.session import Session, SessionGroup
+from contracts.session.session import Session
 from contracts.session.shared_state import process_alive
 from contracts.settings.guard import GuardViolation
 from contracts.settings.target import Target
@@ -50,37 +50,6 @@ def test_a_write_is_in_the_ledger_before_it_is_sent(open_session: Any, serve: An
     assert json.loads(made.ledger_file.read_text().splitlines()[-1])["state"] == "created"
 
 
-@pytest.mark.parametrize(
-    ("given", "state"),
-    [
-        (answer("404 No"), "refused"),
-        (answer("500 Oh"), "unknown"),
-        (answer("503 Busy"), "unknown"),
-        (OK, "created"),
-    ],
-    ids=["404", "500", "503", "200"],
-)
-def test_the_ledger_says_what_became_of_a_write(
-    open_session: Any, serve: Any, given: bytes, state: str
-) -> None:
-    made, server = open_session(), serve(lambda *_: given)
-    made.send("POST", server.url, operation="createContact", writes=True)
-    assert [json.loads(line)["state"] for line in made.ledger_file.read_text().splitlines()] == [
-        "intended",
-        state,
-    ]
-
-
-@pytest.mark.parametrize("identifier", ["somebody-elses-01", "RC-test00000001", "rc-othr00000001"])
-def test_a_write_outside_the_namespace_never_leaves(open_session: Any, serve: Any, identifier: str) -> None:
-    server, made = serve(in_turn(OK)), open_session()
-    with pytest.raises(SuiteError, match="outside the run's namespace"):
-        made.send(
-            "PUT", server.url, operation="saveDraft", identifiers=("granted-0001", identifier), writes=True
-        )
-    assert (server.received, made.ledger_file.read_text()) == ([], "")
-
-
 @pytest.mark.parametrize("status", ["429 Slow", "502 Bad", "503 Busy", "504 Late"])
 def test_a_read_is_tried_again(open_session: Any, serve: Any, waits: list[float], status: str) -> None:
     server, made = serve(in_turn(answer(status), answer(status), OK)), open_session()
@@ -89,15 +58,6 @@ def test_a_read_is_tried_again(open_session: Any, serve: Any, waits: list[float]
     assert waits == [0.25, 0.5]
     assert made.session.counts == {"requests": 3, "retries": 2}
     assert made.session.faults == {f"status {status[:3]}": 2}
-
-
-@pytest.mark.parametrize("status", ["502 Bad", "503 Busy", "504 Late"])
-def test_a_create_is_never_tried_twice(open_session: Any, serve: Any, status: str) -> None:
-    server, made = serve(lambda *_: answer(status)), open_session()
-    exchange = made.send("POST", server.url, operation="createContact", writes=True)
-    assert (len(server.received), exchange.fault) == (1, f"status {status[:3]}")
-    with pytest.raises(EnvironmentFault, match=f"createContact: status {status[:3]}"):
-        _ = exchange.answer
 
 
 @pytest.mark.parametrize(("seen", "doubtful"), [("404 No", False), ("410 Gone", False), ("200 OK", True)])
@@ -213,15 +173,6 @@ def test_the_breaker_opens_after_a_while_and_then_nothing_is_sent(
     assert (len(server.received), len(made.broken)) == (sent, 1)
 
 
-def test_an_answer_in_between_keeps_the_breaker_closed(open_session: Any, serve: Any) -> None:
-    bad = answer("503 Busy")
-    server, made = serve(in_turn(*[*[bad] * 6, OK] * 3)), open_session()
-    for _ in range(21):
-        made.send("POST", server.url, operation="createContact")
-    assert made.broken == []
-    assert len(made.recorder.exchanges) == 21
-
-
 def test_a_refused_connection_is_tried_again_even_for_creates(open_session: Any) -> None:
     exchange = open_session().send("POST", "http://127.0.0.1:9/", operation="createContact", writes=True)
     assert (exchange.fault, exchange.retries) == ("the connection was refused", 3)
@@ -233,16 +184,6 @@ def test_a_session_alone_leaves_nothing_behind_on_this_machine() -> None:
         assert process_alive(session.private, "hand")
     session.close()
     assert not session.private.exists()
-
-
-def test_sessions_of_a_group_end_one_by_one(tmp_path: Path) -> None:
-    target, group = Target("service", "http://127.0.0.1:9"), SessionGroup(tmp_path, lambda _: None)
-    with Session(target, "gw0", group=group):
-        with Session(target, "gw1", group=group) as second:
-            second.shared.mark("seen")
-        assert (process_alive(tmp_path, "gw0"), process_alive(tmp_path, "gw1")) == (True, False)
-    assert not process_alive(tmp_path)
-    assert (tmp_path / "ledger-gw1.jsonl").read_text() == ""
 
 
 def test_a_dry_run_prepares_and_guards_requests_and_sends_none(serve: Any, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -15,8 +15,6 @@ from contracts.checks.outcomes import Blocked
 from contracts.session.breaker import Admission, Breaker
 from contracts.session.budgets import BudgetSpent, RequestBudget
 from contracts.session.layers import DryRun, Request
-from contracts.session.ledger import Ledger
-from contracts.session.pace import Pace
 from contracts.session.shared_state import SharedState
 from tests.meta.http_answers import JSON, OK, answer
 from tests.meta.program import PATIENCE
@@ -53,40 +51,6 @@ def test_counters_go_on_from_worker_to_worker(tmp_path: Path) -> None:
     first, second = SharedState(tmp_path), SharedState(tmp_path)
     assert [first.take("files"), second.take("files"), first.take("files")] == [0, 1, 2]
     assert second.take("records") == 0
-
-
-def test_nobody_else_can_look_at_what_is_shared(tmp_path: Path) -> None:
-    SharedState(tmp_path)
-    assert (tmp_path / "shared").stat().st_mode & 0o077 == 0
-
-
-def test_drafts_that_workers_left_are_taken_over(tmp_path: Path) -> None:
-    worker = Ledger(tmp_path / "ledger-gw0.jsonl")
-    states: tuple[Literal["created", "refused", "unknown"] | None, ...] = (
-        "created",
-        "refused",
-        "unknown",
-        None,
-    )
-    for number, state in enumerate(states):
-        entry = worker.intend("saveDraft", "abs-dev", "author", f"rc-test-000000000{number}")
-        assert entry is not None
-        if state is not None:
-            worker.settle(entry, state)
-    worker.intend("createContact", "abs-dev", "author", "rc-test-contact")
-    worker.removed("abs-dev", "rc-test-0000000000")
-    gone = worker.intend("saveDraft", "abs-dev", "author", "rc-test-0000000009")
-    assert gone is not None
-    worker.close()
-    main = Ledger(tmp_path / "ledger-main.jsonl")
-    main.take_over(tmp_path.glob("ledger-gw*.jsonl"))
-    left = {entry.identifier: entry.state for entry in main.removable()}
-    main.close()
-    assert left == {
-        "rc-test-0000000002": "unknown",
-        "rc-test-0000000003": "intended",
-        "rc-test-0000000009": "intended",
-    }
 
 
 WORKERS = 3
@@ -217,15 +181,3 @@ def test_cleaning_may_use_what_the_cases_may_not(tmp_path: Path) -> None:
     with pytest.raises(BudgetSpent):
         admission.send(cleaning)
     assert len(spent) == 1
-
-
-def test_a_rest_has_an_end_whatever_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    monkeypatch.setattr("contracts.session.pace.time.monotonic", lambda: now[0])
-    monkeypatch.setattr(
-        "contracts.session.pace.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds)
-    )
-    pace = Pace(DryRun(), tmp_path, None, None)
-    pace.rest(1e9)
-    with pace.turn():
-        assert 1029 <= now[0] <= 1031

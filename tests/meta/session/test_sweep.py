@@ -2,23 +2,20 @@
 
 import json
 import platform
-import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
-from contracts.session import shared_state
-from contracts.session.draft_cleanup import earlier_runs, tokens_at_work
 from contracts.session.shared_state import (
     ProcessLock,
     abandoned_private_folders,
     process_alive,
     remove_abandoned_private_folders,
 )
+from contracts.session.sweep import earlier_runs, tokens_at_work
 
 URL = "http://registry.example"
 LINE = {
@@ -86,24 +83,12 @@ def test_only_runs_that_are_surely_over_are_swept(
     assert found(tmp_path) == (["one"] if swept else [])
 
 
-def test_a_run_that_was_swept_is_not_swept_again_unless_something_stayed(
-    run_folder: Any, tmp_path: Path
-) -> None:
-    folder = run_folder("one")
-    swept: dict[str, Any] = {"at": "2026-11-22T00:00:00+00:00", "removed": [], "left": [], "residue": []}
-    (folder / "swept.json").write_text(json.dumps(swept))
-    assert found(tmp_path) == []
-    left = {"realm": "abs-dev", "identifier": "rc-dead00000001", "role": "author", "why": "refused"}
-    (folder / "swept.json").write_text(json.dumps({**swept, "left": [left]}))
-    assert found(tmp_path) == ["one"]
-
-
 def test_workers_that_outlive_their_controller_are_waited_for(
     run_folder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = run_folder("one")
     worker = ProcessLock(folder, "gw0")
-    monkeypatch.setattr("contracts.session.draft_cleanup.time.sleep", lambda _: worker.release())
+    monkeypatch.setattr("contracts.session.sweep.time.sleep", lambda _: worker.release())
     assert found(tmp_path) == ["one"]
 
 
@@ -130,37 +115,3 @@ def test_private_folders_of_dead_runs_go_and_no_others(tmp_path: Path) -> None:
     assert {name for name, path in places.items() if path.exists()} == {"alive", "new", "open"}
     alive.release()
     assert not process_alive(places["alive"])
-
-
-def test_private_folders_lie_in_memory_unless_a_variable_or_a_lack_of_room_says_otherwise(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shared_state, "_IN_MEMORY", tmp_path)
-    for name in ("TMPDIR", "TEMP", "TMP"):
-        monkeypatch.delenv(name, raising=False)
-    assert shared_state.private_parent() == tmp_path
-    monkeypatch.setattr(shared_state, "_MEMORY_NEEDED", 1 << 62)
-    assert shared_state.private_parent() == Path(tempfile.gettempdir())
-    monkeypatch.setattr(shared_state, "_IN_MEMORY", tmp_path / "absent")
-    assert shared_state.private_parent() == Path(tempfile.gettempdir())
-    monkeypatch.setattr(shared_state, "_IN_MEMORY", tmp_path)
-    monkeypatch.setattr(shared_state, "_MEMORY_NEEDED", 0)
-    monkeypatch.setenv("TMPDIR", "/elsewhere")
-    assert shared_state.private_parent() == Path(tempfile.gettempdir())
-
-
-def test_a_sign_of_life_is_held_from_the_moment_it_can_be_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[list[Path]] = []
-    acquire = FileLock.acquire
-
-    def looking(lock: FileLock, *arguments: Any, **options: Any) -> Any:
-        seen.append(list(tmp_path.glob("alive-*")))
-        return acquire(lock, *arguments, **options)
-
-    monkeypatch.setattr(FileLock, "acquire", looking)
-    alive = ProcessLock(tmp_path, "main")
-    assert seen == [[]]
-    assert process_alive(tmp_path)
-    alive.release()

@@ -9,22 +9,29 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import certifi
 import pytest
 import trustme
 
+from contracts.errors import EnvironmentFault, UsageError
 from contracts.session.layers import Request
-from contracts.session.session import proxy_passwords
+from contracts.session.session import Session
 from contracts.session.transport import Transport
+from contracts.session.way import proxy_passwords
 from contracts.settings.target import Target, TlsSettings
 from tests.meta.http_answers import OK
 from tests.meta.wire import Wire, serving
 
 NOT_TRUSTED = "the TLS certificate or handshake was not accepted"
-VARIABLES = [f"{name}_proxy" for name in ("http", "https", "all", "no")]
+VARIABLES = [
+    *(f"{name}_proxy" for name in ("http", "https", "all", "no")),
+    "requests_ca_bundle",
+    "curl_ca_bundle",
+]
 
 
 @pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*VARIABLES, *map(str.upper, VARIABLES)):
         monkeypatch.delenv(name, raising=False)
 
@@ -52,8 +59,13 @@ def served() -> Iterator[ExitStack]:
 def secure(authority: trustme.CA, served: ExitStack) -> Callable[..., SimpleNamespace]:
     """Serves over TLS with a certificate for a name: `secure("127.0.0.1")`; `requests` holds what arrived."""
 
-    def start(name: str, issuer: trustme.CA | None = None) -> SimpleNamespace:
+    def start(
+        name: str, issuer: trustme.CA | None = None, clients: trustme.CA | None = None
+    ) -> SimpleNamespace:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        if clients is not None:
+            context.verify_mode = ssl.CERT_REQUIRED
+            clients.configure_trust(context)
         (issuer or authority).issue_cert(name).configure_cert(context)
         requests: list[bytes] = []
 
@@ -113,35 +125,63 @@ def test_a_certificate_of_an_unknown_authority_is_refused_before_anything_is_sen
     assert not any(served.requests)
 
 
-@pytest.mark.parametrize("name", ["localhost", "registry.example"])
-def test_a_certificate_for_another_name_is_refused(
-    open_session: Any, secure: Any, bundle: str, name: str
-) -> None:
-    served = secure(name)
-    assert (
-        open_session(ca_bundle=bundle).send("POST", served.url, operation="createContact").fault
-        == NOT_TRUSTED
-    )
+def test_a_certificate_for_another_name_is_refused(open_session: Any, secure: Any, bundle: str) -> None:
+    served = secure("registry.example")
+    refused = open_session(ca_bundle=bundle).send("POST", served.url, operation="createContact")
+    assert refused.fault == NOT_TRUSTED
     assert not any(served.requests)
 
 
-def test_naming_an_authority_shuts_the_others_out(open_session: Any, secure: Any, bundle: str) -> None:
-    served = secure("127.0.0.1", trustme.CA())
-    assert (
-        open_session(ca_bundle=bundle).send("POST", served.url, operation="createContact").fault
-        == NOT_TRUSTED
-    )
-
-
-def test_variables_cannot_switch_verification_off(
-    open_session: Any, secure: Any, bundle: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_a_variable_names_authorities_unless_the_settings_do(
+    secure: Any, bundle: str, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
-        monkeypatch.setenv(name, bundle)
+    monkeypatch.setenv(name, bundle)
     monkeypatch.setenv("PYTHONHTTPSVERIFY", "0")
-    assert (
-        open_session().send("POST", secure("127.0.0.1").url, operation="createContact").fault == NOT_TRUSTED
-    )
+    assert get(secure("127.0.0.1").url).json == {}
+    stranger = secure("127.0.0.1", trustme.CA())
+    with pytest.raises(EnvironmentFault, match="not accepted"):
+        get(stranger.url)
+    monkeypatch.setenv(name, certifi.where())
+    assert get(secure("127.0.0.1").url, bundle).json == {}
+
+
+def test_a_client_certificate_is_shown_to_a_service_that_asks_for_it(
+    authority: trustme.CA, secure: Any, bundle: str, tmp_path: Path
+) -> None:
+    served = secure("127.0.0.1", clients=authority)
+    certificate, key = tmp_path / "client.pem", tmp_path / "client.key"
+    issued = authority.issue_cert("client.example")
+    issued.private_key_pem.write_to_path(str(key))
+    for blob in issued.cert_chain_pems:
+        blob.write_to_path(str(certificate), append=True)
+    assert get(served.url, bundle, client_certificate=certificate, client_key=key).json == {}
+    with pytest.raises(EnvironmentFault):
+        get(served.url, bundle)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("HTTPS_PROXY", "http://", "HTTPS_PROXY is no address of a proxy"),
+        ("https_proxy", "http://user:secret@host:99999", "https_proxy is no address of a proxy"),
+        ("all_proxy", "socks5://127.0.0.1:1080", "all_proxy names a socks5 proxy, which needs PySocks"),
+        ("ALL_PROXY", "ftp://127.0.0.1:21", "ALL_PROXY names a proxy by 'ftp'"),
+        ("REQUESTS_CA_BUNDLE", "/no/such/file.pem", "REQUESTS_CA_BUNDLE names '/no/such/file.pem'"),
+        ("CURL_CA_BUNDLE", __file__, "CURL_CA_BUNDLE names"),
+    ],
+)
+def test_a_variable_that_cannot_be_used_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str
+) -> None:
+    monkeypatch.setattr("contracts.session.way.find_spec", lambda _: None)
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=says) as refused:
+        Session(Target("service", "https://registry.invalid"), "one")
+    assert "secret" not in str(refused.value)
+    monkeypatch.setenv("no_proxy", "registry.invalid")
+    if name.lower().endswith("_proxy"):
+        Session(Target("service", "https://registry.invalid"), "one").close()
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "all_proxy"])
@@ -156,8 +196,8 @@ def test_a_plain_request_goes_through_the_proxy_of_the_usual_variables(
     assert proxy_passwords() == {"pass%2Fword", "pass/word"}
 
 
-def get(url: str, bundle: str | None = None) -> Any:
-    tls = TlsSettings(Path(bundle) if bundle else None)
+def get(url: str, bundle: str | None = None, **client: Path) -> Any:
+    tls = TlsSettings(Path(bundle) if bundle else None, **client)
     transport = Transport(Target("service", url, tls=tls), lambda *_: True)
     return transport.send(Request(None, "GET", url, {})).answer
 

@@ -42,12 +42,6 @@ def test_a_write_is_not_redirected(open_session: Any, serve: Any, method: str, s
     assert len(server.received) == 1
 
 
-@pytest.mark.parametrize("location", ["file:///etc/hosts", "ftp://127.0.0.1/", "http://[", "http://"])
-def test_a_redirect_to_no_address_is_the_answer(open_session: Any, serve: Any, location: str) -> None:
-    server = serve(lambda *_: redirect(location))
-    assert open_session().send("GET", server.url).answer.status == 302
-
-
 def test_a_redirect_that_may_not_be_followed_is_the_answer(open_session: Any, serve: Any) -> None:
     server = serve(lambda *_: redirect("/x?realm=abs"))
     asked: list[tuple[str, str]] = []

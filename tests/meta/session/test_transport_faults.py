@@ -130,12 +130,6 @@ def test_broken_http_is_called_what_it_is(open_session: Any, serve: Any, answer:
         assert says in str(sent(open_session, serve(respond)).fault)
 
 
-def test_a_length_that_is_too_short_does_not_spoil_the_next_answer(open_session: Any, serve: Any) -> None:
-    server, made = serve(lambda *_: HEAD + b'Content-Length: 2\r\n\r\n{"a": "rest"}'), open_session()
-    for _ in range(3):
-        assert made.send("POST", server.url, operation="createContact").answer.content == b'{"'
-
-
 @pytest.mark.parametrize(
     "piece",
     [b"HTTP/1.1 100 Continue\r\n\r\n", b"H", HEAD + b"X-Y", HEAD],

@@ -1,0 +1,128 @@
+"""The way to a target: proxies, authorities and client certificate, by the variables that users of `requests` know.
+
+`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` count; what the settings
+name counts before them. Credentials of `~/.netrc` are never used.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import certifi
+import requests
+from requests.utils import select_proxy
+
+from contracts.errors import UsageError
+from contracts.settings.target import Target, TlsSettings
+
+_CA_VARIABLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_PROXY_SCHEMES: Final = ("http", "https")
+_SOCKS: Final = ("socks4", "socks4a", "socks5", "socks5h")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How an address is reached, in the words of `requests`.
+
+    Attributes:
+        verify: File or folder of trusted authorities; True for the usual ones.
+        cert: File of a client certificate, or those of certificate and key.
+    """
+
+    proxies: Mapping[str, str]
+    verify: str | bool
+    cert: str | tuple[str, str] | None
+
+    def proxy(self, url: str) -> str | None:
+        """The proxy on the way to an address."""
+        proxy: str | None = select_proxy(url, dict(self.proxies))
+        return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+    def tls(self) -> ssl.SSLContext:
+        """What checks certificates, and shows the client's.
+
+        Raises:
+            OSError: a file is not there, or holds no certificate.
+        """
+        trusted = certifi.where() if self.verify is True else str(self.verify)
+        folder = Path(trusted).is_dir()
+        context = ssl.create_default_context(
+            cafile=None if folder else trusted, capath=trusted if folder else None
+        )
+        if self.cert is not None:
+            context.load_cert_chain(*((self.cert,) if isinstance(self.cert, str) else self.cert))
+        return context
+
+
+def way_to(url: str, tls: TlsSettings) -> Way:
+    """The way to an address of a target."""
+    bundle, shown, key = (
+        None if path is None else str(path)
+        for path in (tls.ca_bundle, tls.client_certificate, tls.client_key)
+    )
+    merged = requests.Session().merge_environment_settings(url, {}, None, bundle, None)
+    return Way(merged["proxies"], merged["verify"] or True, (shown, key) if shown and key else shown)
+
+
+def check_way(target: Target) -> None:
+    """See that a target can be reached as variables and settings say, without sending anything.
+
+    Raises:
+        UsageError: one of them cannot be used; it is named.
+    """
+    way = way_to(target.base_url, target.tls)
+    proxy = way.proxy(target.base_url)
+    if proxy is not None and (why := _unusable(proxy)):
+        names = (f"{urlsplit(target.base_url).scheme}_proxy", "all_proxy")
+        variables = [form for name in names for form in (name, name.upper()) if os.environ.get(form)]
+        raise UsageError(f"{next(iter(variables), 'the proxy of this system')} {why}")
+    try:
+        way.tls()
+    except OSError as error:
+        name = next((name for name in _CA_VARIABLES if os.environ.get(name) == way.verify), None)
+        about = (
+            f"{name} names {way.verify!r}" if name and not target.tls.ca_bundle else "[tls] of the settings"
+        )
+        raise UsageError(f"{about}: no certificates can be read there ({error.strerror or error})") from None
+
+
+def _unusable(proxy: str) -> str:
+    """Why a proxy cannot be used; never with its words, which may hold a password."""
+    try:
+        parts = urlsplit(proxy)
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        return "is no address of a proxy; write http://HOST:PORT"
+    if parts.scheme in _SOCKS:
+        return (
+            ""
+            if find_spec("socks")
+            else f"names a {parts.scheme} proxy, which needs PySocks: pip install PySocks"
+        )
+    return (
+        ""
+        if parts.scheme in _PROXY_SCHEMES
+        else f"names a proxy by {parts.scheme!r}; use http, https or socks5"
+    )
+
+
+def proxy_passwords(environ: Mapping[str, str] = os.environ) -> set[str]:
+    """Passwords of proxies in the usual variables, which are secrets like any other."""
+    passwords = {_password(value) for name, value in environ.items() if name.lower().endswith("_proxy")}
+    return {form for password in passwords if password for form in (password, unquote(password))}
+
+
+def _password(address: str) -> str | None:
+    try:
+        return urlsplit(address if "://" in address else f"//{address}").password
+    except ValueError:
+        return None
