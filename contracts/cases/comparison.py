@@ -22,6 +22,7 @@ from contracts.checks.workflow import Row, carries_message
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.history.observed_facts import shape_of
 from contracts.settings.target import DOCUMENT_REALMS
 
 #: How HTTP says that an address, or a method at it, is not known (RFC 9110, 15.5.5, 15.5.6 and 15.6.2).
@@ -344,7 +345,7 @@ def _claim_somewhere(claim: Claim, exchange: Exchange, nowhere: Exchange) -> Non
 
 
 def shape(exchange: Exchange) -> dict[str, Any]:
-    """Status, media type and kind of body of an answer; of an object its member names, never their values.
+    """Status, media type and shape of the body of an answer: kinds of members by their paths, never their values.
 
     Raises:
         EnvironmentFault: the environment gave no answer.
@@ -362,19 +363,10 @@ def status(exchange: Exchange) -> int:
     return exchange.answer.status
 
 
-def _body(answer: Response) -> str:
+def _body(answer: Response) -> str | dict[str, str]:
     if not answer.content:
         return "empty"
-    return described(answer.json) if answer.json is not None else "not JSON"
-
-
-def described(value: Any) -> str:
-    """A JSON value by its kind; an object with its member names, an array with those of its first item."""
-    if isinstance(value, dict):
-        return "object of " + (", ".join(sorted(value)) or "nothing")
-    if isinstance(value, list):
-        return f"array of {described(value[0])}" if value else "array of nothing"
-    return "text" if isinstance(value, str) else "null" if value is None else type(value).__name__
+    return shape_of(answer.json) if answer.json is not None else "not JSON"
 
 
 def place_of(answer: Response, document: dict[str, Any]) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from types import MappingProxyType
 
 from contracts.evidence.findings import Cell, Finding, missing_settings
 from contracts.evidence.record import RunRecord, Verdict
@@ -47,34 +46,44 @@ def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
     The environment or a failed precondition stood in the way; under `strict` also: a setting is missing, or the
     cases on it ended before they reached it. What lies outside the profile, or what nothing can test, is not here.
     """
-    return [
-        cell
-        for cell in counting(record, cells)
-        if cell.clause.level == "must"
-        and (cell.verdict is Verdict.INCONCLUSIVE or _refused(record, cell))
-        and not _blocked_elsewhere(record, cell)
-    ]
+
+    def stuck(cell: Cell) -> bool:
+        wanting = bool(missing_settings(cell.reason)) or cell.unreached
+        return cell.verdict is Verdict.INCONCLUSIVE or (
+            record.run.strict and cell.verdict is Verdict.UNTESTED and wanting
+        )
+
+    musts = [cell for cell in counting(record, cells) if cell.clause.level == "must" and stuck(cell)]
+    return [cell for cell in musts if not _blocked_elsewhere(record, cell)]
 
 
-def blocking(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
-    """Return the must cells that could not be judged and are not waived."""
-    return [cell for cell in unjudged(record, cells) if cell.clause.id not in record.run.waived]
+def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
+    """Tell whether only operations that the consumer does not use stood in the way, and its own were judged."""
+    consumer = record.run.terms.consumer
+    if consumer is None or not consumer.operations:
+        return False
+    mine = [case for case in record.cases if case.realm == cell.realm and case.id in cell.cases]
+    stuck = [case for case in mine if case.outcome is Verdict.INCONCLUSIVE and cell.clause.id in case.clauses]
+    if any(case.blocked_by is None or consumer.uses(case.blocked_by.operation) for case in stuck):
+        return False
+    counts = (count for case in mine for count in case.assertions if count.clause == cell.clause.id)
+    held = {count.operation for count in counts if count.held}
+    wanted = {name for case in stuck for name in case.operations if name in cell.clause.operations}
+    used = set(filter(consumer.uses, wanted))
+    return bool(used) and used <= held
 
 
-def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str]) -> list[str]:
     """Word cells that could not be judged, a line for each reason, with its clauses and their realms.
 
-    Args:
-        accepted: Cases that stand behind an accepted deviation, with the file and line of its entry.
+    `accepted`: cases that stand behind an accepted deviation, with the file and line of its entry.
     """
     realms: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         reason = cell.reason or "no reason was given"
-        behind = dict.fromkeys(accepted[case] for case in cell.cases if case in accepted)
-        if behind:
-            reason += (
-                f"; behind the accepted deviation {', '.join(behind)}: a waiver does without the judgement"
-            )
+        if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
+            waived = "a waiver does without the judgement"
+            reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
         realms.setdefault((cell.clause.id, reason), []).append(cell.realm)
     clauses: dict[tuple[str, str], list[str]] = {}
     for (clause, reason), places in realms.items():
@@ -85,48 +94,16 @@ def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str] = MappingP
 def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutcome]:
     """Say of every waiver of the consumer whether the run needed it, in the order of the file."""
     consumer = record.run.terms.consumer
-    if consumer is None:
-        return []
-    missing = unjudged(record, cells)
-    return [_follow(record, waiver, cells, missing) for waiver in consumer.waivers]
-
-
-def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
-    """Tell whether only operations that the consumer does not use stood in the way, and its own were judged."""
-    consumer = record.run.terms.consumer
-    if consumer is None or not consumer.operations:
-        return False
-    mine = [case for case in record.cases if case.realm == cell.realm and case.id in cell.cases]
-    stuck = [case for case in mine if case.outcome is Verdict.INCONCLUSIVE and cell.clause.id in case.clauses]
-    if not stuck or any(
-        case.blocked_by is None or consumer.uses(case.blocked_by.operation) for case in stuck
-    ):
-        return False
-    wanted = {name for case in stuck for name in case.operations if name in cell.clause.operations}
-    held = {
-        count.operation
-        for case in mine
-        for count in case.assertions
-        if count.clause == cell.clause.id and count.held
-    }
-    used = {name for name in wanted if consumer.uses(name)}
-    return bool(used) and used <= held
-
-
-def _refused(record: RunRecord, cell: Cell) -> bool:
-    wanting = bool(missing_settings(cell.reason)) or cell.unreached
-    return record.run.strict and cell.verdict is Verdict.UNTESTED and wanting
-
-
-def _follow(
-    record: RunRecord, waiver: Waiver, cells: Sequence[Cell], missing: Sequence[Cell]
-) -> WaiverOutcome:
-    realms = tuple(cell.realm for cell in missing if cell.clause.id == waiver.clause)
-    reasons = [cell.reason for cell in missing if cell.clause.id == waiver.clause]
-    says = (
-        f"does without a judgement in {', '.join(realms)} ({waiver.reason}): {reasons[0]}" if realms else ""
-    )
-    return WaiverOutcome(waiver, realms, says or _not_needed(record, waiver, cells))
+    outcomes, missing = [], unjudged(record, cells)
+    for waiver in consumer.waivers if consumer else ():
+        lacking = [cell for cell in missing if cell.clause.id == waiver.clause]
+        realms = tuple(cell.realm for cell in lacking)
+        says = _not_needed(record, waiver, cells)
+        if lacking:
+            where = f"does without a judgement in {', '.join(realms)}"
+            says = f"{where} ({waiver.reason}): {lacking[0].reason}"
+        outcomes.append(WaiverOutcome(waiver, realms, says))
+    return outcomes
 
 
 def _not_needed(record: RunRecord, waiver: Waiver, cells: Sequence[Cell]) -> str:
@@ -205,41 +182,32 @@ def follow_deviations(
 ) -> list[DeviationOutcome]:
     """Say what became of every deviation that the run was held to on a day, in the order of the file."""
     by_place = {(cell.clause.id, cell.realm): cell for cell in cells}
-    return [
-        _follow_deviation(record, by_place, findings, deviation, deviation.days_left(day))
-        for deviation in record.run.terms.deviations
-    ]
+    return [_follow(record, by_place, findings, entry, day) for entry in record.run.terms.deviations]
 
 
-def _follow_deviation(
+def _follow(
     record: RunRecord,
     cells: Mapping[tuple[str, str], Cell],
     findings: Sequence[Finding],
-    deviation: Deviation,
-    left: int,
+    entry: Deviation,
+    day: date,
 ) -> DeviationOutcome:
-    mine = [
-        finding
-        for finding in findings
-        if deviation.concerns(finding.clause, finding.realm, finding.operation)
-    ]
-    happens = tuple(realm for realm in deviation.realms if any(finding.realm == realm for finding in mine))
-    gone = tuple(
-        realm
-        for realm in deviation.realms
-        if realm not in happens and _judged(record, cells.get((deviation.clause, realm)), deviation)
-    )
+    left, realms = entry.days_left(day), entry.realms
+    mine = [each for each in findings if entry.concerns(each.clause, each.realm, each.operation)]
+    happens = tuple(realm for realm in realms if any(finding.realm == realm for finding in mine))
+    judged = [realm for realm in realms if _judged(record, cells.get((entry.clause, realm)), entry)]
+    gone = tuple(realm for realm in judged if realm not in happens)
     course = _course(left, happens, gone)
     return DeviationOutcome(
-        deviation=deviation,
+        deviation=entry,
         course=course,
         days_left=left,
         happens_in=happens,
         gone_in=gone,
-        unjudged_in=tuple(realm for realm in deviation.realms if realm not in (*happens, *gone)),
+        unjudged_in=tuple(realm for realm in realms if realm not in (*happens, *gone)),
         findings=tuple(finding.id for finding in mine),
-        counted=_counted(record, deviation, cells),
-        says=_summary(deviation, course, left, happens, gone),
+        counted=_counted(record, entry, cells),
+        says=_summary(entry, course, left, happens, gone),
     )
 
 
@@ -265,20 +233,14 @@ def _judged(record: RunRecord, cell: Cell | None, deviation: Deviation) -> bool:
     )
 
 
-def _counted(record: RunRecord, deviation: Deviation, cells: Mapping[tuple[str, str], Cell]) -> bool:
+def _counted(record: RunRecord, entry: Deviation, cells: Mapping[tuple[str, str], Cell]) -> bool:
     terms = record.run.terms
-    if terms.consumer is None:
-        return True
-    cell = next(
-        (cells[deviation.clause, realm] for realm in deviation.realms if (deviation.clause, realm) in cells),
-        None,
+    mine = next(
+        (cells[entry.clause, realm] for realm in entry.realms if (entry.clause, realm) in cells), None
     )
-    listed = cell.clause.operations if cell else ()
-    operations = (deviation.operation,) if deviation.operation else listed
-    return any(
-        terms.counts(deviation.clause, realm, operation)
-        for realm in deviation.realms
-        for operation in operations
+    operations = (entry.operation,) if entry.operation else mine.clause.operations if mine else ()
+    return terms.consumer is None or any(
+        terms.counts(entry.clause, realm, operation) for realm in entry.realms for operation in operations
     )
 
 

@@ -65,18 +65,14 @@ class Cause:
 
     Attributes:
         findings: One for each realm, in the order of the run's realms; the first has the evidence that is shown.
-        should: What should be: the clause, in the catalogue's words.
-        was: What was, in words.
+        should, was: What should be, in the catalogue's words, and what was.
         part: Which operation of its clause failed, where that is about several.
         quote: The sentences of the interface document that the clause rests on, and where they stand there.
         request: The request that gives it away, and the writes before it, in words.
         faults: What is wrong with that request, in words; empty for a right one.
         marks: Texts in the request and the response that give it away.
-        culprit: Key of the exchange that gives it away; empty where none was kept.
-        curl: The line that sends its request again; empty where there is none.
-        follows: Causes that only follow from this one.
-        cases: Ids of the cases that it stood in the way of, and those of `follows`.
-        clauses: Ids of the clauses that could not be judged for it.
+        culprit, curl: Key of the exchange that gives it away, and the line that sends its request again.
+        cases, clauses: Ids of those that it, and what follows from it, stood in the way of.
     """
 
     findings: tuple[Finding, ...]
@@ -158,15 +154,7 @@ class Cause:
 def causes_of(
     record: RunRecord, findings: Sequence[Finding], clauses: Mapping[str, Clause]
 ) -> tuple[Cause, ...]:
-    """Group findings by cause.
-
-    Args:
-        findings: in the order of `merge_findings`, which the causes keep.
-        clauses: those of the catalogue, by id.
-
-    Returns:
-        Causes without what they stood in the way of.
-    """
+    """Group findings by cause, in their order; what the causes stood in the way of is not said yet."""
     realms = {realm: place for place, realm in enumerate(record.run.realms)}
     groups: dict[object, list[Finding]] = defaultdict(list)
     for finding in findings:
@@ -270,12 +258,6 @@ class _Shown:
         """Members of the body that are at fault."""
         steps = (fault.key.partition(":")[0].split(".") for fault in self.faults if fault.in_content)
         return frozenset(step[1] for step in steps)
-
-    @cached_property
-    def options(self) -> list[frozenset[str]]:
-        """Names of the query's parameters, for each exchange."""
-        facts = [read_request(exchange, load_description()) for exchange in self.exchanges]
-        return [frozenset(name.lstrip("$") for name, _ in request.query) for request in facts if request]
 
     @cached_property
     def undone(self) -> bool:
@@ -419,11 +401,11 @@ _Group = tuple[Cause, Sequence[_Shown]]
 def _folded(groups: Sequence[_Group]) -> tuple[Cause, ...]:
     """Put causes that only follow from another beneath it; what stands first in the order may hold others."""
     parents: dict[int, int] = {}
-    # Only what was not done explains findings on other operations.
-    undone = {number for number, (_, shows) in enumerate(groups) if any(shown.undone for shown in shows)}
     for number, group in enumerate(groups):
         for place, other in enumerate(groups):
-            near = place in undone or other[0].lead.operation == group[0].lead.operation
+            # Only what was not done explains findings on other operations.
+            undone = any(shown.undone for shown in other[1])
+            near = undone or other[0].lead.operation == group[0].lead.operation
             if near and place != number and place not in parents and _follows(group, other):
                 parents[number] = place
                 break
@@ -452,17 +434,16 @@ def _follows(group: _Group, other: _Group) -> bool:
 
 
 def _explains(above: _Shown, shown: _Shown) -> bool:
+    one, other = above.finding, shown.finding
     if not above.exchanges or not shown.exchanges:
         return False
-    if above.finding.operation != shown.finding.operation:
+    if one.operation != other.operation:
         return above.undone and _meets(shown, above)
-    softer = shown.finding.standing is not Standing.FAIL
-    same_field = bool(above.fields & shown.fields) and above.answered == shown.answered == 2
     # A should that is about one value is contradicted by a value that should not be there at all.
-    quoted = shown.finding.seen.startswith(f"{above.finding.seen} ") and not _STATUS.match(above.finding.seen)
-    if softer and (same_field or quoted):
-        return True
-    return _same_words(above.finding, shown.finding) or _fewer(above, shown)
+    same_field = bool(above.fields & shown.fields) and above.answered == shown.answered == 2
+    quoted = other.seen.startswith(f"{one.seen} ") and not _STATUS.match(one.seen)
+    softer = other.standing is not Standing.FAIL and (same_field or quoted)
+    return softer or _same_words(one, other)
 
 
 def _meets(shown: _Shown, above: _Shown) -> bool:
@@ -479,11 +460,3 @@ def _same_words(above: Finding, other: Finding) -> bool:
     pairs = ((above.expected, other.expected), (above.seen, other.seen))
     alike = all(_NUMBER.sub("#", one) == _NUMBER.sub("#", two) for one, two in pairs)
     return alike and above.clause != other.clause and not _PLAIN.match(above.expected)
-
-
-def _fewer(above: _Shown, shown: _Shown) -> bool:
-    """Whether the first shows with some of the query's parameters what the second shows with more of them."""
-    if above.answered != 2 or shown.answered != 2 or not above.options or not shown.options:
-        return False
-    few = frozenset[str]().union(*above.options)
-    return bool(few) and any(few < names for names in shown.options)

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -11,7 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from contracts.evidence.record import AssertionCount, Case, Observation, Rate, SeenFinding, Untested, Verdict
+from contracts.evidence.record import AssertionCount, Case, Rate, SeenFinding, Untested, Verdict
 from contracts.evidence.terms import Terms
 from contracts.file_formats import Format, Name, Names
 from contracts.interface.catalogue import Clause
@@ -180,16 +180,16 @@ def scope_of(findings: Iterable[Finding]) -> ConsumerScope:
 _MISSING_SETTING = re.compile(r"\bsettings? (?P<names>.+?) (?:is missing|are missing|has no unused id left)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
     """All that a run holds on one clause in one realm; `dealt`: the realms where its cases had the clause's turn."""
 
-    cases: tuple[Case, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    observations: tuple[Observation, ...] = ()
-    untested: tuple[Untested, ...] = ()
-    dealt: tuple[str, ...] = ()
-    terms: Terms = field(default_factory=Terms)
+    terms: Terms
+    cases: list[Case] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    untested: list[Untested] = field(default_factory=list)
+    observed: bool = False
+    dealt: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
     unreached = not (statements or evidence.dealt) and bool(evidence.cases) and clause.untested is None
     if evidence.dealt:
         statements = statements or [
-            (Verdict.UNTESTED, f"dealt out: its turn was in {', '.join(evidence.dealt)}")
+            (Verdict.UNTESTED, f"dealt out: its turn was in {', '.join(sorted(evidence.dealt))}")
         ]
     if not statements:
         statements = [(Verdict.UNTESTED, _why_untested(clause, evidence.cases))]
@@ -305,7 +305,7 @@ def _lacks_for_others(clause: Clause, reason: str | None) -> bool:
 
 def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted: int) -> Iterator[Statement]:
     if clause.level == "silent":
-        if held or contradicted or evidence.observations:
+        if held or contradicted or evidence.observed:
             yield Verdict.OBSERVED, None
         return
     explained = {case for finding in evidence.findings for case in finding.cases}
@@ -321,7 +321,7 @@ def _contradicted_without_finding(level: str) -> Statement:
     return Verdict.ERROR, "an assertion was contradicted, but the case wrote no finding"
 
 
-def _why_untested(clause: Clause, cases: tuple[Case, ...]) -> str:
+def _why_untested(clause: Clause, cases: Sequence[Case]) -> str:
     if not cases:
         return clause.untested or "no case took it up in this run"
     stopped = next((case for case in cases if case.outcome is Verdict.FAIL), None)
@@ -330,7 +330,7 @@ def _why_untested(clause: Clause, cases: tuple[Case, ...]) -> str:
     return f"no assertion was reached by {_names(cases)}"
 
 
-def _names(cases: tuple[Case, ...]) -> str:
+def _names(cases: Sequence[Case]) -> str:
     first = f"'{cases[0].name}'"
     return first if len(cases) == 1 else f"{first} and {len(cases) - 1} more"
 

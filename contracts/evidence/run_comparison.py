@@ -41,7 +41,7 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     report = DriftReport(settings.mode, record.run.target, settings.baseline, known=settings.known)
     if baseline is None:
         return report
-    seen = without_moved_faults(baseline.facts, facts_of(record))
+    seen = without_moved_faults(baseline.facts, facts_of(record.observations))
     changes = compare(baseline.facts, seen)
     counts = record.run.terms.counts
     return replace(

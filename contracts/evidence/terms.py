@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from contracts.errors import UsageError, suggestion
 from contracts.file_formats import Keys, TomlFile, called, is_file, read_toml_file
-from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
-from contracts.interface.description import Description, load_description
+from contracts.interface.catalogue import Clause, Level, load_catalogue
+from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.interface.profiles import Profile
 from contracts.settings.settings_reader import TARGETS_FOLDER as TARGETS
@@ -160,26 +160,18 @@ _REQUIRED = {
 _KEYS = (*_REQUIRED, "realms", "operation", "profile")
 
 
-def read_deviations(
-    path: Path, shown: str, catalogue: Catalogue, description: Description
-) -> tuple[Deviation, ...]:
-    """Read a file of deviations.
-
-    Returns:
-        The entries in the order of the file. One whose date has passed is read like any other.
-    """
+def read_deviations(path: Path, shown: str) -> tuple[Deviation, ...]:
+    """Read a file of deviations, in its order; one whose date has passed is read like any other."""
     source = _read(path, shown, "deviations file")
     source.refuse_unknown((), source.tables, (ENTRY,))
     entries = source.tables.get(ENTRY, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise source.fault(
-            (ENTRY,),
-            f"{ENTRY} must be a list of tables, not {called(entries)}; begin each entry with [[{ENTRY}]]",
-        )
-    accepted = tuple(
-        _entry(source, (ENTRY, number), entry, catalogue, description) for number, entry in enumerate(entries)
-    )
-    _refuse_doubles(accepted)
+        wrong = f"{ENTRY} must be a list of tables, not {called(entries)}; begin each entry with [[{ENTRY}]]"
+        raise source.fault((ENTRY,), wrong)
+    accepted = tuple(_entry(source, (ENTRY, number), entry) for number, entry in enumerate(entries))
+    for number, later in enumerate(accepted):
+        for earlier in accepted[:number]:
+            _refuse_double(earlier, later)
     return accepted
 
 
@@ -189,37 +181,49 @@ def _read(path: Path, shown: str, what: str) -> TomlFile:
     return read_toml_file(path, shown)
 
 
-def _entry(
-    source: TomlFile, keys: Keys, entry: dict[str, Any], catalogue: Catalogue, description: Description
-) -> Deviation:
+def _entry(source: TomlFile, keys: Keys, entry: dict[str, Any]) -> Deviation:
     source.refuse_unknown(keys, entry, _KEYS)
     for key, example in _REQUIRED.items():
         if key not in entry:
             raise source.fault(keys, f"the deviation lacks {key}; add {key} = {example}")
-
-    def text(key: str, example: str) -> str:
-        return source.text_at((*keys, key), entry[key], example)
-
-    place = (*keys, "clause")
-    clause = known_clause(source, place, text("clause", "draft-get-content"), catalogue)
+    clause = _clause(source, (*keys, "clause"), entry["clause"])
     if clause.level is Level.SILENT:
         silent = f"the interface document is silent at '{clause.id}', so nothing can contradict it"
-        raise source.fault(place, f"{silent}; take the entry out")
+        raise source.fault((*keys, "clause"), f"{silent}; take the entry out")
+    reason, owner, issue = (
+        source.text_at((*keys, key), entry[key], _REQUIRED[key].strip('"'))
+        for key in ("reason", "owner", "issue")
+    )
+    if not _is_link(issue):
+        raise source.fault(
+            (*keys, "issue"), f"issue is not a link: '{issue}'; write the issue's https address"
+        )
+    profile = source.text_at((*keys, "profile"), entry.get("profile", "gate"), "nightly")
+    if profile not in list(Profile):
+        raise source.fault((*keys, "profile"), f"unknown profile '{profile}'; {suggestion(profile, Profile)}")
     return Deviation(
         clause=clause.id,
-        realms=_entry_realms(source, (*keys, "realms"), entry, clause),
-        operation=_entry_operation(source, (*keys, "operation"), entry, clause, description),
-        reason=text("reason", "…"),
-        owner=text("owner", "…"),
-        issue=_issue(source, (*keys, "issue"), text("issue", "https://…")),
+        realms=_realms_of(source, (*keys, "realms"), entry, clause),
+        operation=_operation_of(source, (*keys, "operation"), entry, clause),
+        reason=reason,
+        owner=owner,
+        issue=issue,
         expires=source.day_at((*keys, "expires"), entry["expires"]),
-        profile=_entry_profile(source, (*keys, "profile"), entry.get("profile", "gate")),
+        profile=profile,
         file=source.shown,
         line=source.line(keys),
     )
 
 
-def _entry_realms(source: TomlFile, keys: Keys, entry: dict[str, Any], clause: Clause) -> tuple[str, ...]:
+def _is_link(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and " " not in text
+
+
+def _realms_of(source: TomlFile, keys: Keys, entry: dict[str, Any], clause: Clause) -> tuple[str, ...]:
     if "realms" not in entry:
         return clause.realms
     realms = source.texts_at(keys, entry["realms"], clause.realms[0])
@@ -231,45 +235,26 @@ def _entry_realms(source: TomlFile, keys: Keys, entry: dict[str, Any], clause: C
     return realms
 
 
-def _entry_operation(
-    source: TomlFile, keys: Keys, entry: dict[str, Any], clause: Clause, description: Description
-) -> str | None:
+def _operation_of(source: TomlFile, keys: Keys, entry: dict[str, Any], clause: Clause) -> str | None:
     if "operation" not in entry:
         return None
     name = source.text_at(keys, entry["operation"], clause.operations[0])
-    known_operation(source, keys, name, description)
+    _refuse_unknown_operation(source, keys, name)
     if name not in clause.operations:
         raise source.fault(keys, f"'{clause.id}' concerns {', '.join(clause.operations)}, not {name}")
     return name
 
 
-def _issue(source: TomlFile, keys: Keys, link: str) -> str:
+def _clause(source: TomlFile, keys: Keys, value: Any) -> Clause:
+    name = source.text_at(keys, value, "draft-get-content")
     try:
-        parts = urlsplit(link)
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.netloc or " " in link:
-        raise source.fault(keys, f"issue is not a link: '{link}'; write the issue's https address")
-    return link
-
-
-def _entry_profile(source: TomlFile, keys: Keys, value: Any) -> str:
-    name = source.text_at(keys, value, "nightly")
-    if name not in list(Profile):
-        raise source.fault(keys, f"unknown profile '{name}'; {suggestion(name, Profile)}")
-    return name
-
-
-def known_clause(source: TomlFile, keys: Keys, name: str, catalogue: Catalogue) -> Clause:
-    """Return the clause of a name."""
-    try:
-        return catalogue.clause(name)
+        return load_catalogue().clause(name)
     except UsageError as error:
         raise source.fault(keys, str(error), name) from None
 
 
-def known_operation(source: TomlFile, keys: Keys, name: str, description: Description) -> None:
-    """Refuse an operation that the description does not have."""
+def _refuse_unknown_operation(source: TomlFile, keys: Keys, name: str) -> None:
+    description = load_description()
     if name in description.operations:
         return
     method, _, path = name.partition(" ")
@@ -278,74 +263,57 @@ def known_operation(source: TomlFile, keys: Keys, name: str, description: Descri
     raise source.fault(keys, f"unknown operation '{name}'; {advice}", name)
 
 
-def _refuse_doubles(deviations: tuple[Deviation, ...]) -> None:
-    for number, later in enumerate(deviations):
-        for earlier in deviations[:number]:
-            shared = list(_shared(earlier, later))
-            if shared:
-                raise UsageError(
-                    f"{later.place}: the deviation on '{later.clause}' in {', '.join(shared)} stands already "
-                    f"at line {earlier.line}; keep one of them"
-                )
-
-
-def _shared(one: Deviation, other: Deviation) -> Iterator[str]:
-    same = one.clause == other.clause and (
-        one.operation is None or other.operation is None or one.operation == other.operation
+def _refuse_double(earlier: Deviation, later: Deviation) -> None:
+    alike = earlier.clause == later.clause and (
+        None in (earlier.operation, later.operation) or earlier.operation == later.operation
     )
-    return (realm for realm in one.realms if same and realm in other.realms)
+    shared = [realm for realm in earlier.realms if alike and realm in later.realms]
+    if shared:
+        stands = f"stands already at line {earlier.line}; keep one of them"
+        raise UsageError(f"{later.place}: the deviation on '{later.clause}' in {', '.join(shared)} {stands}")
 
 
-KEYS = ("operations", "methods", "clauses", "realms", "waivers")
+_CONSUMER_KEYS = ("operations", "methods", "clauses", "realms", "waivers")
 
 
-def read_consumer(path: Path, shown: str, catalogue: Catalogue, description: Description) -> Consumer:
-    """Read a consumer file.
-
-    Raises:
-        UsageError: one line with file, line, what is wrong and what to do.
-    """
+def read_consumer(path: Path, shown: str) -> Consumer:
+    """Read a consumer file."""
     source = _read(path, shown, "consumer file")
-    source.refuse_unknown((), source.tables, KEYS)
-    if not source.tables:
+    tables = source.tables
+    source.refuse_unknown((), tables, _CONSUMER_KEYS)
+    if not tables:
         raise source.fault((), 'the consumer file says nothing; begin with operations = ["createToken", …]')
-    methods = dict(_methods(source, description))
-    listed = _operations(source, description)
-    called = [operation for operations in methods.values() for operation in operations]
-    operations = tuple(name for name in description.operations if name in {*listed, *called})
-    realms = _realms(source)
-    _refuse_unreachable(source, operations, realms, description)
+    methods = dict(_methods(source)) if "methods" in tables else {}
+    given = _operations(source, ("operations",), tables["operations"]) if "operations" in tables else ()
+    used = {*given, *(operation for operations in methods.values() for operation in operations)}
+    operations = tuple(name for name in load_description().operations if name in used)
+    realms = source.texts_at(("realms",), tables["realms"], "abs-dev") if "realms" in tables else ()
+    for realm in realms:
+        refuse_unknown_realm(source, ("realms",), realm, WORKFLOW_REALMS)
+    _refuse_unreachable(source, operations, realms)
     return Consumer(
         file=source.shown,
         operations=operations,
         methods=methods,
-        clauses=_clauses(source, operations, catalogue),
+        clauses=_clauses(source, operations) if "clauses" in tables else (),
         realms=realms,
-        waivers=tuple(_waivers(source, catalogue)),
+        waivers=tuple(_waivers(source)) if "waivers" in tables else (),
     )
 
 
-def _operations(source: TomlFile, description: Description) -> tuple[str, ...]:
-    if "operations" not in source.tables:
-        return ()
-    names = source.texts_at(("operations",), source.tables["operations"], "saveDraft")
+def _operations(source: TomlFile, keys: Keys, value: Any) -> tuple[str, ...]:
+    names = source.texts_at(keys, value, "saveDraft")
     for name in names:
-        known_operation(source, ("operations",), name, description)
+        _refuse_unknown_operation(source, keys, name)
     return names
 
 
-def _methods(source: TomlFile, description: Description) -> Iterator[tuple[str, tuple[str, ...]]]:
-    if "methods" not in source.tables:
-        return
+def _methods(source: TomlFile) -> Iterator[tuple[str, tuple[str, ...]]]:
     table = source.table_at(("methods",), source.tables["methods"])
     if not table:
         raise source.fault(("methods",), 'methods is empty; write "client.drafts.save" = ["saveDraft"]')
     for keys, value in _flat(table):
-        place = ("methods", *keys)
-        operations = source.texts_at(place, value, "saveDraft")
-        for name in operations:
-            known_operation(source, place, name, description)
-        yield ".".join(keys), operations
+        yield ".".join(keys), _operations(source, ("methods", *keys), value)
 
 
 def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -357,50 +325,32 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield (key,), value
 
 
-def _realms(source: TomlFile) -> tuple[str, ...]:
-    if "realms" not in source.tables:
-        return ()
-    realms = source.texts_at(("realms",), source.tables["realms"], "abs-dev")
-    for realm in realms:
-        refuse_unknown_realm(source, ("realms",), realm, WORKFLOW_REALMS)
-    return realms
-
-
-def _refuse_unreachable(
-    source: TomlFile, operations: tuple[str, ...], realms: tuple[str, ...], description: Description
-) -> None:
+def _refuse_unreachable(source: TomlFile, operations: tuple[str, ...], realms: tuple[str, ...]) -> None:
     """Refuse an operation that none of the realms has: it would be gated by nothing."""
     for name in operations if realms else ():
-        has = description.operations[name].realms
+        has = load_description().operations[name].realms
         if has != (ANY_REALM,) and not set(has) & set(realms):
             raise source.fault(
                 ("realms",), f"{name} is offered in {', '.join(has)} only; name one of them, or take it out"
             )
 
 
-def _clauses(source: TomlFile, operations: tuple[str, ...], catalogue: Catalogue) -> tuple[str, ...]:
-    if "clauses" not in source.tables:
-        return ()
+def _clauses(source: TomlFile, operations: tuple[str, ...]) -> tuple[str, ...]:
     names = source.texts_at(("clauses",), source.tables["clauses"], "draft-get-content")
     for name in names:
-        clause = known_clause(source, ("clauses",), name, catalogue)
+        clause = _clause(source, ("clauses",), name)
         if operations and not set(clause.operations) & set(operations):
-            raise source.fault(
-                ("clauses",),
-                f"'{name}' concerns {', '.join(clause.operations)}, which the consumer does not use; "
-                "add one of them to operations, or take the clause out",
-                name,
-            )
+            unused = f"'{name}' concerns {', '.join(clause.operations)}, which the consumer does not use"
+            advice = "add one of them to operations, or take the clause out"
+            raise source.fault(("clauses",), f"{unused}; {advice}", name)
     return names
 
 
-def _waivers(source: TomlFile, catalogue: Catalogue) -> Iterator[Waiver]:
-    if "waivers" not in source.tables:
-        return
+def _waivers(source: TomlFile) -> Iterator[Waiver]:
     table = source.table_at(("waivers",), source.tables["waivers"])
     for name, reason in table.items():
         keys = ("waivers", name)
-        known_clause(source, keys, name, catalogue)
+        _clause(source, keys, name)
         if not isinstance(reason, str) or not reason.strip():
             raise source.fault(
                 keys, f"the waiver of '{name}' has no reason; write {name} = \"why the SDK can do without\""
@@ -424,25 +374,14 @@ def load_terms(
         target: The settings file or name that the person gave.
         name: The target's name.
         search: The current folder.
-
-    Raises:
-        UsageError: a named file is not there, or a file cannot be used; one line with file and line.
     """
-    catalogue, description = load_catalogue(), load_description()
-    used = None
-    if consumer is not None:
-        path = _named(consumer, "--consumer", search)
-        used = read_consumer(path, consumer, catalogue, description)
+    used = read_consumer(_named(consumer, "--consumer", search), consumer) if consumer is not None else None
     file = _named(deviations, "--deviations", search) if deviations is not None else None
     file = file or next((path for path in _places(target, name, search) if is_file(path)), None)
     if file is None:
-        return Terms(consumer=used)
-    shown = deviations or _shown(file, search)
-    return Terms(
-        consumer=used,
-        deviations=read_deviations(file, shown, catalogue, description),
-        deviations_file=shown,
-    )
+        return Terms(used)
+    shown = deviations or str(file.relative_to(search) if file.is_relative_to(search) else file)
+    return Terms(used, read_deviations(file, shown), shown)
 
 
 def _named(path: str, option: str, search: Path) -> Path:
@@ -458,8 +397,3 @@ def _places(target: str | None, name: str, search: Path) -> Iterator[Path]:
     if target is not None and is_file(search / target):
         beside = (search / target).parent
         yield beside.parent / file if beside.name == TARGETS else beside / file
-
-
-def _shown(path: Path, search: Path) -> str:
-    """The path as a person in the current folder would write it."""
-    return str(path.relative_to(search) if path.is_relative_to(search) else path)

@@ -8,10 +8,10 @@ from datetime import date
 from contracts.evidence.accepted import (
     DeviationOutcome,
     WaiverOutcome,
-    blocking,
     counting,
     follow_deviations,
     follow_waivers,
+    unjudged,
     unjudged_lines,
 )
 from contracts.evidence.causes import Cause, attribute, causes_of
@@ -288,7 +288,7 @@ def judge(
         deviations=tuple(follow_deviations(record, cells, findings, day)),
         waivers=tuple(follow_waivers(record, cells)),
         drift=drift,
-        unjudged=tuple(blocking(record, cells)),
+        unjudged=tuple(cell for cell in unjudged(record, cells) if cell.clause.id not in record.run.waived),
         environment_faults=environment_faults(record.run.environment, cells),
         crashes=record.crashes,
         unwritten=unwritten,
@@ -313,50 +313,32 @@ def _cells(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[
         seen = [realm for key, realm in evidence if key == clause.id]
         for realm in dict.fromkeys([*realms, *seen]):
             if realm in expected or (clause.id, realm) in evidence:
-                yield judge_cell(clause, realm, evidence.get((clause.id, realm), Evidence()))
+                yield judge_cell(clause, realm, evidence[clause.id, realm])
 
 
 def _evidence(
     record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]
 ) -> dict[tuple[str, str], Evidence]:
-    cases: dict[tuple[str, str], list[Case]] = defaultdict(list)
-    turns: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    found: dict[tuple[str, str], Evidence] = defaultdict(lambda: Evidence(terms=record.run.terms))
+    turns: dict[tuple[str, str], set[str]] = defaultdict(set)
     for case in record.cases:
         asserted = [count.clause for count in case.assertions]
         # A case that runs in more realms than a clause of it holds in says nothing of it in the others.
         own = [name for name in case.clauses if name not in clauses or case.realm in clauses[name].realms]
         for clause in dict.fromkeys([*own, *asserted]):
-            cases[clause, case.realm].append(case)
+            found[clause, case.realm].cases.append(case)
         for clause in asserted if case.deals else ():
-            turns[clause, case.anywhere][case.realm] = None
-
-    def dealt(clause: str, realm: str) -> tuple[str, ...]:
-        mine = cases.get((clause, realm), ())
-        held = all(case.outcome is Verdict.PASS for case in mine)
-        return (
-            tuple(sorted({place for case in mine for place in turns[clause, case.anywhere]})) if held else ()
-        )
-
-    keyed = [
-        {(entry.clause, entry.realm) for entry in group}
-        for group in (findings, record.observations, record.untested)
-    ]
-    places = dict.fromkeys([*cases, *sorted(set().union(*keyed))])
-    return {
-        place: Evidence(
-            cases=tuple(cases.get(place, ())),
-            findings=tuple(finding for finding in findings if (finding.clause, finding.realm) == place),
-            observations=tuple(
-                observation
-                for observation in record.observations
-                if (observation.clause, observation.realm) == place
-            ),
-            untested=tuple(entry for entry in record.untested if (entry.clause, entry.realm) == place),
-            dealt=dealt(*place),
-            terms=record.run.terms,
-        )
-        for place in places
-    }
+            turns[clause, case.anywhere].add(case.realm)
+    for finding in findings:
+        found[finding.clause, finding.realm].findings.append(finding)
+    for observation in record.observations:
+        found[observation.clause, observation.realm].observed = True
+    for untested in record.untested:
+        found[untested.clause, untested.realm].untested.append(untested)
+    for (clause, _), evidence in found.items():
+        if all(case.outcome is Verdict.PASS for case in evidence.cases):
+            evidence.dealt |= {realm for case in evidence.cases for realm in turns[clause, case.anywhere]}
+    return found
 
 
 def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterator[str]:

@@ -6,9 +6,14 @@ The shape of a response is one fact a line, `200 body.identifier: string`: a pat
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
 from enum import StrEnum
-from typing import Annotated, Final, NamedTuple
+from functools import lru_cache
+from typing import Annotated, Any, Final, NamedTuple
 
+import jsonschema_rs
 from msgspec import Meta
 
 from contracts.file_formats import Format, Name
@@ -73,12 +78,70 @@ def alternatives(value: str) -> tuple[frozenset[str], bool]:
     return frozenset(text.split(OR)), text != value
 
 
+def with_alternatives(kinds: Collection[str], *, optional: bool) -> str:
+    """Return the text of a value; `number` takes in `integer`."""
+    words = OR.join(sorted(set(kinds) - ({"integer"} if "number" in kinds else set())))
+    return f"{words}, {OPTIONAL}" if optional else words
+
+
 def parent_of(path: str) -> str | None:
     """Return the path of the object or array that a member stands in, or None for what is no member."""
     if path.endswith("[]"):
         return path.removesuffix("[]")
     head, dot, _ = path.rpartition(".")
-    return head if dot and f" {BODY}" in head else None
+    root = head.partition(".")[0].partition("[")[0]
+    return head if dot and (root == BODY or root.endswith(f" {BODY}")) else None
+
+
+#: Keys that are values, such as identifiers and numbers, become this one.
+ANY_KEY: Final = "*"
+_VALUE_KEY: Final = re.compile(r"\d+|[0-9a-fA-F-]{12,}|rc-.*")
+_NAMES_ONLY: Final = str.maketrans({".": "·", "[": "(", "]": ")", "|": "/"})
+_DEEPEST: Final = 24
+_FORMS: Final = ("date-time", "date", "uuid", "email", "uri")
+_VALIDATORS: Final = {
+    name: jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True) for name in _FORMS
+}
+_KINDS: Final = {bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
+
+
+def shape_of(value: Any) -> dict[str, str]:
+    """Return the kinds in a body by their paths, `body.createdOn: string date-time`, and never its values."""
+    kinds: dict[str, set[str]] = defaultdict(set)
+    times, objects = Counter[str](), Counter[str]()
+    for path, part in _parts(value, BODY):
+        times[path] += 1
+        kinds[path].add(_kind_of(part))
+        objects[path] += isinstance(part, dict)
+
+    def optional(path: str) -> bool:
+        return not path.endswith("[]") and times[path] < objects[path.rpartition(".")[0]]
+
+    return {path: with_alternatives(found, optional=optional(path)) for path, found in sorted(kinds.items())}
+
+
+def _parts(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    yield path, value
+    if depth > _DEEPEST:
+        return
+    for name, member in value.items() if isinstance(value, dict) else ():
+        shown = ANY_KEY if _VALUE_KEY.fullmatch(name) else name.translate(_NAMES_ONLY)
+        yield from _parts(member, f"{path}.{shown}", depth + 1)
+    for item in value if isinstance(value, list) else ():
+        yield from _parts(item, f"{path}[]", depth + 1)
+
+
+def _kind_of(value: Any) -> str:
+    form = _form_of(value) if isinstance(value, str) else None
+    kind = "string" if isinstance(value, str) else _KINDS.get(type(value), "null")
+    return f"{kind} {form}" if form else kind
+
+
+@lru_cache(maxsize=4096)
+def _form_of(text: str) -> str | None:
+    # Any word before a colon is a scheme; only addresses are meant.
+    forms = _FORMS if text.startswith(("http://", "https://")) else _FORMS[:-1]
+    return next((name for name in forms if _VALIDATORS[name].is_valid(text)), None)
 
 
 def status_of(path: str) -> str | None:

@@ -169,7 +169,7 @@ def _families(record: RunRecord, verdict: RunVerdict) -> list[Family]:
     """The rows of the grid by clause family, in the catalogue's order."""
     by_id = {case.id: case for case in record.cases}
     facts: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for place, values in observations.facts_of(record).items():
+    for place, values in observations.facts_of(record.observations).items():
         facts[place.clause, place.realm] += [
             f"{place.operation} {point}: {shown(value)}" for point, value in values.items()
         ]

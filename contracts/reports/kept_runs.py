@@ -13,8 +13,6 @@ from contracts.evidence.terms import FOLDER as DEVIATIONS
 from contracts.evidence.terms import Deviation, read_deviations
 from contracts.history import runs
 from contracts.history.runs import Trend, trends
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
 from contracts.reports import verdict_json
 from contracts.reports.verdict_json import FILE_NAME as VERDICT
 from contracts.reports.verdict_json import CellEntry
@@ -116,6 +114,6 @@ def deviations(search: Path) -> list[tuple[str, Deviation]]:
     accepted = []
     for path in sorted((search / DEVIATIONS).glob("*.toml")):
         shown = str(path.relative_to(search))
-        entries = read_deviations(path, shown, load_catalogue(), load_description())
+        entries = read_deviations(path, shown)
         accepted += [(path.stem, entry) for entry in entries]
     return accepted

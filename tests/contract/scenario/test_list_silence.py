@@ -13,6 +13,7 @@ from contracts.cases import (
     shape,
     status,
 )
+from contracts.history.observed_facts import shape_of
 
 OPTIONS = ("filter", "orderby", "top", "skip")
 
@@ -24,8 +25,9 @@ def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
     page = drafts.page()
     mine = [record for record in page.records or () if readers.names(record, kept[0])]
     orders = {"as saved": kept, "latest first": kept[::-1], "by uid": sorted(kept)}
-    observe("list-fields", "listDrafts", sorted(mine[0]) if mine else None)
-    observe("list-envelope", "listDrafts", shape(page.exchange)["body"].partition(" of ")[0])
+    answered = shape(page.exchange)
+    observe("list-fields", "listDrafts", {**answered, "body": shape_of(mine[0])} if mine else None)
+    observe("list-envelope", "listDrafts", shape_of(page.exchange.answer.json)["body"])
     length = comparison.page_length(drafts, page, len(kept))
     order = comparison.order_among_others(length, page.order_of(kept), orders)
     observe("list-default-order", "listDrafts", {"order": order})

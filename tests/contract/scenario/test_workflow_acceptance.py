@@ -82,6 +82,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     "errors-absent-on-success",
     "workflow-success-status",
     "workflow-submitted-state",
+    "workflow-answer",
     operations=[CREATE_NAMED],
     requests=3,
 )
@@ -95,6 +96,7 @@ def test_a_record_is_created_under_a_free_identifier(
     expect("workflow-create-with-identifier-accepted").accepted(sent)
     expect("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
+    observe("workflow-answer", CREATE_NAMED, shape(sent))
     records.settles(identifier)
     again = submit(CREATE_NAMED, world.author, world.samples, identifier)
     expect("workflow-created-exists").meets("identifier-in-use", again, because_of=(sent,))
@@ -160,11 +162,14 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     "workflow-batch-longest",
     "workflow-identifier-kept",
     "errors-absent-on-success",
+    "workflow-answer",
     operations=[UPDATE],
     requests=6,
     last=True,
 )
-def test_a_record_is_updated(world: World, records: WorkflowRecords, expect: Expect) -> None:
+def test_a_record_is_updated(
+    world: World, records: WorkflowRecords, expect: Expect, observe: Observer
+) -> None:
     """A valid document is accepted as an update of a record that exists and is not locked, with a batch and without."""
     identifier = records.spendable()
     before = records.reworded(identifier)
@@ -177,6 +182,7 @@ def test_a_record_is_updated(world: World, records: WorkflowRecords, expect: Exp
     )
     expect("workflow-identifier-kept", UPDATE).carries(sent, identifier)
     submissions.without_errors(expect("errors-absent-on-success", UPDATE), sent)
+    observe("workflow-answer", UPDATE, shape(sent))
     records.draft_replaced(expect, identifier, before, sent)
     for bare in records.spare():
         expect("workflow-update-accepted").accepted(submit(UPDATE, world.author, world.samples, bare))

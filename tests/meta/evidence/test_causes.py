@@ -31,7 +31,6 @@ SAVED = sent("saveDraft", "PUT", f"{DRAFT}?schema=contact", 201, b'{"a":1}')
 READ = sent("getDraft", "GET", DRAFT, 404, answer=MISSING)
 READ_OTHERWISE = sent("getDraft", "GET", DRAFT, 200, answer=b"{}")
 LISTED = sent("listDrafts", "GET", f"{BASE}document-drafts?$top=1", 200, answer=b"[1,2]")
-PAGED = sent("listDrafts", "GET", f"{BASE}document-drafts?$top=2&$skip=2", 200, answer=b"[1,2]")
 DELETED = sent("deleteDraft", "DELETE", DRAFT, 204)
 SHORT = sent("saveDraft", "PUT", f"{BASE}documents/abcdefghij/versions/draft?schema=contact", 201, b'{"a":1}')
 
@@ -69,13 +68,6 @@ def judged(
 LOST = (seen("draft-save-creates", SAVED, "no draft"), SAVED)
 UNREAD = (seen("draft-get-content", READ, "404 {}"), READ)
 TOP = (seen("list-top", LISTED, "2 items"), LISTED)
-ODD = sent("listDrafts", "GET", f"{BASE}document-drafts?$filter=a%20eq%201", 200, answer=b"[1,2]")
-ODD_PAGE = sent(
-    "listDrafts", "GET", f"{BASE}document-drafts?$filter=a%20eq%201&$skip=1", 200, answer=b"[1,2]"
-)
-FILTERED = (seen("list-filter-meaning", ODD, "2 items"), ODD)
-SKIPPED = (seen("list-skip", ODD_PAGE, "2 items"), ODD_PAGE)
-PAGES = (seen("list-pages-cover", PAGED, "twice: x"), PAGED)
 UNDELETED = (seen("draft-delete-removes", DELETED, "still there", expected="no draft any more"), DELETED)
 FOUND = (seen("draft-delete-content-gone", READ_OTHERWISE, "200 {}", expected="nothing"), READ_OTHERWISE)
 NO_NAME = sent("createContact", "POST", f"{BASE}documents?schema=contact", 400, b'{"lastName":"x"}')
@@ -87,12 +79,9 @@ OF_TERM = (seen("errors-code-unexpected-term", NO_NAME, "Error.Odd for 'country'
     ("pairs", "tree"),
     [
         ([LOST, UNREAD], {"draft-save-creates": ["draft-get-content"]}),
-        ([TOP, PAGES], {"list-top": ["list-pages-cover"]}),
         ([LOST, TOP], {"draft-save-creates": [], "list-top": []}),
         ([UNDELETED, FOUND], {"draft-delete-removes": ["draft-delete-content-gone"]}),
         ([CODE, OF_TERM], {"errors-code-known": ["errors-code-unexpected-term"]}),
-        # A filter that was wrong without a page explains the page.
-        ([FILTERED, SKIPPED], {"list-filter-meaning": ["list-skip"]}),
         # Read with other content, in another realm, or where saving is wrong in another way: no consequence.
         (
             [LOST, (seen("draft-get-content", READ_OTHERWISE, "200 {}"), READ_OTHERWISE)],

@@ -9,8 +9,6 @@ import pytest
 from contracts.errors import UsageError
 from contracts.evidence.terms import Consumer, Deviation, Terms, load_terms, read_consumer, read_deviations
 from contracts.file_formats import convert, plain
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
 
 ENTRY = """\
 # what we know of
@@ -37,11 +35,11 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def deviations(path: Path) -> tuple[Deviation, ...]:
-    return read_deviations(path, "dev.toml", load_catalogue(), load_description())
+    return read_deviations(path, "dev.toml")
 
 
 def used(path: Path) -> Consumer:
-    return read_consumer(path, "sdk.toml", load_catalogue(), load_description())
+    return read_consumer(path, "sdk.toml")
 
 
 def test_an_entry_is_read_with_its_line(write: Callable[[str], Path]) -> None:

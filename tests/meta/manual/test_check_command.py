@@ -10,8 +10,6 @@ import pytest
 from contracts.evidence.terms import read_consumer
 from contracts.exchanges.har import read_har
 from contracts.file_formats import convert
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
 from contracts.manual.check import CheckFile
 from contracts.manual.settings_writer import learn
 from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
@@ -118,7 +116,7 @@ def test_every_reader_of_recordings_counts_the_same_requests(
         "draftExists": 1,
     }
     assert "sdk.toml: 2 operations, used by 5 requests" in ended.err
-    read = read_consumer(Path("sdk.toml"), "sdk.toml", load_catalogue(), load_description())
+    read = read_consumer(Path("sdk.toml"), "sdk.toml")
     assert read.operations == ("draftExists", "listDrafts")
     learned = learn(read_har(recorded, "x"))
     assert learned.requests == 5

@@ -19,8 +19,6 @@ from contracts.evidence.record import RunFacts
 from contracts.evidence.run_folder import collect
 from contracts.exchanges import har
 from contracts.history import baseline, runs
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.reports import verdict_json
 from contracts.session import ledger
@@ -103,12 +101,12 @@ FILES = [
     File("x.toml", lambda path: load_target(str(path), VARIABLES, path.parent), sample=SETTINGS),
     File(
         "deviations.toml",
-        lambda path: terms.read_deviations(path, str(path), load_catalogue(), load_description()),
+        lambda path: terms.read_deviations(path, str(path)),
         sample={"deviation": [DEVIATION | {"issue": "https://tracker.test/1", "expires": date(2999, 1, 1)}]},
     ),
     File(
         "consumer.toml",
-        lambda path: terms.read_consumer(path, str(path), load_catalogue(), load_description()),
+        lambda path: terms.read_consumer(path, str(path)),
         sample={"operations": ["getDraft"], "realms": ["abs-dev"], "clauses": ["draft-get-content"]},
     ),
 ]
