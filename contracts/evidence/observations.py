@@ -40,7 +40,7 @@ def facts_of(observations: Iterable[Observation]) -> Facts:
     for observation in observations:
         place = Place(observation.clause, observation.operation or "", observation.realm)
         seen = observation.seen
-        if isinstance(seen, dict) and set(seen) == _SHAPE and isinstance(seen["body"], dict):
+        if isinstance(seen, dict) and set(seen) == _SHAPE and _is_shape(seen["body"]):
             shapes[place][text_of(seen["status"])].append(seen["body"])
             seen = {"status": seen["status"], f"{seen['status']} type": seen["type"] or "none"}
         for path, values, is_set in _flat(seen):
@@ -57,6 +57,10 @@ def facts_of(observations: Iterable[Observation]) -> Facts:
         for status, bodies in by_status.items():
             facts[place] |= {f"{status} {path}": text for path, text in _together(bodies)}
     return {place: dict(sorted(values.items())) for place, values in sorted(facts.items()) if values}
+
+
+def _is_shape(body: Any) -> bool:
+    return isinstance(body, dict) and all(isinstance(kinds, str) for kinds in body.values())
 
 
 def _together(shapes: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:

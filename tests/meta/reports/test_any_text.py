@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from contracts.evidence.journal import Journal
 from contracts.history.baseline import save_drift_settings
 from contracts.history.drift import Mode
+from contracts.history.observed_facts import shape_of
 from contracts.reports import writers
 from contracts.reports.writers import WRITERS, write_all
 from tests.meta.journal_events import message, write_ending, write_exchange, write_finding
@@ -73,7 +74,9 @@ def answering(values: list[Any], token: str) -> Callable[[Journal], None]:
         keys = [answered(journal, text) for text in texts]
         place = {"clause": "draft-save-answer", "realm": "abs-dev", "case": CASE}
         for value in values:
-            journal.write("observation", **place, operation="saveDraft", seen=value)
+            shown = {"status": 201, "type": "application/json", "body": shape_of(value)}
+            for seen in (value, shown):
+                journal.write("observation", **place, operation="saveDraft", seen=seen)
         seen = "".join(str(value)[:200] for value in values)
         found: dict[str, Any] = {"operation": "saveDraft", "expected": seen, "seen": seen, "rate": [1, 1]}
         write_finding(journal, **place, **found, exchanges=keys, curl=[f"curl -d {seen}"])
