@@ -132,7 +132,8 @@ def _parts(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _kind_of(value: Any) -> str:
-    form = _form_of(value) if isinstance(value, str) else None
+    # Forms are of ASCII; half of a surrogate pair has none, and no validator takes it.
+    form = _form_of(value) if isinstance(value, str) and value.isascii() else None
     kind = "string" if isinstance(value, str) else _KINDS.get(type(value), "null")
     return f"{kind} {form}" if form else kind
 
