@@ -81,13 +81,13 @@ def _first_difference(sent: bytes, got: bytes) -> str:
     return f"at byte {at} {came!r} where {went!r} was sent"
 
 
-def some_listed(claim: Claim, world: World, actor: Actor, uid: str, made: Exchange) -> None:
+def some_listed(claim: Claim, world: World, uid: str, made: Exchange) -> None:
     """Claim that a document lists the attachment that a request has just made of it, its first one."""
-    page = attachments_of(actor, uid).page()
+    page = attachments_of(world.author, uid).page()
 
     def look() -> bool:
         nonlocal page
-        page = attachments_of(actor, uid).page()
+        page = attachments_of(world.author, uid).page()
         return page.size >= 1
 
     there = page.size >= 1 or world.eventually(look)
@@ -133,9 +133,7 @@ def taken(claim: Claim, world: World, actor: Actor, filename: str, content: byte
     raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
 
 
-def attach_large(
-    claims: tuple[Claim, Claim, Claim], world: World, actor: Actor, filename: str, size: int
-) -> Attachment:
+def attach_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str, size: int) -> Attachment:
     """Claim that a file within the limit is taken by the shared document, found there, and comes back whole.
 
     Args:
@@ -151,12 +149,12 @@ def attach_large(
     """
     taken, there, same = claims
     body = contents.Announced(size)
-    sought = Attachment(document_for_uploads(world, actor), 0, filename, b"")
+    sought = Attachment(document_for_uploads(world, world.author), 0, filename, b"")
     path = {"uid": sought.uid, "filename": filename}
-    created = actor.send("createAttachment", path=path, body=body)
-    tolerated(taken, created, lambda: upload(actor, sought.uid, f"small-{filename}", b"small\n"))
-    attachment = _found_large(there, actor, sought, created, size)
-    got = actor.get_attachment(attachment.path, summed=True)
+    created = world.author.send("createAttachment", path=path, body=body)
+    tolerated(taken, created, lambda: upload(world.author, sought.uid, f"small-{filename}", b"small\n"))
+    attachment = _found_large(there, world.author, sought, created, size)
+    got = world.author.get_attachment(attachment.path, summed=True)
     same.holds(
         got.answer.success and got.answer.body.digest == body.digest,
         got,
@@ -181,7 +179,7 @@ def _found_large(there: Claim, actor: Actor, sought: Attachment, created: Exchan
         raise
 
 
-def named_twice(claim: Claim, world: World, actor: Actor, name: str) -> None:
+def named_twice(claim: Claim, world: World, name: str) -> None:
     """Claim of two files that are attached under one name that the later one is served, and each under its own id.
 
     Whether a document takes a name twice, replaces the file or gives it another name is not shown: what is served
@@ -191,22 +189,22 @@ def named_twice(claim: Claim, world: World, actor: Actor, name: str) -> None:
         Contradiction: a must was contradicted.
         Blocked: a file was refused.
     """
-    uid = document_for_uploads(world, actor)
+    uid = document_for_uploads(world, world.author)
     earlier, later = b"the earlier file\n", b"the later file, which is longer\n"
-    first, second = upload(actor, uid, name, earlier), upload(actor, uid, name, later)
+    first, second = upload(world.author, uid, name, earlier), upload(world.author, uid, name, later)
     done(first)
     if not usable(second).success:
         return
     answered: list[Exchange] = []
 
     def right() -> bool:
-        records = [record for record in attachments_of(actor, uid).walk() if names_file(record, name)]
+        records = [record for record in attachments_of(world.author, uid).walk() if names_file(record, name)]
         both = len(records) > 1
         answers = (first.answer.json, second.answer.json, *records)
         guesses = [number for each in answers for number in ids_in(each, -1)[:2]]
         numbers = dict.fromkeys(guesses if both else ids_in(second.answer.json, -1)[:1])
         paths = (Attachment(uid, number, name, b"").path for number in numbers)
-        downloads = [actor.get_attachment(path) for path in paths]
+        downloads = [world.author.get_attachment(path) for path in paths]
         answered[:] = [each for each in downloads if usable(each).success]
         seen = {each.answer.content for each in answered}
         return later in seen and (earlier in seen or not both or len(answered) < 2)
@@ -217,22 +215,22 @@ def named_twice(claim: Claim, world: World, actor: Actor, name: str) -> None:
         claim.holds(held, first, second, *answered, **words)
 
 
-def takes_several(claim: Claim, world: World, actor: Actor) -> None:
+def takes_several(claim: Claim, world: World) -> None:
     """Claim that a document with an attachment takes another; that of the shared document shows it.
 
     Raises:
         Blocked: the shared document could not be filled for another reason.
     """
     try:
-        shared_document(world, actor)
+        shared_document(world, world.author)
     except Blocked:
-        uid = world.document(by=actor)
-        done(upload(actor, uid, "first.txt", b"first\n"))
-        claim.accepted(upload(actor, uid, "second.txt", b"second\n"))
+        uid = world.document(by=world.author)
+        done(upload(world.author, uid, "first.txt", b"first\n"))
+        claim.accepted(upload(world.author, uid, "second.txt", b"second\n"))
         raise
 
 
-def stays_beside(expect: Expect, world: World, actor: Actor, count: int) -> None:
+def stays_beside(expect: Expect, world: World, count: int) -> None:
     """Claim that the first attachment of a document stays, listed and with its bytes, while others are added.
 
     How many a document takes is not shown: what is refused is not judged.
@@ -244,34 +242,34 @@ def stays_beside(expect: Expect, world: World, actor: Actor, count: int) -> None
         Contradiction: a must was contradicted.
         Blocked: the first attachment was refused or cannot be found.
     """
-    uid = world.document(by=actor)
-    first = attach(actor, uid, "attachment-1.txt", b"1")
+    uid = world.document(by=world.author)
+    first = attach(world.author, uid, "attachment-1.txt", b"1")
     for number in range(2, count + 1):
-        if not usable(upload(actor, uid, f"attachment-{number}.txt", str(number).encode())).success:
+        if not usable(upload(world.author, uid, f"attachment-{number}.txt", str(number).encode())).success:
             break
-    downloads(expect("attachment-several", "getAttachment"), actor, first)
-    listed(expect("attachment-several", "listAttachments"), world, actor, first)
+    downloads(expect("attachment-several", "getAttachment"), world.author, first)
+    listed(expect("attachment-several", "listAttachments"), world, world.author, first)
 
 
 def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
     return [file.filename for file in attachments if not any(lists(record, file) for record in records or ())]
 
 
-def nothing_attached(claim: Claim, world: World, actor: Actor, uid: str, *before: Exchange) -> None:
+def nothing_attached(claim: Claim, world: World, uid: str, *before: Exchange) -> None:
     """Claim that a document still has no attachment; whether its empty list is a list is not asked.
 
     Raises:
         Blocked: documents list the attachments of others, so that nothing can be told.
     """
-    page = attachments_of(actor, uid).page()
+    page = attachments_of(world.author, uid).page()
     if page.size > 0:
-        lists_own_only(world, actor)
+        lists_own_only(world)
     if page.size < 0 and not page.not_found:
-        _tells_emptiness_so(world, actor, page)
+        _tells_emptiness_so(world, page)
     claim.holds(page.size <= 0, *before, page.exchange, expected="no attachment", seen=page.seen)
 
 
-def _tells_emptiness_so(world: World, actor: Actor, page: Page) -> None:
+def _tells_emptiness_so(world: World, page: Page) -> None:
     """See that a document to which nothing was attached is answered with the same status.
 
     Raises:
@@ -279,41 +277,41 @@ def _tells_emptiness_so(world: World, actor: Actor, page: Page) -> None:
     """
     empty = world.once(
         "answer of an empty list",
-        lambda: attachments_of(actor, world.document(by=actor)).page().exchange.status,
+        lambda: attachments_of(world.author, world.document(by=world.author)).page().exchange.status,
     )
     alike = page.exchange.answer.refusal and page.exchange.status == empty
     require(alike, "listAttachments", f"the answer is no list: {page.exchange.answer.quote()}")
 
 
-def passes_chain(expect: Expect, clause: str, world: World, actor: Actor, uid: str) -> None:
+def passes_chain(expect: Expect, clause: str, world: World, uid: str) -> None:
     """Claim that a picture is attached to a document, listed, found, downloaded and previewed.
 
     Raises:
         Blocked: it was taken, and no number in the answers leads to it.
     """
     name = "edge.png"
-    created = upload(actor, uid, name, contents.RED)
+    created = upload(world.author, uid, name, contents.RED)
     expect(clause, "createAttachment").accepted(created)
-    picture = found(actor, Attachment(uid, 0, name, contents.RED), created, len(contents.RED))
-    expect(clause, "attachmentExists").accepted(actor.attachment_exists(picture.path))
-    downloads(expect(clause, "getAttachment"), actor, picture)
-    listed(expect(clause, "listAttachments"), world, actor, picture)
-    expect(clause, "getAttachmentThumbnail").accepted(preview(world, actor, picture))
+    picture = found(world.author, Attachment(uid, 0, name, contents.RED), created, len(contents.RED))
+    expect(clause, "attachmentExists").accepted(world.author.attachment_exists(picture.path))
+    downloads(expect(clause, "getAttachment"), world.author, picture)
+    listed(expect(clause, "listAttachments"), world, world.author, picture)
+    expect(clause, "getAttachmentThumbnail").accepted(preview(world, world.author, picture))
 
 
-def relies_on_chain(world: World, actor: Actor) -> None:
+def relies_on_chain(world: World) -> None:
     """See once that a picture of an ordinary document is listed, found, downloaded and previewed.
 
     Raises:
         Blocked: it is not, which is a finding of its own.
     """
-    picture = shared_document(world, actor).pictures[0]
-    relies_on_listing(world, actor)
-    gives_back(world, actor, picture)
+    picture = shared_document(world, world.author).pictures[0]
+    relies_on_listing(world)
+    gives_back(world, picture)
 
     def look() -> bool:
-        done(actor.attachment_exists(picture.path))
-        return done(preview(world, actor, picture)).success
+        done(world.author.attachment_exists(picture.path))
+        return done(preview(world, world.author, picture)).success
 
     world.once("files of an ordinary document", look)
 
@@ -381,7 +379,7 @@ def persisted_whatever_its_size(claim: Claim, exchange: Exchange) -> None:
     claim.holds(not refused, exchange, expected="persisted: no limit", seen=exchange.answer.quote())
 
 
-def persisted_without_headers(expect: Expect, world: World, actor: Actor, kept: Exchange, realm: str) -> None:
+def persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:
     """Claim that a temporary file was not refused for want of a header that its operation does not list.
 
     Raises:
@@ -389,8 +387,8 @@ def persisted_without_headers(expect: Expect, world: World, actor: Actor, kept: 
     """
 
     def with_header(header: Mapping[str, str]) -> Exchange:
-        path = {"uid": world.document(by=actor), "tempFileId": world.temporary_file()}
-        return actor.send("persistTemporaryFile", path=path, headers=header)
+        path = {"uid": world.document(by=world.author), "tempFileId": world.temporary_file()}
+        return world.author.send("persistTemporaryFile", path=path, headers=header)
 
     headers = {
         "realm-attachments-without": {"Realm": realm},
@@ -406,7 +404,7 @@ def persisted_without_headers(expect: Expect, world: World, actor: Actor, kept: 
         )
 
 
-def another_persisted(expect: Expect, world: World, actor: Actor, before: Attachment) -> None:
+def another_persisted(expect: Expect, world: World, before: Attachment) -> None:
     """Claim that another temporary file of the settings becomes an attachment, with bytes of its own.
 
     Args:
@@ -420,14 +418,14 @@ def another_persisted(expect: Expect, world: World, actor: Actor, before: Attach
         named = world.temporary_file()
     except Untested:
         return  # those of the other cases are judged
-    uid = world.document(by=actor)
-    kept = actor.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
+    uid = world.document(by=world.author)
+    kept = world.author.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
     persisted_whatever_its_size(expect("attachment-persist-no-limit"), kept)
     world.unspent(kept)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    some_listed(expect("attachment-persist-listed", "listAttachments"), world, actor, uid, kept)
-    paths = before.path, persisted(world, actor, uid, kept).path
-    got = [actor.get_attachment(path) for path in paths]
+    some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
+    paths = before.path, persisted(world, world.author, uid, kept).path
+    got = [world.author.get_attachment(path) for path in paths]
     first, second = (usable(download).content for download in got)
     expect("attachment-persist-own-bytes", "getAttachment").holds(
         first != second, *got, expected="two files with bytes of their own", seen="the same bytes twice"

@@ -550,18 +550,18 @@ def explore(players: Players, kept: KeptCalls, seed: int, requests: int) -> None
             return
 
 
-def claim_info_follows(claim: Claim, world: World, actor: Actor) -> None:
+def claim_info_follows(claim: Claim, world: World) -> None:
     """Claim that the info of a draft does not show as it was what the service itself reported as changed by a save."""
-    uid = world.draft(by=actor).uid
+    uid = world.draft(by=world.author).uid
     query = {"schema": world.samples.draft_schema}
 
     def saved(version: int) -> dict[str, Any]:
         document = content(world.samples, uid, version)
-        answer = done(actor.send("saveDraft", path={"uid": uid}, query=query, json=document))
+        answer = done(world.author.send("saveDraft", path={"uid": uid}, query=query, json=document))
         return answer.json if isinstance(answer.json, dict) else {}
 
     def info() -> Exchange:
-        return actor.get_draft_info(uid)
+        return world.author.get_draft_info(uid)
 
     first, shown = saved(1), done(info()).json
     known = {
@@ -587,12 +587,12 @@ def claim_info_follows(claim: Claim, world: World, actor: Actor) -> None:
     )
 
 
-def draft_with_file(world: World, actor: Actor) -> Attachment:
+def draft_with_file(world: World) -> Attachment:
     """An attachment of a draft.
 
     Raises:
         Untested: drafts take none, which the document leaves open.
     """
-    if world.refusal_of_files(by=actor) is not None:
+    if world.refusal_of_files(by=world.author) is not None:
         raise Untested("drafts take no attachments")
-    return world.attachment(world.draft(by=actor).uid, by=actor)
+    return world.attachment(world.draft(by=world.author).uid, by=world.author)

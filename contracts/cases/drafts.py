@@ -474,7 +474,6 @@ def removed(expect: Expect, actor: Actor, uid: str, deleted: Exchange) -> None:
 
 
 def completes_lifecycle_under(
-    actor: Actor,
     world: World,
     expect: Expect,
     clause: str,
@@ -492,21 +491,23 @@ def completes_lifecycle_under(
     """
     path, document = {"uid": uid}, world.samples.draft(uid)
     query = {"schema": world.samples.draft_schema}
-    expect(clause, "saveDraft").accepted(actor.send("saveDraft", path=path, query=query, json=document))
-    expect(clause, "draftExists").accepted(actor.send("draftExists", path=path))
-    read = actor.send("getDraft", path=path)
+    expect(clause, "saveDraft").accepted(
+        world.author.send("saveDraft", path=path, query=query, json=document)
+    )
+    expect(clause, "draftExists").accepted(world.author.send("draftExists", path=path))
+    read = world.author.send("getDraft", path=path)
     expect(clause, "getDraft").accepted(read)
     if not readers.holds_document(usable(read), document):
-        works_for_ordinary_uid(actor, world)
+        works_for_ordinary_uid(world.author, world)
     expect(clause, "getDraft").shows(read, document)
     for operation in also:
-        expect(clause, operation).accepted(actor.send(operation, path=path))
-    deleted = actor.send("deleteDraft", path=path)
+        expect(clause, operation).accepted(world.author.send(operation, path=path))
+    deleted = world.author.send("deleteDraft", path=path)
     expect(clause, "deleteDraft").accepted(deleted)
-    check = actor.send("draftExists", path=path)
+    check = world.author.send("draftExists", path=path)
     found = usable(check).success
     if found:
-        works_for_ordinary_uid(actor, world)
+        works_for_ordinary_uid(world.author, world)
     expect(clause, "deleteDraft").holds(
         not found, deleted, check, expected=f"no draft under {uid}", seen=check.answer.quote()
     )

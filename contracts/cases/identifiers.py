@@ -180,10 +180,8 @@ def percent_encoding(uid: str) -> Callable[[str], str]:
 
 
 def hyphens_name_a_draft(
-    actor: Actor,
     world: World,
     settings: RealmSettings,
-    fresh: Namespace,
     expect: Expect,
 ) -> None:
     """Claim that a draft lives under a uid with hyphens, doubled and at the end too.
@@ -194,10 +192,10 @@ def hyphens_name_a_draft(
         Contradiction: a must was contradicted. Blocked: a uid without a hyphen names no draft either.
     """
     try:
-        completes_lifecycle_under(actor, world, expect, "uid-hyphen", fresh.uid(20) + "--a-")
+        completes_lifecycle_under(world, expect, "uid-hyphen", world.fresh.uid(20) + "--a-")
     except Contradiction:
         for uid in without_hyphen(settings):
-            works_for_ordinary_uid(actor, world, uid)
+            works_for_ordinary_uid(world.author, world, uid)
         raise
 
 
@@ -260,9 +258,7 @@ _SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ",
 EVERY_SIGN_CLAUSES: Final = (_LONGEST, *_SIGNS)
 
 
-def every_sign_names_a_draft(
-    actor: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect
-) -> None:
+def every_sign_names_a_draft(world: World, expect: Expect) -> None:
     """Claim that one uid which is as long as any and holds every sort of sign names a draft, and no other one does.
 
     One draft judges what many others judge one by one. Where it fails, an ordinary uid is tried, then uids with one
@@ -272,26 +268,26 @@ def every_sign_names_a_draft(
         Contradiction: a must was contradicted. Blocked: not even an ordinary uid names a draft.
     """
     ending = "".join(_SIGNS.values())
-    uid = fresh.uid(UID_LONGEST - len(ending)) + ending
-    document, path = samples.draft(uid), {"uid": uid}
-    life = {"saveDraft": save(actor, samples, uid, document)}
-    life |= {name: actor.send(name, path=path) for name in operations_with(needs="draft", safe=True)}
-    shorter = actor.draft_exists(uid[:-1])
-    life["deleteDraft"] = actor.send("deleteDraft", path=path)
+    uid = world.fresh.uid(UID_LONGEST - len(ending)) + ending
+    document, path = world.samples.draft(uid), {"uid": uid}
+    life = {"saveDraft": save(world.author, world.samples, uid, document)}
+    life |= {name: world.author.send(name, path=path) for name in operations_with(needs="draft", safe=True)}
+    shorter = world.author.draft_exists(uid[:-1])
+    life["deleteDraft"] = world.author.send("deleteDraft", path=path)
     failed = next((operation for operation, sent in life.items() if not usable(sent).success), "")
     if not failed and not readers.holds_document(life["getDraft"].answer, document):
         failed = "getDraft"
-    if not failed and usable(actor.send("draftExists", path=path)).success:
+    if not failed and usable(world.author.send("draftExists", path=path)).success:
         failed = "deleteDraft"
     if failed:
-        works_for_ordinary_uid(actor, world)
-        _claim_each_sign(actor, world, fresh, expect)
+        works_for_ordinary_uid(world.author, world)
+        _claim_each_sign(world, expect)
         clause = _ANY_KIND if failed in load_catalogue().clause(_ANY_KIND).operations else _LONGEST
         expect(clause, failed).holds(
             False, life[failed], expected=f"a draft under {uid}", seen=life[failed].answer.quote()
         )
     if usable(shorter).success:
-        relies_on_absence(actor)
+        relies_on_absence(world.author)
     expect("uid-hyphen", "draftExists").holds(
         not usable(shorter).success,
         life["saveDraft"],
@@ -303,11 +299,11 @@ def every_sign_names_a_draft(
         expect(clause, "getDraft").shows(life["getDraft"], document)
 
 
-def _claim_each_sign(actor: Actor, world: World, fresh: Namespace, expect: Expect) -> None:
+def _claim_each_sign(world: World, expect: Expect) -> None:
     """Claim that a draft lives under a uid that is as long as any, and under ordinary ones with each sort of sign."""
-    uids = {clause: fresh.uid() + sign for clause, sign in _SIGNS.items()}
-    for clause, uid in ({_LONGEST: fresh.uid(UID_LONGEST)} | uids).items():
-        completes_lifecycle_under(actor, world, expect, clause, uid)
+    uids = {clause: world.fresh.uid() + sign for clause, sign in _SIGNS.items()}
+    for clause, uid in ({_LONGEST: world.fresh.uid(UID_LONGEST)} | uids).items():
+        completes_lifecycle_under(world, expect, clause, uid)
 
 
 # -- near misses

@@ -157,13 +157,15 @@ class KnownList:
         return rising == sorted(rising) and len(falling) > 1 and falling == sorted(falling, reverse=True)
 
 
-def known_drafts(world: World, actor: Actor, collection: str | None = "mydrafts") -> KnownList:
+def known_drafts(world: World, collection: str | None = "mydrafts") -> KnownList:
     """The list of drafts with the actor's own kept ones, of a collection or of none."""
-    keep = partial(kept_drafts, world, actor)
-    return KnownList(world, drafts_of(actor, collection), drafts_of(actor, "mydrafts"), keep, _UIDS, "list")
+    keep = partial(kept_drafts, world, world.author)
+    return KnownList(
+        world, drafts_of(world.author, collection), drafts_of(world.author, "mydrafts"), keep, _UIDS, "list"
+    )
 
 
-def known_files(world: World, actor: Actor, *, sound: bool = True) -> KnownList:
+def known_files(world: World, *, sound: bool = True) -> KnownList:
     """The list of the attachments of the shared document.
 
     Args:
@@ -172,8 +174,8 @@ def known_files(world: World, actor: Actor, *, sound: bool = True) -> KnownList:
     Raises:
         Blocked: it does not; that is a finding of its own.
     """
-    shared = shared_document(world, actor)
-    files = shared_document_list(world, actor) if sound else attachments_of(actor, shared.uid)
+    shared = shared_document(world, world.author)
+    files = shared_document_list(world) if sound else attachments_of(world.author, shared.uid)
     names = tuple(attachment.filename for attachment in shared.attachments)
     return KnownList(world, files, files, lambda: names, _FILES, "attachment-list")
 

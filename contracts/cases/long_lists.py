@@ -70,14 +70,14 @@ def saved_under_every_kind(
     return world.shared(f"drafts of every kind of {actor.role}", make)
 
 
-def claim_every_kind(world: World, actor: Actor, samples: Samples, fresh: Namespace, expect: Expect) -> None:
+def claim_every_kind(world: World, expect: Expect) -> None:
     """Claim that a draft is saved, found and read under uids of every kind."""
-    every = saved_under_every_kind(world, actor, samples, fresh)
+    every = saved_under_every_kind(world, world.author, world.samples, world.fresh)
     for (clause, uid, saved), mark in zip(every, _MARKS, strict=True):
         expect(clause, "saveDraft").accepted(saved)
-        expect(clause, "draftExists").accepted(actor.draft_exists(uid))
-        told = samples.members_of_draft(middleName=mark)
-        expect(clause, "getDraft").shows(actor.get_draft(uid), told)
+        expect(clause, "draftExists").accepted(world.author.draft_exists(uid))
+        told = world.samples.members_of_draft(middleName=mark)
+        expect(clause, "getDraft").shows(world.author.get_draft(uid), told)
 
 
 def paired(world: World, actor: Actor, samples: Samples, fresh: Namespace) -> tuple[str, ...]:

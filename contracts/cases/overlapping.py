@@ -47,20 +47,20 @@ def at_once(call: Callable[[T], Exchange], arguments: Sequence[T]) -> list[Excha
         return list(pool.map(call, arguments))
 
 
-def files_are_kept_apart(actor: Actor, world: World, fresh: Namespace, expect: Expect) -> None:
+def files_are_kept_apart(world: World, expect: Expect) -> None:
     """Claim that two files of the same length that are sent together come back each as it was sent.
 
     Raises:
         Contradiction: a must was contradicted.
         Blocked: one was refused, or is not found.
     """
-    uid = document_for_uploads(world, actor)
-    files = {f"{fresh.uid()}.bin": contents.content(3_000, seed=seed) for seed in (1, 2)}
-    sent = at_once(lambda file: upload(actor, uid, *file), list(files.items()))
+    uid = document_for_uploads(world, world.author)
+    files = {f"{world.fresh.uid()}.bin": contents.content(3_000, seed=seed) for seed in (1, 2)}
+    sent = at_once(lambda file: upload(world.author, uid, *file), list(files.items()))
     for (name, content), created in zip(files.items(), sent, strict=True):
         done(created)
-        attachment = found(actor, Attachment(uid, 0, name, content), created, len(content))
-        downloads(expect("attachment-download-same", "getAttachment"), actor, attachment)
+        attachment = found(world.author, Attachment(uid, 0, name, content), created, len(content))
+        downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
 
 
 def one_of_two_is_taken(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:

@@ -55,7 +55,7 @@ def shared_document(world: World, actor: Actor) -> SharedDocument:
     return world.shared(f"folder of {actor.role}", fill)
 
 
-def shared_document_list(world: World, actor: Actor, *, repeats: bool = False) -> Lister:
+def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
     """The list of the shared document's attachments, which holds just these.
 
     Args:
@@ -64,8 +64,8 @@ def shared_document_list(world: World, actor: Actor, *, repeats: bool = False) -
     Raises:
         Blocked: it holds others too, or lacks one; that is a finding of its own.
     """
-    shared = shared_document(world, actor)
-    attached = attachments_of(actor, shared.uid)
+    shared = shared_document(world, world.author)
+    attached = attachments_of(world.author, shared.uid)
     names = [attachment.filename for attachment in shared.attachments]
 
     def look() -> bool:
@@ -84,36 +84,36 @@ def shared_document_list(world: World, actor: Actor, *, repeats: bool = False) -
     return attached
 
 
-def lists_own_only(world: World, actor: Actor) -> None:
+def lists_own_only(world: World) -> None:
     """See once that a document does not list the attachments of another, for claims that nothing was attached.
 
     Raises:
         Blocked: it does, which is a finding of its own.
     """
-    mine = second_document(world, actor)
-    listed = world.once("own list of attachments", lambda: attachments_of(actor, mine.uid).page().size)
+    mine = second_document(world, world.author)
+    listed = world.once("own list of attachments", lambda: attachments_of(world.author, mine.uid).page().size)
     require(listed >= 0, "listAttachments", "gives no list of a document with an attachment")
     require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
 
 
-def relies_on_listing(world: World, actor: Actor) -> None:
+def relies_on_listing(world: World) -> None:
     """See once that a document lists an attachment that was created, for claims about others.
 
     Raises:
         Blocked: it does not, which is a finding of its own.
     """
-    single = second_document(world, actor).attachments[0]
+    single = second_document(world, world.author).attachments[0]
 
     def look() -> bool:
         listed = any(
-            lists(record, single) for record in attachments_of(actor, single.uid).page().records or ()
+            lists(record, single) for record in attachments_of(world.author, single.uid).page().records or ()
         )
         return require(listed, "listAttachments", "does not list an attachment that was created")
 
     world.once("created attachment is listed", look)
 
 
-def gives_back(world: World, actor: Actor, attachment: Attachment) -> None:
+def gives_back(world: World, attachment: Attachment) -> None:
     """See once that an attachment is stored as it was sent, for claims about what is made of it.
 
     Raises:
@@ -121,7 +121,7 @@ def gives_back(world: World, actor: Actor, attachment: Attachment) -> None:
     """
 
     def look() -> bool:
-        answer = usable(actor.get_attachment(attachment.path))
+        answer = usable(world.author.get_attachment(attachment.path))
         same = answer.success and answer.content == attachment.content
         return require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
 
@@ -181,13 +181,13 @@ def _content(name: str, uid: str) -> bytes:
     return pictures.get(name) or f"{name} of {uid}\n".encode()
 
 
-def attachment_elsewhere(world: World, actor: Actor) -> tuple[Attachment, SharedDocument]:
+def attachment_elsewhere(world: World) -> tuple[Attachment, SharedDocument]:
     """An attachment, and a document that it does not belong to but that has one of the same name.
 
     Raises:
         Blocked: both documents have the same ids, so that one cannot be told from the other.
     """
-    theirs, mine = second_document(world, actor), shared_document(world, actor)
+    theirs, mine = second_document(world, world.author), shared_document(world, world.author)
     taken = {other.path["attachmentId"] for other in theirs.attachments}
     for attachment in reversed(mine.attachments):
         if attachment.path["attachmentId"] not in taken:

@@ -310,9 +310,7 @@ def send_without_token(actor: Actor, request: Request, deal: Deal) -> list[Excha
     return [send(request, actor, {"Authorization": value}) for value in values]
 
 
-def refused_without_token(
-    claim: Claim, actor: Actor, world: World, request: Request, asked: Sequence[Exchange]
-) -> None:
+def refused_without_token(claim: Claim, world: World, request: Request, asked: Sequence[Exchange]) -> None:
     """Claim that requests were refused and nothing came of them, and see that the same with a valid token works.
 
     Args:
@@ -325,24 +323,24 @@ def refused_without_token(
         Blocked: refused with a valid token too, so nothing can be told.
     """
     drafts.claim_each_refused(claim, asked)
-    for effect in _effects(actor, world, request):
+    for effect in _effects(world, request):
         claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)
     if request.operation in operations_with(protected=True, permanent=False):
-        done(send(request, actor))
+        done(send(request, world.author))
 
 
-def _effects(actor: Actor, world: World, request: Request) -> Iterator[str]:
+def _effects(world: World, request: Request) -> Iterator[str]:
     """What came of a request, in words; empty texts where a look showed nothing."""
     uid = request.path.get("uid") or request.path.get("identifier", "")
     if load_description().operations[request.operation].names_new:
-        yield "there is a draft now" if _exists(actor, uid) else ""
+        yield "there is a draft now" if _exists(world.author, uid) else ""
     if request.operation == "deleteDraft":
-        gone = not _exists(actor, uid)
+        gone = not _exists(world.author, uid)
         if gone:
-            drafts.relies_on_presence(actor, world)
+            drafts.relies_on_presence(world.author, world)
         yield "the draft is gone" if gone else ""
     if request.operation in operations_with(stores="attachment"):
-        yield "the document has an attachment now" if world.attachment_ids(uid, by=actor) else ""
+        yield "the document has an attachment now" if world.attachment_ids(uid, by=world.author) else ""
 
 
 def _exists(actor: Actor, uid: str) -> bool:

@@ -316,7 +316,7 @@ def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange
     )
 
 
-def draft_saved(claim: Claim, world: World, actor: Actor, samples: Samples, identifier: str) -> None:
+def draft_saved(claim: Claim, world: World, identifier: str) -> None:
     """Claim that the draft operations show what was submitted, the exists check included.
 
     Raises:
@@ -324,29 +324,29 @@ def draft_saved(claim: Claim, world: World, actor: Actor, samples: Samples, iden
         Untested: it is not shown, and the settings name no locked record.
     """
     path = {"uid": identifier}
-    seen = [actor.send("getDraft", path=path)]
+    seen = [world.author.send("getDraft", path=path)]
 
     def look() -> bool:
-        seen.append(actor.send("getDraft", path=path))
+        seen.append(world.author.send("getDraft", path=path))
         return usable(seen[-1]).success
 
     if not usable(seen[-1]).success and not world.eventually(look):
-        _shows_drafts_of_locked_records(world, actor, samples)
-    claim.shows(seen[-1], samples.document(identifier))
-    claim.accepted(actor.send("draftExists", path=path))
+        _shows_drafts_of_locked_records(world)
+    claim.shows(seen[-1], world.samples.document(identifier))
+    claim.accepted(world.author.send("draftExists", path=path))
 
 
-def _shows_drafts_of_locked_records(world: World, actor: Actor, samples: Samples) -> None:
+def _shows_drafts_of_locked_records(world: World) -> None:
     """See once that the draft of a record that is locked for workflow can be read, which is not shown.
 
     Raises:
         Blocked: it cannot, so that the drafts of submitted records cannot be looked for.
         Untested: the settings name no locked record.
     """
-    locked = str(samples.setting("locked_identifier"))
+    locked = str(world.samples.setting("locked_identifier"))
 
     def look() -> bool:
-        seen = usable(actor.draft_exists(locked))
+        seen = usable(world.author.draft_exists(locked))
         return require(seen.success, "draftExists", "does not show the draft of a locked record")
 
     world.once("draft of a locked record", look)

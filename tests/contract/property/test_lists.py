@@ -36,7 +36,7 @@ def test_any_combination_of_options_picks_what_it_says(
 
     So do functions of texts, quotes that are doubled in a literal, and orders of two keys.
     """
-    drafts = partial(known_drafts, world, world.author)
+    drafts = partial(known_drafts, world)
     list_questions.Questions(drafts, expect).claim_answers(properties, deal, list_questions.OF_DRAFTS)
     more = long_lists.LongList(drafts("mydrafts"), world.author, world.samples, world.fresh)
     more.claim_quotes(expect("list-filter-meaning"))
@@ -56,5 +56,5 @@ def test_any_combination_of_options_picks_the_attachments_that_it_says(
     world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
     """Options without a dollar sign have the meaning of those with one."""
-    files = list_questions.Questions(lambda _: known_files(world, world.author), expect)
+    files = list_questions.Questions(lambda _: known_files(world), expect)
     files.claim_answers(properties, deal, list_questions.OF_FILES)

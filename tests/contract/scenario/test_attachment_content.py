@@ -32,7 +32,7 @@ def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> No
     size = world.author.uploadable(max(deal(LARGE).values()))
     taken, there = expect("attachment-create-accepted"), expect("attachment-exists-present")
     claims = taken, there, expect("attachment-download-same", "getAttachment")
-    attachment = attachments.attach_large(claims, world, world.author, f"{world.uid()}.bin", size)
+    attachment = attachments.attach_large(claims, world, f"{world.uid()}.bin", size)
     attachments.listed(expect("attachment-create-listed", "listAttachments"), world, world.author, attachment)
 
 
@@ -53,9 +53,7 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     )
     for _ in range(2):
         attachments.downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
-    attachments.named_twice(
-        expect("attachment-download-same", "getAttachment"), world, world.author, f"{world.uid()}.txt"
-    )
+    attachments.named_twice(expect("attachment-download-same", "getAttachment"), world, f"{world.uid()}.txt")
 
 
 @smoke()

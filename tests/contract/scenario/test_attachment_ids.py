@@ -40,7 +40,7 @@ def test_an_attachment_of_another_document_does_not_exist(world: World, expect: 
     Nor when it is asked again.
     """
     shared_documents.relies_on_absence(world, world.author, "attachmentExists")
-    attachment, elsewhere = shared_documents.attachment_elsewhere(world, world.author)
+    attachment, elsewhere = shared_documents.attachment_elsewhere(world)
     for uid in (elsewhere.uid, *[world.document()] * AGAIN):
         path = attachment.path | {"uid": uid}
         expect("attachment-exists-other-document").refused(world.author.attachment_exists(path))
@@ -51,7 +51,7 @@ def test_an_attachment_of_another_document_is_not_given(world: World, expect: Ex
     """Neither an attachment nor its thumbnail is given through another document."""
     shared_documents.relies_on_absence(world, world.author, "getAttachment")
     shared_documents.relies_on_absence(world, world.author, "getAttachmentThumbnail")
-    attachment, elsewhere = shared_documents.attachment_elsewhere(world, world.author)
+    attachment, elsewhere = shared_documents.attachment_elsewhere(world)
     path = attachment.path | {"uid": elsewhere.uid}
     picture = shared_document(world, world.author).pictures[-1].path | {"uid": elsewhere.uid}
     expect("attachment-get-other-document").refused(world.author.get_attachment(path))

@@ -67,8 +67,8 @@ def test_each_of_several_attachments_exists(world: World, expect: Expect) -> Non
 @contract("attachment-several", requests=5)
 def test_several_attachments_keep_apart(world: World, expect: Expect) -> None:
     """A document holds several attachments of different names, each listed and each with its own bytes."""
-    attachments.takes_several(expect("attachment-several", "createAttachment"), world, world.author)
-    shared_documents.relies_on_listing(world, world.author)
+    attachments.takes_several(expect("attachment-several", "createAttachment"), world)
+    shared_documents.relies_on_listing(world)
     first, second, *_, last = shared_document(world, world.author).attachments
     attachments.listed(
         expect("attachment-several", "listAttachments"), world, world.author, first, second, last
@@ -81,9 +81,9 @@ def test_several_attachments_keep_apart(world: World, expect: Expect) -> None:
 @contract("attachment-several", requests=10, dealt=8)
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
     """The first of several attachments is listed, and comes back with its bytes, however many follow it."""
-    shared_documents.relies_on_listing(world, world.author)
+    shared_documents.relies_on_listing(world)
     count = max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
-    attachments.stays_beside(expect, world, world.author, count)
+    attachments.stays_beside(expect, world, count)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], requests=13)
@@ -122,7 +122,7 @@ def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect
 @contract("attachment-list-empty", requests=4)
 def test_a_document_without_attachments_has_an_empty_list(world: World, expect: Expect) -> None:
     """The list of attachments of a document that has none is empty, be it told by a list, by 204 or by 404."""
-    shared_documents.lists_own_only(world, world.author)
+    shared_documents.lists_own_only(world)
     lists.claim_empty(expect("attachment-list-empty"), attachments_of(world.author, world.document()).page())
 
 

@@ -26,14 +26,14 @@ ALL = 6
 @pytest.mark.parametrize("top", [1, 4])
 def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
     """With top no more attachments are returned than it says."""
-    attached = shared_documents.shared_document_list(world, world.author, repeats=True)
+    attached = shared_documents.shared_document_list(world, repeats=True)
     lists.claim_bounded(expect("attachment-list-top"), attached, top)
 
 
 @contract("attachment-list-skip", requests=5)
 def test_skip_shifts_the_list(world: World, expect: Expect) -> None:
     """With skip the list starts as many items later as it says, up to the last one."""
-    files = known_files(world, world.author)
+    files = known_files(world)
     lists.claim_parts(expect("attachment-list-skip"), files, (1, None), (3, None), (5, None))
 
 
@@ -48,7 +48,7 @@ def test_skip_beyond_the_end_gives_no_attachment(
     skip: int, world: World, expect: Expect, observe: Observer
 ) -> None:
     """With a skip that leaves nothing over no attachment is returned."""
-    files = known_files(world, world.author)
+    files = known_files(world)
     lists.need_parts(files, (1, None))
     page = files.lister.page(skip=skip)
     observe("attachment-success-status", "listAttachments", {"nothing left": status(page.exchange)})
@@ -59,7 +59,7 @@ def test_skip_beyond_the_end_gives_no_attachment(
 @contract("attachment-list-pages-cover", requests=6)
 def test_pages_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
-    files = known_files(world, world.author)
+    files = known_files(world)
     lists.need_top(files)
     lists.need_parts(files, (1, None))
     lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2, items=ALL)
@@ -68,7 +68,7 @@ def test_pages_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
 @contract("attachment-list-top-zero", requests=1)
 def test_a_top_of_zero_gives_an_empty_list(world: World, expect: Expect) -> None:
     """With a top of zero the list of attachments is empty."""
-    files = known_files(world, world.author)
+    files = known_files(world)
     lists.need_top(files)
     lists.claim_empty(expect("attachment-list-top-zero"), files.lister.page(top=0))
 
@@ -77,7 +77,7 @@ def test_a_top_of_zero_gives_an_empty_list(world: World, expect: Expect) -> None
 @contract("attachment-list-filter-heeded", requests=0)
 def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     """A filter is read: by some field that the attachments carry it has an effect."""
-    files = known_files(world, world.author, sound=False)
+    files = known_files(world, sound=False)
     list_questions.claim_filters_heeded(expect("attachment-list-filter-heeded"), files)
 
 
@@ -85,14 +85,14 @@ def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
 @contract("attachment-list-orderby-heeded", requests=0)
 def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     """An orderby is read: by some field that the attachments carry it has an effect, and the one asked for."""
-    files = known_files(world, world.author, sound=False)
+    files = known_files(world, sound=False)
     list_questions.claim_orders_heeded(expect("attachment-list-orderby-heeded"), files)
 
 
 @contract("attachment-list-filter", requests=3)
 def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
     """With a filter only the attachments that match are returned, and a match is not lost."""
-    files = known_files(world, world.author)
+    files = known_files(world)
     for wanted in (files.own[:1], files.own[2:4]):
         asked = equals(files.filter_path, *wanted)
         list_questions.claim_picked(expect("attachment-list-filter"), files.lister, asked, wanted)
@@ -103,7 +103,7 @@ def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
 @contract("attachment-list-filter", requests=2)
 def test_a_filter_takes_quotes_and_reserved_characters(world: World, expect: Expect) -> None:
     """A literal may hold quotes and characters that are reserved in addresses."""
-    files = known_files(world, world.author)
+    files = known_files(world)
     files.need_filter()
     delicate, second = equals(files.filter_path, "'a&b=c#d+e%20"), files.own[1]
     either = f"{delicate} or {equals(files.filter_path, second)}"
@@ -115,14 +115,14 @@ def test_a_filter_takes_quotes_and_reserved_characters(world: World, expect: Exp
 @pytest.mark.parametrize("falling", [False, True], ids=["rising", "falling"])
 def test_attachments_come_in_the_order_asked_for(falling: bool, world: World, expect: Expect) -> None:
     """With orderby the attachments come in the order asked for, rising or falling."""
-    files = known_files(world, world.author)
+    files = known_files(world)
     list_questions.claim_ordered(expect("attachment-list-orderby"), files, falling=falling)
 
 
 @contract("attachment-list-orderby-with-page", requests=8)
 def test_pages_of_an_ordered_list_are_in_order(world: World, expect: Expect) -> None:
     """Orderby applies before skip and top, so that pages taken together are in order."""
-    files = known_files(world, world.author)
+    files = known_files(world)
     files.need_order()
     lists.need_parts(files, (1, 2))
     lists.claim_pages_in_order(expect("attachment-list-orderby-with-page"), files, 2, items=ALL)
@@ -137,7 +137,7 @@ def test_pages_of_an_ordered_list_are_in_order(world: World, expect: Expect) -> 
 )
 def test_all_options_hold_together(world: World, expect: Expect) -> None:
     """A filter of many operators, a falling order, skip and top in one request give the part that they say."""
-    list_questions.Questions(lambda _: known_files(world, world.author), expect).claim_all_options()
+    list_questions.Questions(lambda _: known_files(world), expect).claim_all_options()
 
 
 @contract("attachment-list-malformed", requests=5)

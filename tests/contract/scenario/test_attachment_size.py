@@ -30,7 +30,7 @@ def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Ex
     """A file somewhat below the limit is accepted and can be downloaded whole."""
     taken, same = (expect("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))
     claims = taken, expect("attachment-exists-present"), same
-    attachments.attach_large(claims, world, world.author, f"{world.uid()}.bin", limit.within)
+    attachments.attach_large(claims, world, f"{world.uid()}.bin", limit.within)
 
 
 @contract("attachment-size-at-limit", requests=1)
@@ -63,5 +63,5 @@ def test_a_file_above_the_limit_is_refused(
         expected="an error",
         seen=f"accepted: {attachments.manner(refused)}",
     )
-    attachments.nothing_attached(expect("attachment-size-above"), world, world.author, uid, refused)
+    attachments.nothing_attached(expect("attachment-size-above"), world, uid, refused)
     observe("attachment-size-answer", "createAttachment", attachments.manner(refused))

@@ -20,7 +20,7 @@ from contracts.cases import (
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
     """The thumbnail of an attached image is an image, known by its bytes and not only by what it is called."""
     picture = shared_document(world, world.author).pictures[0]
-    shared_documents.gives_back(world, world.author, picture)
+    shared_documents.gives_back(world, picture)
     seen = attachments.preview(world, world.author, picture)
     answer = usable(seen)
     expect("attachment-thumbnail-image").accepted(seen)
@@ -32,14 +32,14 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
 def test_the_preview_of_a_text_is_not_the_text(world: World, expect: Expect) -> None:
     """Where a file that is no picture has a thumbnail, it is not the file itself."""
     text = shared_document(world, world.author).texts[0]
-    shared_documents.gives_back(world, world.author, text)
+    shared_documents.gives_back(world, text)
     attachments.no_file_for_a_preview(expect("attachment-thumbnail-image"), world.author, text)
 
 
 @contract("attachment-thumbnail-own", requests=3)
 def test_thumbnails_of_different_pictures_differ(world: World, expect: Expect) -> None:
     """A red picture and a blue one have different previews."""
-    shared_documents.gives_back(world, world.author, shared_document(world, world.author).pictures[1])
+    shared_documents.gives_back(world, shared_document(world, world.author).pictures[1])
     red, blue = (
         attachments.preview(world, world.author, picture)
         for picture in shared_document(world, world.author).pictures

@@ -58,7 +58,7 @@ def test_other_lists_hold_a_draft_just_saved(
     clause: str, collection: str | None, world: World, expect: Expect
 ) -> None:
     """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
-    path = known_drafts(world, world.author).proven_path
+    path = known_drafts(world).proven_path
     draft = world.draft()  # the newest, which is what a list is most likely to lack
     lists.need_listed(world, drafts_of(world.author, "mydrafts"), draft.uid)
     lists.claim_listed(expect(clause), world, drafts_of(world.author, collection), draft.uid, path)
@@ -82,7 +82,7 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
 ) -> None:
     """A personal collection does not hold a draft that another account saved."""
     theirs = world.shared_draft(by=other)
-    path = known_drafts(world, world.author).proven_path
+    path = known_drafts(world).proven_path
     lists.claim_not_listed(expect(clause), world, drafts_of(world.author, collection), theirs.uid, path)
 
 
@@ -93,7 +93,7 @@ def test_a_filter_adds_nothing_to_a_collection(
 ) -> None:
     """A filter by the uid of another account's draft gives nothing that the collection lacks."""
     theirs, drafts = world.shared_draft(by=other), drafts_of(world.author, collection)
-    path = known_drafts(world, world.author).proven_path
+    path = known_drafts(world).proven_path
     lists.claim_adds_nothing(expect("list-collection-with-filter"), drafts, theirs.uid, path)
 
 
@@ -102,14 +102,14 @@ def test_a_personal_collection_is_personal_to_everybody(world: World, other: Act
     """The collection my of another account does not hold what the author saved: it is not the author's for all."""
     # By its own draft the other account's list shows how an item names one.
     mine, _ = world.shared_draft(), world.shared_draft(by=other)
-    path = known_drafts(world, world.author).proven_path
+    path = known_drafts(world).proven_path
     lists.claim_not_listed(expect("list-my-without-others"), world, drafts_of(other, "my"), mine.uid, path)
 
 
 @contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"], requests=8)
 def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> None:
     """A draft that was deleted is no longer in any list that held it."""
-    draft, path = world.draft(), known_drafts(world, world.author).proven_path
+    draft, path = world.draft(), known_drafts(world).proven_path
     lists.need_listed(world, drafts_of(world.author, "mydrafts"), draft.uid, path)
     drafts.deleted(world.author, draft.uid)
     for listed in (drafts_of(world.author, "mydrafts"), drafts_of(world.author)):
@@ -129,7 +129,7 @@ def test_mydrafts_does_not_hold_a_published_record_without_a_draft(world: World,
     """The collection mydrafts holds drafts, and no record that is published only."""
     published = str(world.samples.setting("published_identifier")[0])
     lists.claim_not_listed_without_a_draft(
-        expect("list-mydrafts-without-published"), known_drafts(world, world.author), published
+        expect("list-mydrafts-without-published"), known_drafts(world), published
     )
 
 
@@ -147,7 +147,7 @@ def test_a_draft_saved_several_times_is_listed_once(world: World, expect: Expect
             world.author, world.samples, draft.uid, world.samples.draft(draft.uid, firstName="Rachel Louise")
         )
     )
-    known = known_drafts(world, world.author)
+    known = known_drafts(world)
     for query in lists.queries_for(known, draft.uid):
         lists.claim_listed_once(expect("list-saved-twice", "listDrafts"), known, query, draft.uid)
 

@@ -28,20 +28,20 @@ DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто
 @contract("list-filter-heeded", requests=3.5)
 def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     """A $filter is read: by some field that the items carry it has an effect."""
-    list_questions.claim_filters_heeded(expect("list-filter-heeded"), known_drafts(world, world.author))
+    list_questions.claim_filters_heeded(expect("list-filter-heeded"), known_drafts(world))
 
 
 @smoke()
 @contract("list-orderby-heeded", requests=2)
 def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     """An $orderby is read: by some field that the items carry it has an effect, and the one that was asked for."""
-    list_questions.claim_orders_heeded(expect("list-orderby-heeded"), known_drafts(world, world.author))
+    list_questions.claim_orders_heeded(expect("list-orderby-heeded"), known_drafts(world))
 
 
 @contract("list-filter", requests=1)
 def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
     """With a $filter only the items that match are returned, and a match is not lost."""
-    drafts = known_drafts(world, world.author)
+    drafts = known_drafts(world)
     first = equals(drafts.filter_path, drafts.own[0])
     list_questions.claim_picked(expect("list-filter"), drafts.lister, first, drafts.own[:1])
 
@@ -50,7 +50,7 @@ def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
 @pytest.mark.parametrize("kind", list(DELICATE))
 def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> None:
     """A literal may hold quotes, characters reserved in addresses, and any script."""
-    drafts = known_drafts(world, world.author)
+    drafts = known_drafts(world)
     drafts.need_filter()
     text, third = f"{drafts.filter_path} eq {quoted(DELICATE[kind])}", drafts.own[2]
     either = f"{text} or {equals(drafts.filter_path, third)}"
@@ -62,20 +62,20 @@ def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> Non
 @contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=2)
 def test_all_options_hold_together(world: World, expect: Expect) -> None:
     """A $filter of many operators, a falling $orderby, $skip and $top in one request give the part that they say."""
-    drafts = partial(known_drafts, world, world.author)
+    drafts = partial(known_drafts, world)
     list_questions.Questions(drafts, expect).claim_all_options()
 
 
 @contract("list-orderby", requests=1)
 def test_items_come_in_rising_order(world: World, expect: Expect) -> None:
     """With $orderby on a field the items come in rising order of it."""
-    list_questions.claim_ordered(expect("list-orderby"), known_drafts(world, world.author))
+    list_questions.claim_ordered(expect("list-orderby"), known_drafts(world))
 
 
 @contract("list-orderby-falling", requests=1)
 def test_items_come_in_falling_order(world: World, expect: Expect) -> None:
     """With $orderby on a field and the word desc, the items come in falling order of it."""
-    drafts = known_drafts(world, world.author)
+    drafts = known_drafts(world)
     drafts.need_order()
     list_questions.claim_ordered(expect("list-orderby-falling"), drafts, falling=True)
 
@@ -83,7 +83,7 @@ def test_items_come_in_falling_order(world: World, expect: Expect) -> None:
 @contract("list-orderby-with-page", requests=9)
 def test_pages_of_an_ordered_list_are_in_order(world: World, expect: Expect) -> None:
     """$orderby applies before $skip and $top, so that pages taken together are in order."""
-    drafts = known_drafts(world, world.author)
+    drafts = known_drafts(world)
     drafts.need_order()
     lists.need_parts(drafts, (1, 2))
     lists.claim_pages_in_order(expect("list-orderby-with-page"), drafts, 3)

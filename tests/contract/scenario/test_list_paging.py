@@ -34,7 +34,7 @@ def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
 def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) -> None:
     """$top bounds the number of items also together with a collection."""
     kept_drafts(world, world.author)
-    lists.need_top(known_drafts(world, world.author, None))
+    lists.need_top(known_drafts(world, None))
     drafts = drafts_of(world.author, collection)
     world.once(f"list of {drafts.label}", drafts.needed)
     lists.claim_bounded(expect("list-collection-with-top"), drafts, 4)
@@ -43,28 +43,28 @@ def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) 
 @contract("list-skip", requests=4)
 def test_skip_shifts_the_list(world: World, expect: Expect) -> None:
     """With $skip the list starts as many items later as it says."""
-    lists.claim_parts(expect("list-skip"), known_drafts(world, world.author, None), (1, None), (3, None))
+    lists.claim_parts(expect("list-skip"), known_drafts(world, None), (1, None), (3, None))
 
 
 @contract("list-collection-with-skip", requests=5.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_skip_shifts_a_collection(collection: str, world: World, expect: Expect) -> None:
     """$skip leaves out items from the start also together with a collection."""
-    lists.need_parts(known_drafts(world, world.author, None), (1, None))
-    drafts = known_drafts(world, world.author, collection)
+    lists.need_parts(known_drafts(world, None), (1, None))
+    drafts = known_drafts(world, collection)
     lists.claim_parts(expect("list-collection-with-skip"), drafts, (1, None), (3, None))
 
 
 @contract("list-skip-zero", requests=3)
 def test_skip_of_zero_changes_nothing(world: World, expect: Expect) -> None:
     """With a $skip of zero the list starts where it starts without the option."""
-    lists.claim_parts(expect("list-skip-zero"), known_drafts(world, world.author), (0, None))
+    lists.claim_parts(expect("list-skip-zero"), known_drafts(world), (0, None))
 
 
 @contract("list-skip-beyond", "list-skip-beyond-empty", requests=4)
 def test_skip_beyond_the_end_gives_no_item(world: World, expect: Expect) -> None:
     """With a $skip larger than the number of drafts no item is returned."""
-    drafts = known_drafts(world, world.author)
+    drafts = known_drafts(world)
     lists.need_parts(drafts, (1, None))
     page = drafts.lister.page(skip=lists.BEYOND)
     lists.claim_no_items(expect("list-skip-beyond"), page)
@@ -76,7 +76,7 @@ def test_skip_beyond_the_end_gives_no_item(world: World, expect: Expect) -> None
 @pytest.mark.parametrize("collection", [None, "my"], ids=["plain", "my"])
 def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
-    drafts = known_drafts(world, world.author, collection)
+    drafts = known_drafts(world, collection)
     lists.need_top(drafts)
     lists.need_parts(drafts, (1, None))
     lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
@@ -90,7 +90,7 @@ def test_pages_neither_repeat_nor_lose(
     expect: Expect,
 ) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one, nor do those of twenty."""
-    drafts = known_drafts(world, world.author, collection)
+    drafts = known_drafts(world, collection)
     lists.need_parts(drafts, (1, 2))
     lists.claim_pages_cover(expect("list-pages-cover"), drafts, 3)
     long_lists.LongList(drafts, world.author, world.samples, world.fresh).claim_pages(
@@ -102,7 +102,7 @@ def test_pages_neither_repeat_nor_lose(
 def test_a_top_of_zero_gives_an_empty_list(world: World, expect: Expect) -> None:
     """With a $top of zero the list holds nothing."""
     kept_drafts(world, world.author)
-    lists.need_top(known_drafts(world, world.author, None))
+    lists.need_top(known_drafts(world, None))
     lists.claim_empty(expect("list-top-zero"), drafts_of(world.author).page(top=0))
 
 

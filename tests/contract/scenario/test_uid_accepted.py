@@ -24,7 +24,7 @@ def test_hyphens_are_accepted(
     expect: Expect,
 ) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
-    identifiers.hyphens_name_a_draft(world.author, world, settings, world.fresh, expect)
+    identifiers.hyphens_name_a_draft(world, settings, expect)
 
 
 @contract("uid-digits-only", operations=DRAFT, requests=5)
@@ -32,7 +32,7 @@ def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
     """A uid may consist of digits alone."""
     drafts.works_for_ordinary_uid(world.author, world)
     uid = world.fresh.without_prefix(string.digits)
-    drafts.completes_lifecycle_under(world.author, world, expect, "uid-digits-only", uid)
+    drafts.completes_lifecycle_under(world, expect, "uid-digits-only", uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT, requests=5)
@@ -45,7 +45,7 @@ def test_hyphens_alone_are_enough(
     """A uid may consist of hyphens alone."""
     uid = identifiers.spare(settings, realm, "-+")
     drafts.works_for_ordinary_uid(world.author, world)
-    drafts.completes_lifecycle_under(world.author, world, expect, "uid-hyphens-only", uid)
+    drafts.completes_lifecycle_under(world, expect, "uid-hyphens-only", uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT, requests=7)
@@ -59,7 +59,7 @@ def test_underscores_alone_are_enough(
     uid = identifiers.spare(settings, realm, "_+")
     drafts.works_for_ordinary_uid(world.author, world)
     world.draft(world.uid(20) + "_a")
-    drafts.completes_lifecycle_under(world.author, world, expect, "uid-hyphens-only", uid)
+    drafts.completes_lifecycle_under(world, expect, "uid-hyphens-only", uid)
 
 
 @contract(
@@ -68,14 +68,14 @@ def test_underscores_alone_are_enough(
 def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> None:
     """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""
     drafts.works_for_ordinary_uid(world.author, world)
-    long_lists.claim_every_kind(world, world.author, world.samples, world.fresh, expect)
+    long_lists.claim_every_kind(world, expect)
 
 
 @smoke()
 @contract(*identifiers.EVERY_SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"), requests=7)
 def test_one_uid_of_every_sign_names_a_draft(world: World, expect: Expect) -> None:
     """A uid of 128 signs of every sort names a draft, and one that is a hyphen shorter does not name it."""
-    identifiers.every_sign_names_a_draft(world.author, world, world.samples, world.fresh, expect)
+    identifiers.every_sign_names_a_draft(world, expect)
 
 
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"), requests=7)

@@ -36,9 +36,7 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
     drafts.works_for_ordinary_uid(world.author, world)
-    drafts.completes_lifecycle_under(
-        world.author, world, expect, clause, world.uid(length), also=["getDraftInfo"]
-    )
+    drafts.completes_lifecycle_under(world, expect, clause, world.uid(length), also=["getDraftInfo"])
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
     world: World, expect: Expect, length: int, ending: str
 ) -> None:
     """A picture is attached, listed, found, downloaded and previewed under a uid of 11 or of 128 characters."""
-    attachments.relies_on_chain(world, world.author)
+    attachments.relies_on_chain(world)
     uid = world.document(world.uid(length - len(ending)) + ending, named=True)
-    attachments.passes_chain(expect, "uid-files-at-the-edges", world, world.author, uid)
+    attachments.passes_chain(expect, "uid-files-at-the-edges", world, uid)
 
 
 @contract(

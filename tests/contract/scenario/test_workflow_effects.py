@@ -76,9 +76,7 @@ def test_an_accepted_submission_is_found_as_a_draft(
 ) -> None:
     """The draft operations show the documents that were submitted, unless they show no locked record's draft."""
     for identifier in (records.submitted(), records.submitted("another")):
-        submissions.draft_saved(
-            expect("workflow-draft-saved"), world, world.author, world.samples, identifier
-        )
+        submissions.draft_saved(expect("workflow-draft-saved"), world, identifier)
 
 
 @contract("workflow-create-needs-token", requests=2)

@@ -56,13 +56,13 @@ def test_promises_hold_over_many_calls(
 @contract("draft-info-current", requests=5)
 def test_info_follows_a_later_save(world: World, expect: Expect) -> None:
     """Info does not show as it was what the service itself has reported as changed."""
-    draft_lives.claim_info_follows(expect("draft-info-current"), world, world.author)
+    draft_lives.claim_info_follows(expect("draft-info-current"), world)
 
 
 @contract("attachment-outlives-save", requests=6)
 def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> None:
     """An attachment of a draft is there, and listed, after the draft was saved again."""
-    attachment = draft_lives.draft_with_file(world, world.author)
+    attachment = draft_lives.draft_with_file(world)
     done(
         drafts.save(
             world.author,

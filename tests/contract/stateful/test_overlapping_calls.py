@@ -33,7 +33,7 @@ def test_overlapping_calls_of_two_accounts_keep_their_promises(
 @contract("attachment-download-same", operations=["createAttachment", "getAttachment"], requests=6)
 def test_overlapping_uploads_keep_their_bytes(world: World, expect: Expect) -> None:
     """Two files that are sent at the same time come back each as it was sent."""
-    overlapping.files_are_kept_apart(world.author, world, world.fresh, expect)
+    overlapping.files_are_kept_apart(world, expect)
 
 
 @contract(
