@@ -26,7 +26,8 @@ from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, Untested, done, require, usable
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import Exchange, in_utf8
+from contracts.exchanges.readers import Ambiguous
 from contracts.session.actor import Actor
 
 #: How a service that refuses an upload before it has read it ends the connection.
@@ -70,6 +71,11 @@ def downloads(claim: Claim, actor: Actor, attachment: Attachment) -> None:
     answer = usable(exchange)
     sent, got = attachment.content, answer.content
     same = answer.success and got == sent
+    recoded = in_utf8(answer, files=True)
+    if not same and answer.success and recoded.content == sent:
+        raise Ambiguous(
+            f"the file came in {recoded.charset}, as its Content-Type says: the same text in other bytes"
+        )
     seen = f"{len(got)} bytes, {_first_difference(sent, got)}" if answer.success else answer.quote()
     claim.holds(same, exchange, expected=f"the {len(sent)} bytes of {attachment.filename}", seen=seen)
 

@@ -70,6 +70,8 @@ def _content(response: Response) -> str | None:
 
 
 def _empty_or_json(response: Response) -> bool:
+    if response.charset:
+        return False
     return not response.content.strip() or response.json is not None or response.text.strip() == "null"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
+import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -211,6 +212,7 @@ class Response:
         url: Where it came from, after redirects.
         hops: Redirects that were followed.
         realm_given: The Realm header of the request, where the target has names of its own.
+        charset: That of JSON which was sent in another one than UTF-8; the body is kept in UTF-8.
     """
 
     status: int
@@ -220,6 +222,7 @@ class Response:
     url: str = ""
     hops: int = 0
     realm_given: str = ""
+    charset: str = ""
 
     @property
     def content(self) -> bytes:
@@ -287,8 +290,45 @@ class Response:
     def quote(self) -> str:
         """Status and the beginning of the body, fit for a sentence, and what is wrong with the body as JSON."""
         shown = self.text[:QUOTED_CHARACTERS] + ("…" if len(self.text) > QUOTED_CHARACTERS else "")
-        flawed = f" [the body: {self.flaw}]" if self.flaw else ""
+        flaws = filter(
+            None, (self.flaw, self.charset and f"in {self.charset}, where JSON is in UTF-8 (RFC 8259)")
+        )
+        flawed = "".join(f" [the body: {flaw}]" for flaw in flaws)
         return f"{self.status} {shown}".strip() + flawed
+
+
+_CHARSET: Final = re.compile(r"charset\s*=\s*\"?(?P<name>[\w.:-]+)", re.IGNORECASE)
+_UTF_8: Final = frozenset({"utf-8", "utf-8-sig", "ascii"})
+
+
+def charset_of(headers: Headers) -> str | None:
+    """The charset that a message names; None where it names none that is known here."""
+    named = _CHARSET.search(headers.get("content-type", ""))
+    try:
+        return codecs.lookup(named["name"]).name if named else None
+    except LookupError:
+        return None
+
+
+def in_utf8(response: Response, *, files: bool = False) -> Response:
+    """A response whose JSON is in UTF-8: what reads it, secrets included, need not know of other charsets.
+
+    Args:
+        files: Of a file that is JSON, too; else its bytes stay as they are.
+    """
+    body = response.body
+    a_file = not files and _DOWNLOAD.search(urlsplit(response.url).path) is not None
+    if a_file or not (response.json_labelled and body.whole and body.content):
+        return response
+    found = codecs.lookup(json.detect_encoding(body.content)).name
+    charset = charset_of(response.headers) or found
+    if charset in _UTF_8 or (found in _UTF_8 and body.json is not None):
+        return response
+    try:
+        text = body.content.decode(charset).removeprefix("\ufeff")
+    except (UnicodeError, LookupError):
+        return response
+    return replace(response, body=Body.of(text.encode("utf-8", "surrogatepass")), charset=charset)
 
 
 @dataclass

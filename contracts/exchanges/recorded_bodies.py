@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Headers
+from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Headers, charset_of
 
 #: How this suite says in a comment that it kept only the beginning of a body.
 CUT: Final = "cut;"
@@ -92,11 +91,9 @@ class RecordedBody:
         if decoded is not None and measured:
             yield decoded
         # Of a text in another charset, and of bytes that a recorder wrote as a character each.
-        charset = _CHARSET.search(self.headers.first("Content-Type") or "")
-        for name in filter(
-            None, (charset and charset["name"], "latin-1" if self._length is not None else None)
-        ):
-            with suppress(LookupError, UnicodeError):
+        charsets = (charset_of(self.headers), "latin-1" if self._length is not None else None)
+        for name in filter(None, charsets):
+            with suppress(UnicodeError):
                 yield self.text.encode(name)
 
     def _agrees(self, content: bytes) -> bool:
@@ -112,9 +109,6 @@ class RecordedBody:
         """Bytes, as the sender counted them; None where that is unknown, or counts packed bytes."""
         length = (self.headers.first("Content-Length") or "").strip()
         return int(length) if length.isdigit() and not self._coded else None
-
-
-_CHARSET: Final = re.compile(r"charset\s*=\s*\"?(?P<name>[\w.:-]+)", re.IGNORECASE)
 
 
 def _signs_in(url: str) -> bool:

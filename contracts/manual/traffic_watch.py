@@ -30,7 +30,7 @@ from contracts.checks.trackers import Sequences, SignIns
 from contracts.checks.workflow import Row, carries_message, misplaced_messages
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Body, Exchange, Response
+from contracts.exchanges.exchange import Body, Exchange, Response, in_utf8
 from contracts.exchanges.readers import Ambiguous, environment_fault
 from contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
 from contracts.exchanges.request_facts import (
@@ -534,7 +534,7 @@ def _readable(exchange: Exchange) -> Exchange:
         if coding and body.whole and body.content and _looks_packed(body.content):
             body = body.unpacked(coding)
         body = _all_or_nothing(body)
-        response = response if body is response.body else replace(response, body=body)
+        response = in_utf8(response if body is response.body else replace(response, body=body))
     return replace(exchange, request_body=_all_or_nothing(exchange.request_body), response=response)
 
 

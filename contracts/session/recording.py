@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from dataclasses import replace
 from typing import Any, Protocol
 
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import NO_BODY, Exchange
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.session.layers import Layer, Request
 
@@ -44,11 +45,27 @@ class Record:
             self._number += 1
             number = self._number
         exchange = self._below.send(request)
+        self._tell_of_odd_content(exchange)
         exchange.id = f"{self._name}-{number}"
         self.exchange(exchange)
         if request.gathered is not None:
             request.gathered.append(exchange)
         return exchange
+
+    def _tell_of_odd_content(self, exchange: Exchange) -> None:
+        """Tell of JSON in another charset, and of content behind an answer without; of HEAD alone a clause speaks."""
+        response = exchange.response
+        if response is None or not response.content:
+            return
+        if response.charset:
+            self._tell(
+                exchange, f"JSON in {response.charset}, where JSON is in UTF-8 (RFC 8259): read all the same"
+            )
+        if exchange.method == "HEAD":
+            self._tell(exchange, "content behind the answer to HEAD, which has none (RFC 9110)")
+        elif response.status in (204, 304):
+            self._tell(exchange, f"content behind a {response.status}, which has none (RFC 9110)")
+            exchange.response = replace(response, body=NO_BODY)
 
     def exchange(self, exchange: Exchange) -> None:
         """Write one exchange down, redacted."""
@@ -58,7 +75,9 @@ class Record:
 
     def fault(self, exchange: Exchange) -> None:
         """Count and write down a fault of the environment that a try has met."""
-        fault = exchange.fault or ""
+        self._tell(exchange, exchange.fault or "")
+
+    def _tell(self, exchange: Exchange, fault: str) -> None:
         self.faults[fault] += 1
         if self._events is not None:
             self._events.write("fault", fault=fault, case=exchange.case, realm=exchange.realm)

@@ -2,8 +2,8 @@
 
 This is the only module that opens a connection to a target. The standard library waits for each piece of a response
 alone, so a head that drips, or one interim response after another, would keep a run waiting for ever: here the head as
-a whole has a time limit. Content behind the response to a HEAD request, which client libraries pass over in silence, is
-seen.
+a whole has a time limit. Content behind an answer that has none (to HEAD, or a 204), which client libraries pass over
+in silence and read as the beginning of the next answer, is seen.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import http.client
 import io
+import math
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
 from functools import lru_cache
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
@@ -24,23 +25,24 @@ import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.util.wait import wait_for_read
 
 from contracts.errors import SuiteError
-from contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from contracts.exchanges.exchange import Body, Exchange, Headers, Response, in_utf8
 from contracts.exchanges.json_bodies import MOST_VALUES, holds_masses
 from contracts.session.layers import Request, begun
 from contracts.session.way import way_to
 from contracts.settings.target import Target
 
 
-def head_body(response: requests.Response) -> bytes:
-    """What has arrived behind the headers of an answer to HEAD; must be asked before the body is read.
+def content_behind(response: requests.Response, wait: float) -> bytes:
+    """What has arrived behind the headers of an answer that has no content; to be asked before its body is read.
 
-    Only looks at what is there already: a service that sends content sends it along with the headers, and waiting
-    for what never comes would slow every exists check down. A proxy in between may have taken it away.
+    A proxy in between may have taken it away.
 
     Args:
         response: An answer whose connection is still its own (`stream=True`).
+        wait: Seconds to wait for it.
 
     Returns:
         The first bytes of the content; empty when there is none, or no plain connection to look at.
@@ -53,7 +55,8 @@ def head_body(response: requests.Response) -> bytes:
     timeout = wire.gettimeout()
     wire.settimeout(0)
     try:
-        return bytes(reader.peek(1))
+        there = bytes(reader.peek(1))
+        return there or (bytes(reader.peek(1)) if wait and wait_for_read(wire, wait) else b"")
     except OSError:
         return b""  # on an encrypted connection: nothing there yet
     finally:
@@ -167,6 +170,13 @@ _LATE = "no answer within the time limit"
 _ENDLESS = "the answer did not end within the time limit"
 #: Faults that say the service was reached and did not answer in time.
 TIMED_OUT = frozenset({_LATE, _ENDLESS})
+#: Answers that have no content, whatever was asked (RFC 9110).
+_WITHOUT_CONTENT = frozenset({204, 304})
+#: Content behind them is waited for in the first few, and in all of them once some was there: it comes along with the
+#: headers, or an acknowledgement later, and waiting for what never comes would slow every exists check down.
+_FIRST_LOOKS = 2
+_LOOK_SECONDS = 0.06
+_NO_HTTP = "the answer is no HTTP"
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CREDENTIALS = ("Authorization", "Realm", "Cookie")
@@ -213,6 +223,8 @@ class Transport:
     def __init__(self, target: Target, may_follow: Callable[[str, str], bool]) -> None:
         self.timeout = min(target.pace.timeout_seconds, LONGEST_SECONDS)
         self._may_follow = may_follow
+        #: Looks that wait, by whether they are behind answers to HEAD.
+        self._looks: dict[bool, float] = {True: _FIRST_LOOKS, False: _FIRST_LOOKS}
         #: What no other host gets when a redirect is followed.
         self._private_headers = tuple(filter(None, (*_CREDENTIALS, target.names.realm_header)))
         self.http = requests.Session()
@@ -288,7 +300,8 @@ class Transport:
             )
             with response:
                 # Looked at first: reading to the end gives the connection back.
-                head_content = head_body(response) if request.method == "HEAD" else b""
+                behind = self._behind(response, head=request.method == "HEAD")
+                _without_identity(response.raw.headers)
                 if summed:
                     body = self._sum(response)
                 else:
@@ -302,18 +315,31 @@ class Transport:
             sent = "CERTIFICATE_VERIFY_FAILED" not in str(error)
             raise TransportFault("the TLS certificate or handshake was not accepted", sent=sent) from error
         except requests.exceptions.ConnectionError as error:
-            raise TransportFault(_connection_words(error), sent=not _unconnected(error)) from error
+            words = _connection_words(error)
+            if words == _NO_HTTP:
+                # Content that came late behind the answer before looks so.
+                self._looks = dict.fromkeys((True, False), math.inf)
+            raise TransportFault(words, sent=not _unconnected(error)) from error
+        except urllib3.exceptions.DecodeError as error:
+            coding = response.headers.get("Content-Encoding")
+            raise TransportFault(
+                f"the answer is not packed as Content-Encoding says ({coding})", sent=True
+            ) from error
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
             raise TransportFault(f"the answer broke off ({type(error).__name__})", sent=True) from error
         headers = Headers((name.lower(), value) for name, value in response.headers.items())
-        return Response(
-            response.status_code,
-            response.reason or "",
-            headers,
-            Body.of(head_content) if head_content else body,
-            request.url or "",
-            hops,
+        body = Body.of(behind) if behind else body
+        return in_utf8(
+            Response(response.status_code, response.reason or "", headers, body, request.url or "", hops)
         )
+
+    def _behind(self, response: requests.Response, *, head: bool) -> bytes:
+        """What came behind an answer that has no content."""
+        if not head and response.status_code not in _WITHOUT_CONTENT:
+            return b""
+        found = content_behind(response, _LOOK_SECONDS if self._looks[head] > 0 else 0)
+        self._looks[head] = math.inf if found else self._looks[head] - 1
+        return found
 
     def _from_now(self, request: requests.PreparedRequest, deadline: float, timeout: float) -> float:
         """The deadline of an answer: a streamed body may take any time to send, so its answer's clock starts late."""
@@ -372,6 +398,13 @@ def _origin(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
 
 
+def _without_identity(headers: MutableMapping[str, str]) -> None:
+    """Take the coding that is none out of those that a body is unpacked by."""
+    codings = [coding.strip() for coding in headers.get("Content-Encoding", "").split(",")]
+    if "identity" in map(str.lower, codings):
+        headers["Content-Encoding"] = ", ".join(name for name in codings if name.lower() != "identity")
+
+
 def _unconnected(error: Exception) -> bool:
     """Whether there was no connection at all, so that nothing can have been received."""
     reason = getattr(error.args[0] if error.args else None, "reason", None)
@@ -384,7 +417,7 @@ def _connection_words(error: Exception) -> str:
         TOO_MANY_INTERIM: "the service sent one interim answer (1xx) after another",
         "when reading": "a line in the head of the answer is endless",
         "got more than": "the answer has a flood of headers",
-        "BadStatusLine": "the answer is no HTTP",
+        "BadStatusLine": _NO_HTTP,
         "refused": "the connection was refused",
         "resolve": "the host name does not resolve",
         "reset": "the connection was reset",

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.exchanges import readers
+from contracts.exchanges.exchange import Body, Headers, Response, in_utf8
 from contracts.exchanges.readers import Ambiguous
 from tests.meta.messages import answer
 
@@ -201,3 +202,22 @@ def test_two_readings_have_in_common_what_did_not_change(first: Any, second: Any
 )
 def test_numbers_that_may_be_ids_come_first(record: Any, ranked: Any) -> None:
     assert readers.ranked_integers(record) == ranked
+
+
+@pytest.mark.parametrize(
+    ("label", "encoded", "charset"),
+    [
+        ("application/json; charset=utf-16", "utf-16", "utf-16"),
+        ("application/json", "utf-16-le", "utf-16-le"),
+        ("application/json; charset=ISO-8859-1", "latin-1", "iso8859-1"),
+        ("application/json; charset=iso-8859-1", "utf-8", ""),
+        ("application/json; charset=unheard-of", "utf-8", ""),
+        ("text/plain; charset=iso-8859-1", "latin-1", ""),
+    ],
+)
+def test_json_in_another_charset_is_read_and_told(label: str, encoded: str, charset: str) -> None:
+    content = '{"name": "Zoë"}'.encode(encoded)
+    response = in_utf8(Response(200, "", Headers({"Content-Type": label}), Body.of(content)))
+    assert response.charset == charset
+    assert ("where JSON is in UTF-8" in response.quote()) == bool(charset)
+    assert response.json == ({"name": "Zoë"} if response.json_labelled else None)

@@ -1,5 +1,6 @@
 """Bad answers do no harm: bounded in memory and time, and called what they are."""
 
+import gzip
 import math
 import socket
 import time
@@ -114,13 +115,27 @@ def test_a_flaw_is_named(body: bytes, value: Any, flaw: str | None) -> None:
         (HEAD + b"Content-Length: 20\r\n\r\n{}", "broke off"),
         (HEAD + b"Content-Length: 2\r\nContent-Length: 7\r\n\r\n{}", "broke off (InvalidHeader)"),
         (HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}", "broke off"),
+        (
+            HEAD + b"Content-Encoding: gzip, gzip\r\nContent-Length: 2\r\n\r\n{}",
+            "Content-Encoding says (gzip, gzip)",
+        ),
         (HEAD + b"".join(b"X-%d: y\r\n" % n for n in range(200)) + b"\r\n{}", "flood of headers"),
         (HEAD + b"X: " + b"y" * 100_000 + b"\r\n\r\n{}", "a line in the head of the answer is endless"),
         (b"HTTP/1.1 103 Early Hints\r\n\r\n" * 60 + OK, "one interim answer (1xx) after another"),
         (b"no http at all\r\n\r\n", "the answer is no HTTP"),
         (b"\x15\x03\x01\x00\x02\x02\x16", "the answer is no HTTP"),
     ],
-    ids=["too-long", "two-lengths", "bad-chunk", "headers", "line", "interim", "text", "bytes"],
+    ids=[
+        "too-long",
+        "two-lengths",
+        "bad-chunk",
+        "coding-twice",
+        "headers",
+        "line",
+        "interim",
+        "text",
+        "bytes",
+    ],
 )
 def test_broken_http_is_called_what_it_is(open_session: Any, serve: Any, answer: bytes, says: str) -> None:
     def respond(_: Any, connection: socket.socket) -> None:
@@ -128,6 +143,29 @@ def test_broken_http_is_called_what_it_is(open_session: Any, serve: Any, answer:
 
     with bounded(seconds=20):
         assert says in str(sent(open_session, serve(respond)).fault)
+
+
+def test_a_coding_that_is_none_is_taken_off(open_session: Any, serve: Any) -> None:
+    packed = gzip.compress(b"{}")
+    head = HEAD + f"Content-Encoding: gzip, identity\r\nContent-Length: {len(packed)}\r\n\r\n".encode()
+    assert sent(open_session, serve(lambda *_: head + packed)).answer.json == {}
+
+
+@pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 204)])
+def test_content_that_comes_late_behind_an_answer_without_is_told(
+    open_session: Any, serve: Any, method: str, status: int
+) -> None:
+    def respond(_: Any, connection: socket.socket) -> None:
+        connection.sendall(f"HTTP/1.1 {status} X\r\n\r\n".encode())
+        time.sleep(0.005)
+        connection.sendall(b'{"left": "over"}')
+
+    server, made = serve(respond), open_session()
+    exchange = made.send(method, server.url, operation="draftExists" if method == "HEAD" else "getDraft")
+    assert (exchange.answer.content != b"") == (method == "HEAD")
+    assert [fault.partition(", which has none")[0] for fault in made.session.faults] == [
+        "content behind the answer to HEAD" if method == "HEAD" else "content behind a 204"
+    ]
 
 
 @pytest.mark.parametrize(
