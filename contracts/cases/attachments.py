@@ -221,21 +221,6 @@ def named_twice(claim: Claim, world: World, name: str) -> None:
         claim.holds(held, first, second, *answered, **words)
 
 
-def takes_several(claim: Claim, world: World) -> None:
-    """Claim that a document with an attachment takes another; that of the shared document shows it.
-
-    Raises:
-        Blocked: the shared document could not be filled for another reason.
-    """
-    try:
-        shared_document(world, world.author)
-    except Blocked:
-        uid = world.document(by=world.author)
-        done(upload(world.author, uid, "first.txt", b"first\n"))
-        claim.accepted(upload(world.author, uid, "second.txt", b"second\n"))
-        raise
-
-
 def stays_beside(expect: Expect, world: World, count: int) -> None:
     """Claim that the first attachment of a document stays, listed and with its bytes, while others are added.
 

@@ -7,19 +7,18 @@ people's data and the load of the moment must not show.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import log
 from typing import Any, Final
 from urllib.parse import unquote
 
 from contracts.cases.list_pages import Lister, Page
-from contracts.cases.requests import ELSEWHERE, MADE_UP, UNKNOWN_REALM, OrdinaryRequests
+from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.checks.sign_in import token_in
 from contracts.checks.workflow import Row, carries_message
-from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.history.observed_facts import shape_of
@@ -72,48 +71,19 @@ def tolerated_of(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange
     raise Blocked(changed.operation or "", f"answered {changed.answer.quote()}")
 
 
-def judge_each(judgements: Iterable[Callable[[], None]]) -> None:
-    """Make every judgement of a round, though one of them may not be possible.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked, EnvironmentFault: something could not be judged; the first of them, raised at the end.
-    """
-    obstacle: Blocked | EnvironmentFault | None = None
-    for judge in judgements:
-        try:
-            judge()
-        except (Blocked, EnvironmentFault) as problem:
-            obstacle = obstacle or problem
-    if obstacle is not None:
-        raise obstacle
-
-
-def claim_same_outcome(claim: Claim, changed: Exchange, usual: Exchange) -> None:
-    """Claim that two requests came to the same: accepted both, or refused for the same reasons.
+def treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
+    """Claim that two requests came to the same: both accepted, or both refused for the same reasons.
 
     Serves where an accepted request would leave something that cannot be removed, so that both carry the same fault.
     """
     one, two = usable(changed), usable(usual)
     claim.holds(
-        outcome(one) == outcome(two),
+        (taken(changed) and taken(usual)) or outcome(one) == outcome(two),
         usual,
         changed,
         expected=f"the same as {two.quote()}",
         seen=one.quote(),
     )
-
-
-def treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
-    """Claim that two requests were both accepted, or both refused for the same reasons.
-
-    Unlike for `claim_same_outcome` two different statuses of success are one outcome: the second save of a draft
-    replaces it.
-    """
-    if taken(changed) and taken(usual):
-        claim.accepted(changed)
-        return
-    claim_same_outcome(claim, changed, usual)
 
 
 def outcome(answer: Response) -> tuple[object, ...]:
@@ -198,18 +168,13 @@ def claim_no_default_realm(claim: Claim, exchange: Exchange, usual: Callable[[],
 
 
 def claim_realm_accepted(
-    claim: Claim,
-    exchange: Exchange,
-    again: Callable[[Mapping[str, str | None]], Exchange],
-    apart: Callable[[], Exchange] | None = None,
+    claim: Claim, exchange: Exchange, again: Callable[[Mapping[str, str | None]], Exchange]
 ) -> None:
     """Claim that a request is not turned down for its realm.
 
     Args:
         again: Sends the same request with headers changed; asked only when this one was refused, under a realm that
             does not exist and under another one that does, to tell whether the refusal is about the realm.
-        apart: Sends a request that needs nothing made up; asked only when this one asked for something made up and was
-            refused alike in every realm, as a refusal that speaks of the realm may then be about what is not there.
 
     Raises:
         Contradiction: a must was contradicted: refused just as under a realm that does not exist, and not so under
@@ -225,123 +190,34 @@ def claim_realm_accepted(
     everywhere = refused_as(answer, usable(elsewhere))
     if not refused_as(answer, usable(unknown)) or (everywhere and "realm" not in answer.text.lower()):
         raise Blocked(exchange.operation or "", f"answered {answer.quote()}")
-    made_up = everywhere and exchange.notes.get(MADE_UP)
-    if made_up and apart is not None and not refused_as(answer, usable(apart())):
-        raise Blocked(exchange.operation or "", f"answered {answer.quote()} for something made up")
     claim.holds(False, exchange, unknown, elsewhere, expected="the realm is accepted", seen=answer.quote())
 
 
-def realms_accepted(
-    claims: Callable[[str], Claim],
-    exchanges: Mapping[str, Exchange],
-    ordinary: OrdinaryRequests,
-    operations: Iterable[str],
-    *,
-    apart: str | None = None,
-) -> list[Callable[[], None]]:
-    """Judgements on whether operations accept the realm of their ordinary request, for `judge_each`.
+def claim_served(claim: Claim, exchange: Exchange, nowhere: Callable[[], Exchange]) -> None:
+    """Claim that an operation is served at its address.
+
+    It counts as not served when it answers in the very words that an address answers where nothing ever stood.
 
     Args:
-        claims: Makes the claim about an operation.
-        exchanges: One ordinary request of each operation.
-        apart: An operation whose request needs nothing made up, as `claim_realm_accepted` may ask for.
-    """
-    plain = partial(ordinary.harmless, apart, {}) if apart is not None else None
-    return [
-        partial(
-            claim_realm_accepted,
-            claims(operation),
-            exchanges[operation],
-            partial(ordinary.harmless, operation),
-            plain,
-        )
-        for operation in operations
-    ]
-
-
-def content_type_tolerated(
-    claims: Callable[[str], Claim],
-    exchanges: Mapping[str, Exchange],
-    ordinary: OrdinaryRequests,
-    operations: Iterable[str],
-) -> list[Callable[[], None]]:
-    """Judgements on whether operations without a body accept a Content-Type, for `judge_each`.
-
-    Args:
-        claims: Makes the claim about an operation.
-        exchanges: One ordinary request of each operation, with a Content-Type.
-    """
-    return [
-        partial(
-            tolerated,
-            claims(operation),
-            exchanges[operation],
-            partial(ordinary.harmless, operation, {"Content-Type": None}),
-        )
-        for operation in operations
-    ]
-
-
-def families_served(
-    claims: Callable[[str], Claim],
-    exchanges: Mapping[str, Exchange],
-    families: Mapping[str, tuple[str, ...]],
-    nowhere: Callable[[str], Exchange] | None = None,
-) -> None:
-    """Claim that operations are served at their addresses.
-
-    An address counts as not served when it answers in the very words that an address answers where nothing ever
-    stood, or, as every other one of its family, in no words at all. What finds nothing in words of its own is a
-    matter of its own clauses.
-
-    Args:
-        claims: Makes the claim about an operation.
-        exchanges: One ordinary request of each operation.
-        families: Operations by family.
-        nowhere: Sends the same request of an operation to such an address.
+        nowhere: Sends the same request to such an address; asked only when nothing was found.
 
     Raises:
-        Contradiction: a whole family is not served, or an operation is not.
-        Blocked: a single operation finds nothing.
+        Contradiction: a must was contradicted. Blocked: it finds nothing, in words of its own or in none.
     """
-    missing = {name for name, exchange in exchanges.items() if usable(exchange).status in NOTHING_THERE}
-    # An operation that only something made-up was asked of may be served all the same.
-    told = {name: exchanges[name] for name in sorted(missing) if not exchanges[name].notes.get(MADE_UP)}
-    beside = {name: nowhere(name) for name in told} if nowhere is not None else {}
-    for members in families.values():
-        asked = [name for name in members if name in told]
-        gone = missing.issuperset(members) and bool(asked)
-        gone = gone and all(_may_be_nowhere(told[name], beside.get(name)) for name in asked)
-        for name in members if gone else [name for name in members if name not in missing]:
-            seen = exchanges[name].answer.quote()
-            claims(name).holds(not gone, exchanges[name], expected="served under its version", seen=seen)
-    obstacle: Blocked | None = None
-    for name in sorted(missing):
-        if name in beside:
-            _claim_somewhere(claims(name), exchanges[name], beside[name])
-        obstacle = obstacle or Blocked(name, f"answered {exchanges[name].answer.quote()}")
-    if obstacle is not None:
-        raise obstacle
-
-
-def _may_be_nowhere(exchange: Exchange, nowhere: Exchange | None) -> bool:
-    """Whether an answer may be that of an address where nothing stands: in its words, or in none."""
-    if nowhere is None or not exchange.answer.text.strip():
-        return True
-    return refused_as(exchange.answer, usable(nowhere)) or _words(exchange) == _words(nowhere)
+    answer = usable(exchange)
+    if answer.status not in NOTHING_THERE:
+        claim.holds(True, exchange, expected="served under its version", seen=answer.quote())
+        return
+    beside = nowhere()
+    if answer.text.strip() and _words(exchange) == _words(beside):
+        claim.holds(False, exchange, beside, expected="served under its version", seen=answer.quote())
+    raise Blocked(exchange.operation or "", f"answered {answer.quote()}")
 
 
 def _words(exchange: Exchange) -> list[str]:
     """The words of an answer without those of the address that was asked."""
     own = set(_WORD.findall(unquote(exchange.url)))
     return [word for word in _WORD.findall(exchange.answer.text) if word not in own]
-
-
-def _claim_somewhere(claim: Claim, exchange: Exchange, nowhere: Exchange) -> None:
-    """Claim that an answer is not that of an address where nothing stands; an empty one may be either."""
-    answer = exchange.answer
-    same = bool(answer.text.strip()) and refused_as(answer, usable(nowhere))
-    claim.holds(not same, exchange, nowhere, expected="served under its version", seen=answer.quote())
 
 
 def shape(exchange: Exchange) -> dict[str, Any]:

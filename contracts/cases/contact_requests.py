@@ -1,15 +1,11 @@
-"""Requests that send contacts by either operation, and claims about how they are accepted and refused.
-
-One fault, one finding (design 4.5): an operation that validates nothing, or reports without an errors array, is a
-finding on the clause about that, and not on the clause of each of the 26 fields.
-"""
+"""Requests that send contacts by either operation, and claims about how they are accepted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from contracts.cases.contact_errors import MADE_UP_FIELDS, Reporting, read_reporting, refused_for
 from contracts.cases.drafts import identifier_in_use, refused_as_in_use
 from contracts.cases.sample_records import (
     CONTACT_FIELDS,
@@ -28,109 +24,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import Namespace
 
-
-@dataclass(frozen=True)
-class Reporting:
-    """What an operation did with a few records that lack mandatory fields.
-
-    Attributes:
-        refuses: It refused at least one.
-        arrays: At least one refusal held an errors array.
-        names: At least one errors array named the missing field with `Error.Mandatory`.
-        takes: The record that lacks nothing is taken, so that a refusal is about what is wrong with one.
-    """
-
-    refuses: bool
-    arrays: bool
-    names: bool
-    takes: bool
-
-    def relies_on(self, exchange: Exchange, field: str, *, named: bool = False, told: bool = True) -> None:
-        """See that how the operation reports in general lets the answer to one faulty record be judged.
-
-        Args:
-            field: What is wrong.
-            named: The field has to be told as missing.
-            told: An errors array is due.
-
-        Raises:
-            Blocked: the operation takes all such records, gives no errors array or names no missing field at all;
-                another clause holds that finding. Or it refuses the record that lacks nothing as well, and does not
-                name the field.
-        """
-        answer = usable(exchange)
-        refused, errors = errors_array.turned_down(answer), readers.errors(answer)
-        if refused and not self.takes and not errors_array.reports(answer, field):
-            raise _blocked(exchange, f"refuses records that lack nothing too, and names no {field}")
-        if not refused and not self.refuses:
-            raise _blocked(exchange, "takes records that lack mandatory fields")
-        if told and answer.refusal and not errors and not self.arrays:
-            raise _blocked(exchange, "refuses faulty records without an errors array")
-        if not named or errors_array.reports(answer, field, errors_array.MANDATORY):
-            return
-        if _refused_for(exchange, exchange.notes.get(_MADE_UP_FIELDS, ())):
-            raise _blocked(exchange, "refuses values that are not shown, and may tell one fault at a time")
-        if not self.names:
-            raise _blocked(exchange, f"names no missing field with {errors_array.MANDATORY}")
-
-    def claim_refused(self, claim: Claim, exchange: Exchange, field: str) -> None:
-        """Claim that a record was refused with an errors array for what is wrong with a field."""
-        self.relies_on(exchange, field)
-        claim.content_refused(exchange)
-
-    def refused_before(self, claim: Claim, exchange: Exchange) -> Exchange:
-        """An exchange whose refusal is a precondition; the claim itself where the operation takes all such records.
-
-        Raises:
-            Blocked: the service took this one, and refuses others.
-        """
-        if not self.refuses and not errors_array.turned_down(usable(exchange)):
-            claim.content_refused(exchange)
-        return errors_array.refused_before(exchange)
-
-    def claim_some_mandatory(self, claim: Claim, exchange: Exchange) -> None:
-        """Claim that a record without any field was refused, with `Error.Mandatory` at least once.
-
-        Raises:
-            Blocked: the operation gives no errors array, or never that code; another clause holds that finding.
-        """
-        answer = usable(exchange)
-        claim.turned_down(exchange)
-        if not readers.errors(answer) and not self.arrays:
-            raise _blocked(exchange, "refuses faulty records without an errors array")
-        missed = errors_array.holds_code(answer, errors_array.MANDATORY)
-        if not missed and not self.names:
-            raise _blocked(exchange, f"names no missing field with {errors_array.MANDATORY}")
-        claim.holds(
-            missed, exchange, expected=f"{errors_array.MANDATORY} among the errors", seen=answer.quote()
-        )
-
-
-def read_reporting(probes: Mapping[str, Exchange], *, takes: bool) -> Reporting:
-    """Read how an operation reports from a few probes.
-
-    Args:
-        probes: The answer to a record that lacks nothing but the field it is keyed by.
-        takes: The record that lacks nothing is taken.
-    """
-    answers = {field: usable(exchange) for field, exchange in probes.items()}
-    return Reporting(
-        refuses=any(errors_array.turned_down(answer) for answer in answers.values()),
-        arrays=any(readers.errors(answer) for answer in answers.values()),
-        names=any(
-            errors_array.reports(answer, field, errors_array.MANDATORY) for field, answer in answers.items()
-        ),
-        takes=takes,
-    )
-
-
-def _blocked(exchange: Exchange, cause: str) -> Blocked:
-    return Blocked(exchange.operation or exchange.method, cause)
-
-
 CREATE, UPDATE = "createContact", "updateContact"
-#: Note of an exchange: fields that its record holds whose allowed values neither the document nor the settings show.
-_MADE_UP_FIELDS: Final = "made-up fields"
 #: Fields whose absence tells how an operation reports; two, so that a fault in one of them does not blur the picture.
 _PROBED = ("firstName", "emails")
 
@@ -138,7 +32,7 @@ _PROBED = ("firstName", "emails")
 def note_made_up(sent: Exchange, record: Any, samples: Samples) -> Exchange:
     """Note which fields of a record hold values that neither the document nor the settings show."""
     there = record if isinstance(record, dict) else {}
-    sent.notes[_MADE_UP_FIELDS] = [field for field in samples.made_up_fields if field in there]
+    sent.notes[MADE_UP_FIELDS] = [field for field in samples.made_up_fields if field in there]
     return sent
 
 
@@ -316,11 +210,6 @@ def _claim_update(claim: Claim, author: Actor, world: World, samples: Samples, f
     )
 
 
-#: Codes that say of a field something else than that its value is none of the allowed ones.
-_NOT_ABOUT_VALUES: Final = frozenset(
-    {errors_array.MANDATORY, errors_array.INVALID_PROPERTY, errors_array.INVALID_TYPE}
-)
-
 #: Codes that say of a reference that it leads nowhere.
 _ABOUT_VALUES: Final = frozenset({errors_array.INVALID_VALUE, errors_array.UNEXPECTED_TERM})
 
@@ -330,18 +219,8 @@ def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
 
     A code that says more than that of such a field, such as that it is missing or has no such name, is no such refusal.
     """
-    return exchange.operation in (CREATE, UPDATE, "saveDraft") and _refused_for(
+    return exchange.operation in (CREATE, UPDATE, "saveDraft") and refused_for(
         exchange, samples.made_up_fields
-    )
-
-
-def _refused_for(exchange: Exchange, fields: Sequence[str], codes: Set[str] | None = None) -> bool:
-    """Whether each error is of one of some fields, with one of some codes or else any that may be about a value."""
-    elements = list(errors_array.elements(usable(exchange)))
-    return bool(elements) and all(
-        (code not in _NOT_ABOUT_VALUES if codes is None else code in codes)
-        and any(errors_array.names_field(path, field) for field in fields)
-        for code, path in elements
     )
 
 
@@ -355,7 +234,7 @@ def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
     """
     if not taken(exchange) and refused_for_made_up(exchange, samples):
         raise samples.needs_contact_document(exchange)
-    if not taken(exchange) and _refused_for(exchange, samples.references, _ABOUT_VALUES):
+    if not taken(exchange) and refused_for(exchange, samples.references, _ABOUT_VALUES):
         raise samples.needs_reference(exchange)
     claim.accepted(exchange)
 
@@ -470,137 +349,5 @@ def claim_any_fields(
     for sent in exchanges:
         full = contacts.full_record()
         if not taken(sent) and not all(taken(contacts.send(each)) for each in (full, mandatory_of(full))):
-            raise _blocked(sent, "refuses contacts of other fields, too")
+            raise Blocked(contacts.operation, "refuses contacts of other fields, too")
         claim_accepted(claim, sent, samples)
-
-
-def claim_errors_arrays(claim: Claim, exchanges: Iterable[Exchange]) -> None:
-    """Claim that every refusal holds an errors array that is not empty."""
-    for exchange in exchanges:
-        claim.content_refused(exchange)
-
-
-def each_array_of_elements(claim: Claim, exchanges: Iterable[Exchange]) -> None:
-    """Claim that every element of every errors array is an object whose code and property are strings."""
-    for exchange in exchanges:
-        claim.meets("error-elements", exchange)
-
-
-def claim_known_codes(claim: Claim, exchanges: Iterable[Exchange]) -> None:
-    """Claim that every code of every errors array is one of the seven."""
-    for exchange in exchanges:
-        claim.meets("error-codes", exchange)
-
-
-def claim_fields_named(claim: Claim, exchanges: Iterable[tuple[str, Exchange]]) -> None:
-    """Claim that each refusal names the field it is about.
-
-    Raises:
-        Blocked: no answer has well-formed elements; what they lack is a matter of other clauses.
-    """
-    for field, exchange in _with_elements(exchanges):
-        claim.holds(
-            errors_array.reports(exchange.answer, field),
-            exchange,
-            expected=f"an element that names {field}",
-            seen=_seen(exchange),
-        )
-
-
-def each_with_code(claim: Claim, exchanges: Iterable[tuple[str, Exchange]], code: str) -> None:
-    """Claim that each refusal holds a code, whatever property it names.
-
-    Raises:
-        Blocked: no answer has well-formed elements; what they lack is a matter of other clauses.
-    """
-    for _, exchange in _with_elements(exchanges):
-        claim.holds(
-            errors_array.holds_code(exchange.answer, code),
-            exchange,
-            expected=f"an element with {code}",
-            seen=_seen(exchange),
-        )
-
-
-def mandatory_named_rightly(claim: Claim, exchanges: Iterable[tuple[str, Exchange]]) -> None:
-    """Claim that `Error.Mandatory` is what a missing field gives, and that it names no field that is there.
-
-    Args:
-        exchanges: Answers to records whose only fault is the missing field they come with.
-
-    Raises:
-        Blocked: no answer has well-formed elements with known codes.
-    """
-    reported = list(_with_elements(exchanges))
-    if any(
-        {code for code, _ in errors_array.elements(exchange.answer)} - errors_array.CODES
-        for _, exchange in reported
-    ):
-        raise Blocked(reported[0][1].operation or "", "gives codes that are not among the seven")
-    right = [
-        pair for pair in reported if errors_array.reports(pair[1].answer, pair[0], errors_array.MANDATORY)
-    ]
-    claim.holds(
-        bool(right),
-        *(exchange for _, exchange in reported[:1]),
-        expected=f"{errors_array.MANDATORY} for the missing field, for one field at least",
-        seen=_seen(reported[0][1]),
-    )
-    for field, exchange in right:
-        others = {
-            path
-            for code, path in errors_array.elements(exchange.answer)
-            if code == errors_array.MANDATORY and not errors_array.names_field(path, field)
-        }
-        # A value that the suite made up may be none to the service.
-        filled = set(MANDATORY_FIELDS) - set(exchange.notes.get(_MADE_UP_FIELDS, ()))
-        claim.holds(
-            not any(errors_array.names_field(path, there) for path in others for there in filled),
-            exchange,
-            expected=f"{errors_array.MANDATORY} for {field} alone",
-            seen=_seen(exchange),
-        )
-
-
-def optional_never_missing(claim: Claim, exchanges: Iterable[tuple[str, Exchange]]) -> None:
-    """Claim that `Error.Mandatory` names no optional field that is there, whatever else is wrong with it.
-
-    A field with members of its own is not judged: it is one of them that may be required.
-
-    Args:
-        exchanges: Answers to records whose only fault is in the field they come with.
-    """
-    simple = {"string", "lstring", "array of string"}
-    for field, exchange in exchanges:
-        elements = [(code, path) for code, path in errors_array.elements(usable(exchange))]
-        if elements and field not in MANDATORY_FIELDS and CONTACT_FIELDS[field] in simple:
-            claim.holds(
-                not any(
-                    code == errors_array.MANDATORY and errors_array.is_field(path, field)
-                    for code, path in elements
-                ),
-                exchange,
-                expected=f"another code than {errors_array.MANDATORY} for {field}, which is optional and there",
-                seen=_seen(exchange),
-            )
-
-
-def _with_elements(exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[tuple[str, Exchange]]:
-    """Those whose errors can be looked at; of faults told one at a time, a made-up value may have come first."""
-    reporting, operation = 0, ""
-    for field, exchange in exchanges:
-        operation = exchange.operation or operation
-        named = errors_array.reports(usable(exchange), field)
-        if not named and _refused_for(exchange, exchange.notes.get(_MADE_UP_FIELDS, ())):
-            continue
-        if list(errors_array.elements(usable(exchange))):
-            reporting += 1
-            yield field, exchange
-    if not reporting:
-        raise Blocked(operation, "no answer has errors of code and property to look at")
-
-
-def _seen(exchange: Exchange) -> str:
-    return ", ".join(
-        f"{code} for {path!r}" for code, path in list(errors_array.elements(exchange.answer))[:5]
-    )

@@ -1,35 +1,17 @@
-"""Bodies, texts and labels that break services, dealt out to realms and operations; nothing here sends a request."""
+"""Bodies and texts that break services, dealt out to realms and operations; nothing here sends a request."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from contracts.cases.requests import Request
 from contracts.interface.description import load_description
-from contracts.settings.target import DEVELOPMENT_REALMS
 
 T = TypeVar("T")
-
-
-def share(table: Mapping[str, T], realm: str, parts: int = 3, operation: str | None = None) -> dict[str, T]:
-    """The values of a table whose turn it is, in their order.
-
-    Args:
-        table: Values by name.
-        realm: A development realm; the next one gets the next part.
-        parts: Into how many parts the table is dealt; three make the document realms cover it together.
-        operation: When given, the next operation gets the next part too.
-    """
-    turn = DEVELOPMENT_REALMS.index(realm)
-    turn += list(load_description().operations).index(operation) if operation else 0
-    return {
-        name: value for number, (name, value) in enumerate(table.items()) if number % parts == turn % parts
-    }
 
 
 @dataclass(frozen=True)
@@ -55,17 +37,8 @@ _DEEP: Final = 20_000
 _LONG: Final = 6_000
 #: Query parameters of the lists that are tried with odd texts.
 _TEXT_OPTION: Final = re.compile("(filter|top)$")
-#: Into how many parts the odd bodies are dealt.
-_PARTS: Final = 15
 _KEY: Final = re.compile(r'"([A-Za-z_]\w*)":')
 
-#: Content types that do not announce the JSON body they come with.
-OTHER_CONTENT_TYPES: Final[Mapping[str, str]] = {
-    "text": "text/plain",
-    "form": "application/x-www-form-urlencoded",
-    "xml": "application/xml",
-    "nonsense": ";;/;",
-}
 #: Texts for path segments and query values; half a surrogate pair becomes bytes that are no UTF-8.
 ODD_TEXTS: Final[Mapping[str, str]] = {
     "right to left": "\u202eabc\u202c",
@@ -139,8 +112,7 @@ def at_the_edges(value: dict[str, Any]) -> dict[str, bytes]:
         "infinite": f'{{"odd": -Infinity, {inside}}}'.encode(),
         "huge number": f'{{"odd": 1e400, "more": {"9" * 400}, {inside}}}'.encode(),
         "twice": f"{{{inside}, {inside}}}".encode(),
-        "half a pair": f'{{"odd": "\\ud800", "\\udc00": 1, {inside}}}'.encode(),
-        "nul": f'{{"odd": "a\\u0000b", "\\u0000": 1, {inside}}}'.encode(),
+        "no text": f'{{"odd": "a\\u0000b", "half": "\\ud800", "\\u0000": 1, {inside}}}'.encode(),
         "prototype": f'{{"__proto__": {{"a": 1}}, "constructor": {{"a": 1}}, {inside}}}'.encode(),
         "byte order mark": b"\xef\xbb\xbf" + json.dumps(value).encode(),
         "no utf-8": f'{{"odd": "§", {inside}}}'.encode("latin-1"),
@@ -154,68 +126,36 @@ def at_the_edges(value: dict[str, Any]) -> dict[str, bytes]:
     return bodies
 
 
-def sharpest(value: dict[str, Any]) -> dict[str, bytes]:
-    """The odd bodies that break most services: what no storage takes, and what no recursion does.
+#: The odd bodies that break most services: what no storage takes, and what no recursion does.
+_SHARPEST: Final = ("no text", "deep objects")
+
+
+def odd_requests(request: Request, turn: int | None = None) -> list[Request]:
+    """A request with something odd in it, be it in its body, in its path or in the query of a list.
 
     Args:
-        value: An object, the carrier of what is odd.
+        turn: Of the odd bodies those that break most services and one other, and one odd text in each other place;
+            another one for the next turn. None for all.
     """
-    inside = json.dumps(value)[1:-1]
-    return {
-        "no text": f'{{"odd": "a\\u0000b", "half": "\\ud800", {inside}}}'.encode(),
-        "deep objects": b'{"a":' * _DEEP + b"1" + b"}" * _DEEP,
-    }
-
-
-def in_turn(value: dict[str, Any], realm: str, operation: str) -> list[bytes]:
-    """The sharpest of the odd bodies, and of the others those whose turn it is."""
-    sharp = sharpest(value)
-    others = [body for name, body in at_the_edges(value).items() if name not in sharp]
-    turn = len(DEVELOPMENT_REALMS) * _record_takers().index(operation) + DEVELOPMENT_REALMS.index(realm)
-    return [*sharp.values(), *others[turn % _PARTS :: _PARTS]]
-
-
-def _record_takers() -> list[str]:
-    """Operations that take a record; those in four realms first, so that all turns are taken."""
-    takers = [operation for operation in load_description().operations.values() if operation.takes_record]
-    return [operation.id for operation in sorted(takers, key=lambda operation: -len(operation.realms))]
-
-
-def labels_in_turn(realm: str, operation: str) -> list[dict[str, str | None]]:
-    """A header that announces something else than JSON, another one for each realm; none for contacts."""
-    if operation.endswith("Contact"):
-        return []
-    labels = share(OTHER_CONTENT_TYPES, realm, len(OTHER_CONTENT_TYPES), operation)
-    return [{"Content-Type": label} for label in labels.values()]
-
-
-def odd_queries(realm: str, operation: str) -> list[dict[str, str]]:
-    """Odd texts whose turn it is, a number that is too large for most, and a long text, each in an option of a list."""
-    first, *others = share(ODD_TEXTS, realm, 5, operation).values()
-    options = [
-        name
-        for name in load_description().operations[operation].query_parameters
-        if _TEXT_OPTION.search(name)
+    if isinstance(request.body, dict):
+        bodies = at_the_edges(request.body)
+        sharpest = [bodies.pop(name) for name in _SHARPEST]
+        return [replace(request, body=body) for body in (*sharpest, *_in_turn(list(bodies.values()), turn))]
+    texts = _in_turn([*ODD_TEXTS.values(), HUGE_NUMBER, long_text()], turn)
+    options = load_description().operations[request.operation].query_parameters
+    queries = [{name: text} for name in filter(_TEXT_OPTION.search, options) for text in texts]
+    paths = [{name: text} for name in _in_turn(list(request.path), turn) for text in texts]
+    return [
+        *(replace(request, query=query) for query in queries),
+        *(replace(request, path=request.path | path) for path in paths),
     ]
-    texts = [first, HUGE_NUMBER, *others, long_text()]
-    return [{name: text} for text, name in zip(texts, itertools.cycle(options), strict=False)]
 
 
-def odd_addresses(request: Request, realm: str) -> list[Request]:
-    """The request with an odd text in its path, and with one that is too much: a huge number, or a long text."""
-    odd = share(ODD_TEXTS, realm, len(ODD_TEXTS), request.operation).values()
-    return in_the_path(request, [*odd, HUGE_NUMBER if "attachmentId" in request.path else long_text()])
+def _in_turn(table: Sequence[T], turn: int | None) -> Sequence[T]:
+    return table if turn is None or not table else [table[turn % len(table)]]
 
 
-def in_the_path(request: Request, texts: Iterable[str]) -> list[Request]:
-    """The request with each text in one of its path parameters, in turn.
-
-    A uid that a request would write to keeps its own beginning, so that nothing is written elsewhere.
-    """
-    names = list(request.path)
-    changed = []
-    for number, text in enumerate(texts):
-        name = names[number % len(names)]
-        value = request.path[name] + text if name == "uid" else text
-        changed.append(replace(request, path={**request.path, name: value}))
-    return changed
+def turn_of(operation: str, realm: str) -> int:
+    """The place of an operation in a realm among all, those in four realms first."""
+    described = sorted(load_description().operations.values(), key=lambda each: (-len(each.realms), each.id))
+    return [(each.id, name) for each in described for name in each.realms].index((operation, realm))

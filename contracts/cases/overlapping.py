@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, found, upload
 from contracts.cases.attachments import downloads
-from contracts.cases.contact_requests import ContactRequests, claim_accepted
+from contracts.cases.contact_requests import claim_accepted
 from contracts.cases.drafts import save
-from contracts.cases.sample_records import Samples, without
+from contracts.cases.sample_records import Samples
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
-from contracts.checks.errors_array import MANDATORY
 from contracts.checks.outcomes import done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -85,23 +84,6 @@ def one_of_two_is_taken(send: Callable[[T], Exchange], claim: Claim) -> Callable
         return given[0] if given else send(submission)
 
     return send_twice
-
-
-def refusals_are_kept_apart(contacts: ContactRequests, clauses: Mapping[str, Claim]) -> None:
-    """Claim that of records sent together each is refused for the field that it lacks itself.
-
-    Args:
-        clauses: The claim about each field that a record lacks.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked: refusals are not reported.
-    """
-    reporting = contacts.reporting()
-    sent = at_once(lambda field: contacts.send(without(contacts.record(), field)), list(clauses))
-    for (field, claim), refused in zip(clauses.items(), sent, strict=True):
-        reporting.relies_on(refused, field, named=True)
-        claim.reports(refused, MANDATORY, field)
 
 
 class OverlappingDrafts:

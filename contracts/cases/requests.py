@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from contracts.cases.attachment_ids import Attachment
 from contracts.cases.contents import png
-from contracts.cases.list_pages import NOTHING_THERE
 from contracts.cases.sample_records import WRONG_KIND, Samples
 from contracts.cases.world import World
 from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
@@ -23,13 +22,15 @@ from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import Namespace
 from contracts.settings.target import Account
 
+#: What an upload sends.
+CONTENT: Final = b"a note\n"
 #: Marks a part that is left out.
 ABSENT: Final = object()
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request in parts; `body` is a JSON value, `ABSENT` for none."""
+    """A request in parts; `body` is a JSON value or bytes, `ABSENT` for none."""
 
     operation: str
     path: dict[str, str] = field(default_factory=dict)
@@ -37,10 +38,12 @@ class Request:
     headers: dict[str, str | None] = field(default_factory=dict)
     body: Any = ABSENT
 
-    def send(self, actor: Actor) -> Exchange:
-        """Send it as this actor."""
-        json = DEFAULT if self.body is ABSENT else self.body
-        return actor.send(self.operation, path=self.path, query=self.query, headers=self.headers, json=json)
+    def send(self, actor: Actor, **parts: Any) -> Exchange:
+        """Send it as this actor, with further parts such as `address`."""
+        parts |= {"path": self.path, "query": self.query, "headers": self.headers}
+        if isinstance(self.body, bytes):
+            return actor.send(self.operation, body=self.body, **parts)
+        return actor.send(self.operation, json=DEFAULT if self.body is ABSENT else self.body, **parts)
 
 
 class ValidRequests:
@@ -64,14 +67,6 @@ class ValidRequests:
         """A valid request of an operation; fresh data for each call where it writes."""
         make: Callable[[str], Request] = getattr(self, _MAKERS[operation])
         return make(operation)
-
-    def made_up(self, operation: str) -> Request:
-        """A request of an operation on a document, for one that is not there."""
-        uid = self._fresh.uid()
-        if operation != "updateContact":
-            return Request(operation, {"uid": uid})
-        query = {"schema": self._samples.contact_schema}
-        return Request(operation, {"uid": uid}, query, body=self._samples.full_contact(uid))
 
     def submission(self, operation: str, identifier: str) -> Request:
         """A valid submission of a record under this identifier, which the path names where it has room for one."""
@@ -107,12 +102,19 @@ class ValidRequests:
         return Request(operation, {"uid": self._world.draft().uid})
 
     def _list(self, operation: str) -> Request:
+        # How an empty list is answered is not shown, and what was just saved may be listed a while later.
+        self._world.once(f"filled {operation}", self._listed)
         return Request(operation)
+
+    def _listed(self) -> bool:
+        self._world.shared_draft()
+        return self._world.eventually(lambda: usable(self._author.list_drafts()).success)
 
     def _upload(self, operation: str) -> Request:
         # Another name each time: a document may take each name once only.
         filename = f"{self._fresh.uid(16)}.txt"
-        return Request(operation, {"uid": self._world.shared_document(), "filename": filename})
+        path = {"uid": self._world.shared_document(), "filename": filename}
+        return Request(operation, path, body=CONTENT)
 
     def _persist(self, operation: str) -> Request:
         path = {"uid": self._world.shared_document(), "tempFileId": self._fresh.uid()}
@@ -152,8 +154,6 @@ _MAKERS: Final = {
 }
 
 
-#: Note of an exchange: it was about something that is not there.
-MADE_UP: Final = "made up"
 #: Small and grey.
 _PICTURE: Final = png(128, 128, 128, width=32, height=32)
 _COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
@@ -165,19 +165,11 @@ ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev
 OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
     realm: (other, ELSEWHERE[other]) for realm, other in ELSEWHERE.items()
 }
-#: What an upload sends.
-CONTENT: Final = b"a note\n"
 
 
 def family(name: str) -> tuple[str, ...]:
     """Return the operations of a family that cases send; of attachments those that store nothing."""
     return operations_with(family=name, stores=None) if name == "attachment" else operations_with(family=name)
-
-
-def _looks_for_something(name: str) -> bool:
-    """Whether an operation asks for, or changes, something that is there."""
-    operation = load_description().operations[name]
-    return operation.needs is not None and operation.stores in (None, "contact")
 
 
 class OrdinaryRequests:
@@ -212,11 +204,14 @@ class OrdinaryRequests:
 
     def _list_of_files(self, operation: str) -> Request:
         """A request for the list of a document with a file: how an empty list is answered is not shown."""
+        request = self._bases.request(operation)
         with suppress(Blocked, Untested):
-            return Request(operation, {"uid": self._picture().uid})
-        with suppress(Blocked, Untested):
-            return Request(operation, {"uid": self._document_with_a_picture()})
-        return self._bases.request(operation)
+            request = Request(operation, {"uid": self._document_with_a_picture()})
+            request = Request(operation, {"uid": self._picture().uid})
+        # A file may be listed a while after it was taken.
+        listed = partial(self._world.eventually, lambda: usable(request.send(self._author)).success)
+        self._world.once(f"filled {operation}", listed)
+        return request
 
     def _picture(self) -> Attachment:
         """A picture attached to a document whose uid is long enough to be spoilt in its middle."""
@@ -264,14 +259,10 @@ class OrdinaryRequests:
         """The valid submission of a record under this identifier."""
         return self._bases.submission(operation, identifier)
 
-    def saving(self, uid: str) -> Request:
-        """The request that saves a draft under this uid."""
-        return at(self._bases.request("saveDraft"), uid)
-
     def _upload(self, operation: str) -> Request:
         uid = self._world.document()
         if operation == "createAttachment":
-            return Request(operation, {"uid": uid, "filename": "note.txt"})
+            return Request(operation, {"uid": uid, "filename": "note.txt"}, body=CONTENT)
         return Request(operation, {"uid": uid, "tempFileId": self._world.temporary_file()})
 
     def faulty(self, operation: str) -> Request:
@@ -280,6 +271,9 @@ class OrdinaryRequests:
         Every value of the record has a wrong kind, so it is turned down however content is looked at; an update
         names a record that does not exist besides.
         """
+        if operation == "createToken":
+            # Such a body yields no token, whatever of it is read.
+            return Request(operation, body={"email": "nobody@example.test", "password": "a wrong password"})
         if operation == "updateWorkflowRecord":
             request = self.faulty("createWorkflowRecordWithIdentifier")
             return replace(request, operation=operation)
@@ -291,70 +285,15 @@ class OrdinaryRequests:
 
     def anew(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
         """Send a valid request on fresh data, with these headers changed, as the author."""
-        return self._sent(self.request(operation), headers)
+        return send(self.request(operation), self._author, headers)
 
     def harmless(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
-        """Send the harmless request of an operation, with these headers changed, as the author.
-
-        It asks for something made up when nothing can be arranged, which its note `MADE_UP` says: even so it tells
-        whether anything is served at the address and under the realm.
-        """
-        request, made_up = self._at_hand(operation)
-        exchange = send(request, self._author, headers) if made_up else self._sent(request, headers)
-        exchange.notes[MADE_UP] = made_up
-        return exchange
-
-    def _sent(self, request: Request, headers: Mapping[str, str | None]) -> Exchange:
-        exchange = send(request, self._author, headers)
-        late = self._may_be_empty(exchange) and self._fills_late(request)
-        return send(request, self._author, headers) if late else exchange
-
-    def _may_be_empty(self, exchange: Exchange) -> bool:
-        """Whether a list may be refused since it is empty: how that is told is not shown."""
-        return (
-            exchange.operation in operations_with(answers="list") and usable(exchange).status in NOTHING_THERE
-        )
-
-    def _fills_late(self, request: Request) -> bool:
-        """Whether the list was empty when it was asked for first in the run, and is not after a while."""
-        return self._world.once(f"late {request.operation}", partial(self._waited_for, request))
-
-    def _waited_for(self, request: Request) -> bool:
-        if request.operation == "listDrafts":
-            self._world.shared_draft()
-        if usable(send(request, self._author)).success:
-            return False
-        return self._world.eventually(lambda: usable(send(request, self._author)).success)
+        """Send the harmless request of an operation, with these headers changed, as the author."""
+        return send(self.faulty(operation), self._author, headers)
 
     def nowhere(self, operation: str) -> Exchange:
         """Send the harmless request of an operation to an address of its version where nothing stands."""
-        request, _ = self._at_hand(operation)
-        json = DEFAULT if request.body is ABSENT else request.body
-        return self._author.send(
-            operation, path=request.path, query=request.query, json=json, address=_to_nowhere
-        )
-
-    def _at_hand(self, operation: str) -> tuple[Request, bool]:
-        try:
-            if operation == "listAttachments":
-                return self._list_of_files(operation), False
-            return self.faulty(operation), False
-        except Blocked:
-            if not _looks_for_something(operation):
-                raise
-        request = self._bases.made_up(operation)
-        if operation in operations_with(answers="file"):
-            more = {"attachmentId": "1", "filename": "picture.png"}
-            request = replace(request, path={**request.path, **more})
-        return request, True
-
-    def once_each(self, operations: tuple[str, ...]) -> dict[str, Exchange]:
-        """Send the harmless request of each operation once, as the author.
-
-        Args:
-            operations: None of those that create attachments.
-        """
-        return {name: self.harmless(name, {}) for name in operations}
+        return self.faulty(operation).send(self._author, address=_to_nowhere)
 
 
 def send(
@@ -363,7 +302,7 @@ def send(
     headers: Mapping[str, str | None] | None = None,
     query: Mapping[str, str] | None = None,
 ) -> Exchange:
-    """Send a request with headers and query parameters changed; uploads get their body.
+    """Send a request with headers and query parameters changed.
 
     Args:
         headers: Added to the documented ones, or taken out where the value is None.
@@ -372,11 +311,14 @@ def send(
     changed = replace(
         request, headers={**request.headers, **(headers or {})}, query={**request.query, **(query or {})}
     )
-    if request.operation == "createAttachment":
-        return actor.send(
-            request.operation, path=changed.path, query=changed.query, headers=changed.headers, body=CONTENT
-        )
     return changed.send(actor)
+
+
+def new_names(request: Request) -> list[str]:
+    """The identifier that a request gives to something new, where its path holds one."""
+    operation = load_description().operations[request.operation]
+    name = operation.identifier_parameter if operation.names_new else None
+    return [] if name is None else [request.path[name]]
 
 
 def at(request: Request, uid: str) -> Request:
@@ -406,12 +348,6 @@ def save_each(
 def send_to_each_uid(actor: Actor, operation: str, uids: Iterable[str]) -> list[Exchange]:
     """Send an operation that needs nothing but a uid, once for each."""
     return [actor.send(operation, path={"uid": uid}) for uid in uids]
-
-
-def with_body(request: Request, actor: Actor, body: bytes | None, **headers: str | None) -> Exchange:
-    """Send a request with these bytes for a body."""
-    changed = {**request.headers, **headers}
-    return actor.send(request.operation, path=request.path, query=request.query, headers=changed, body=body)
 
 
 def _to_nowhere(address: str) -> str:

@@ -5,7 +5,7 @@ A clause without a reached assertion can never pass, so cases assert only throug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -170,6 +170,11 @@ class Expect:
         if found.level is Level.SILENT:
             raise SuiteError(f"{clause} is silent: it can be observed, never claimed")
         return Claim(found, self._operation(found, operation), self._attempt)
+
+    def on(self, clause: str, operation: str) -> Iterator[Claim]:
+        """A claim on `clause`; none where it does not cover the operation."""
+        if operation in self._catalogue.clause(clause).operations:
+            yield self(clause, operation)
 
     def _operation(self, clause: Clause, operation: str | None) -> str:
         if operation is None and len(clause.operations) == 1:

@@ -88,6 +88,17 @@ def describe_outcome(exchange: Exchange, members: Iterable[str]) -> str:
     return f"{outcome(exchange)} for {', '.join(named)}" if named else outcome(exchange)
 
 
+def told_before(exchange: Exchange) -> Exchange:
+    """An exchange whose refusal, with elements of code and property, is a precondition of the claim.
+
+    Raises:
+        Blocked: the service took it, or told nothing that can be read; what elements lack has clauses of its own.
+    """
+    if not list(elements(refused_before(exchange).answer)):
+        raise Blocked(exchange.operation or exchange.method, "no errors of code and property to look at")
+    return exchange
+
+
 def refused_before(exchange: Exchange) -> Exchange:
     """An exchange whose refusal is a precondition of the claim, not the claim.
 

@@ -12,13 +12,14 @@ from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
+from zlib import crc32
 
 import pytest
 
 from contracts.checks.table import UNIVERSAL
 from contracts.errors import RegistryContractsError
 from contracts.evidence.terms import Consumer
-from contracts.interface.catalogue import Catalogue, load_catalogue
+from contracts.interface.catalogue import Catalogue, Level, load_catalogue
 from contracts.interface.description import load_description, operations_with
 from contracts.interface.location import cases_directory
 from contracts.interface.profiles import Profile
@@ -44,6 +45,8 @@ NARROWED = pytest.StashKey[list[Narrowing]]()
 _OFFERED = pytest.StashKey[list[pytest.Item]]()
 #: Whether a case is in the profile `smoke`, in its realm.
 _IN_SMOKE = pytest.StashKey[bool]()
+#: Whether a case that no must clause depends on has its turn in a gate, in its realm.
+_IN_TURN = pytest.StashKey[bool]()
 #: Facts about a case are asked for many times while cases are chosen and ordered.
 _kept: Final = lru_cache(maxsize=8192)
 
@@ -154,9 +157,28 @@ def _smoke_of(item: pytest.Item) -> pytest.Mark | None:
     return next(marked, None)
 
 
-def _is_of(item: pytest.Item, profile: Profile) -> bool:
-    """Whether a profile takes a case in."""
-    return item.stash[_IN_SMOKE] if profile is Profile.SMOKE else profile.includes(_profile_of(item))
+def _is_of(item: pytest.Item, selection: Selection) -> bool:
+    """Whether the profile of a selection takes a case in.
+
+    A gate has to judge each must clause in each realm: what no must clause depends on it asks in one realm by turns,
+    and what can only be observed not at all, unless its clause is named.
+    """
+    profile = selection.profile
+    if profile is Profile.SMOKE:
+        return item.stash[_IN_SMOKE]
+    if not profile.includes(_profile_of(item)):
+        return False
+    level = _level_of(item)
+    if profile is not Profile.GATE or selection.clauses or level is Level.MUST:
+        return True
+    return level is Level.SHOULD and item.stash[_IN_TURN]
+
+
+@_kept
+def _level_of(item: pytest.Item) -> Level:
+    """The strictest level of a case's clauses."""
+    levels = {load_catalogue().clause(name).level for name in clauses_of(item)}
+    return next((level for level in Level if level in levels), Level.MUST)
 
 
 # Items.
@@ -192,13 +214,16 @@ def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note every case, and whether it is in `smoke`, before -k and the like take some away."""
+    """Note every case, and whether it is in `smoke` and has its turn, before -k and the like take some away."""
     config.stash[_OFFERED] = offered = [item for item in items if marks(item)]
-    first_realms: dict[str, str] = {}
+    realms: dict[str, list[str]] = {}
     for item in offered:
-        first = first_realms.setdefault(without_realm(case_of(item)), realm_of(item))
-        mark = _smoke_of(item)
-        item.stash[_IN_SMOKE] = bool(mark and (mark.kwargs["every_realm"] or realm_of(item) == first))
+        realms.setdefault(without_realm(case_of(item)), []).append(realm_of(item))
+    for item in offered:
+        name, mark = without_realm(case_of(item)), _smoke_of(item)
+        own = realms[name]
+        item.stash[_IN_SMOKE] = bool(mark and (mark.kwargs["every_realm"] or realm_of(item) == own[0]))
+        item.stash[_IN_TURN] = realm_of(item) == own[crc32(name.encode()) % len(own)]
 
 
 @pytest.hookimpl(trylast=True)
@@ -231,7 +256,7 @@ def _cells(item: pytest.Item) -> Cells:
 def _reason_to_drop(item: pytest.Item, selection: Selection) -> str | None:
     if realm_of(item) not in _REALMS:
         return "in no realm of this run"  # pytest's stand-in for a case without parameters
-    if not _is_of(item, selection.profile):
+    if not _is_of(item, selection):
         return f"out of the profile {selection.profile}"
     if selection.clauses and not set(selection.clauses) & set(clauses_of(item)):
         return "not selected by --clause"
@@ -268,7 +293,7 @@ def _narrowings(config: pytest.Config, kept: Iterable[pytest.Item]) -> list[Narr
 
     From the gate on, a profile takes in all that must be.
     """
-    cases, profile = cases_directory(), config.stash[SELECTION].profile
+    cases, selection = cases_directory(), config.stash[SELECTION]
     everything = any(cases.is_relative_to(Path(argument).resolve()) for argument in config.args)
     asked = {
         "the run is for what failed last": config.getoption("lf", default=False),
@@ -278,7 +303,7 @@ def _narrowings(config: pytest.Config, kept: Iterable[pytest.Item]) -> list[Narr
     taken = set(kept)
     cells: Cells = set()
     for item in config.stash[_OFFERED]:
-        if item not in taken and (profile is Profile.SMOKE or profile.includes(_profile_of(item))):
+        if item not in taken and (selection.profile is Profile.SMOKE or _is_of(item, selection)):
             cells |= _cells(item)
     narrowed: list[Narrowing] = [(why, None) for why, holds in asked.items() if holds]
     if cells:

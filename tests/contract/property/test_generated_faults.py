@@ -2,15 +2,29 @@
 
 import pytest
 
-from contracts.cases import Case, Probe, contract, for_each_case, smoke
+from contracts.cases import Case, Probe, contact_errors, contract, for_each_case, requests, smoke
 from contracts.interface.description import load_description
+
+CONTACTS = requests.family("contact")
+OTHERS = tuple(name for name in load_description().operations if name not in CONTACTS)
 
 
 @smoke("createToken", requests=14)
-@contract(requests=5, dealt=29, nightly=53, faults=True, operations=load_description().operations)
+@contract(requests=5, dealt=12, nightly=26, faults=True, operations=OTHERS)
 @for_each_case
 def test_single_faults_are_turned_down(case: Case, probe: Probe, subtests: pytest.Subtests) -> None:
     """A request with one fault in it is refused wherever the document rules the fault out."""
+    for fault in probe.due(case):
+        with subtests.test(fault.key):
+            probe.judge(fault)
+
+
+@contract(*contact_errors.TOLD_CLAUSES, requests=50, dealt=150, nightly=270, faults=True, operations=CONTACTS)
+@for_each_case
+def test_single_faults_of_contacts_are_told_by_their_errors(
+    case: Case, probe: Probe, subtests: pytest.Subtests
+) -> None:
+    """A contact with one fault in it is refused, and its errors array tells the fault in the way that is shown."""
     for fault in probe.due(case):
         with subtests.test(fault.key):
             probe.judge(fault)

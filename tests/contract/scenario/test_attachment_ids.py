@@ -59,19 +59,6 @@ def test_an_attachment_of_another_document_is_not_given(world: World, expect: Ex
     expect("attachment-thumbnail-other-document").refused(seen)
 
 
-@contract("attachment-id-integer", "attachment-id-thumbnail", requests=3)
-def test_what_is_no_integer_finds_nothing(world: World, expect: Expect) -> None:
-    """An identifier that is no integer finds no attachment, not even when it begins with the right one."""
-    shared_documents.relies_on_absence(world, world.author, "attachmentExists")
-    shared_documents.relies_on_absence(world, world.author, "getAttachment")
-    picture = shared_document(world, world.author).pictures[0]
-    path = picture.path | {"attachmentId": f"{picture.id}x"}
-    exists, got, preview = (world.author.send(operation, path=path) for operation in READS)
-    expect("attachment-id-thumbnail").refused(preview)
-    expect("attachment-id-integer", "attachmentExists").refused(exists)
-    expect("attachment-id-integer", "getAttachment").refused(got)
-
-
 @contract("attachment-name-disagrees", requests=3)
 def test_a_name_that_does_not_go_with_the_identifier_is_observed(world: World, observe: Observer) -> None:
     """What a file name that does not go with the attachment identifier leads to is not shown."""

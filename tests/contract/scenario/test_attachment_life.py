@@ -64,20 +64,6 @@ def test_each_of_several_attachments_exists(world: World, expect: Expect) -> Non
     expect("attachment-exists-present").accepted(world.author.attachment_exists(last.path))
 
 
-@contract("attachment-several", requests=5)
-def test_several_attachments_keep_apart(world: World, expect: Expect) -> None:
-    """A document holds several attachments of different names, each listed and each with its own bytes."""
-    attachments.takes_several(expect("attachment-several", "createAttachment"), world)
-    shared_documents.relies_on_listing(world)
-    first, second, *_, last = shared_document(world, world.author).attachments
-    attachments.listed(
-        expect("attachment-several", "listAttachments"), world, world.author, first, second, last
-    )
-    attachments.downloads(expect("attachment-several", "getAttachment"), world.author, first)
-    attachments.downloads(expect("attachment-several", "getAttachment"), world.author, second)
-    attachments.downloads(expect("attachment-several", "getAttachment"), world.author, last)
-
-
 @contract("attachment-several", requests=10, dealt=8)
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
     """The first of several attachments is listed, and comes back with its bytes, however many follow it."""

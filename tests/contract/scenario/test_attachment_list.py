@@ -100,17 +100,6 @@ def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
     list_questions.claim_picked(expect("attachment-list-filter"), files.lister, nothing, ())
 
 
-@contract("attachment-list-filter", requests=2)
-def test_a_filter_takes_quotes_and_reserved_characters(world: World, expect: Expect) -> None:
-    """A literal may hold quotes and characters that are reserved in addresses."""
-    files = known_files(world)
-    files.need_filter()
-    delicate, second = equals(files.filter_path, "'a&b=c#d+e%20"), files.own[1]
-    either = f"{delicate} or {equals(files.filter_path, second)}"
-    list_questions.claim_picked(expect("attachment-list-filter"), files.lister, delicate, ())
-    list_questions.claim_picked(expect("attachment-list-filter"), files.lister, either, [second])
-
-
 @contract("attachment-list-orderby", requests=1)
 @pytest.mark.parametrize("falling", [False, True], ids=["rising", "falling"])
 def test_attachments_come_in_the_order_asked_for(falling: bool, world: World, expect: Expect) -> None:

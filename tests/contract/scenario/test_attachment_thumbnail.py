@@ -16,22 +16,17 @@ from contracts.cases import (
 )
 
 
-@contract("attachment-thumbnail-image", "attachment-success-status", requests=2)
+@contract("attachment-thumbnail-image", "attachment-success-status", requests=3)
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
-    """The thumbnail of an attached image is an image, known by its bytes and not only by what it is called."""
-    picture = shared_document(world, world.author).pictures[0]
+    """The thumbnail of an image is one by its bytes, not only by its label; a text's, where there is one, is not it."""
+    document = shared_document(world, world.author)
+    picture, text = document.pictures[0], document.texts[0]
     shared_documents.gives_back(world, picture)
     seen = attachments.preview(world, world.author, picture)
     answer = usable(seen)
     expect("attachment-thumbnail-image").accepted(seen)
     expect("attachment-thumbnail-image").meets("image", seen)
     observe("attachment-success-status", "getAttachmentThumbnail", answer.status)
-
-
-@contract("attachment-thumbnail-image", requests=2)
-def test_the_preview_of_a_text_is_not_the_text(world: World, expect: Expect) -> None:
-    """Where a file that is no picture has a thumbnail, it is not the file itself."""
-    text = shared_document(world, world.author).texts[0]
     shared_documents.gives_back(world, text)
     attachments.no_file_for_a_preview(expect("attachment-thumbnail-image"), world.author, text)
 

@@ -4,7 +4,7 @@ from contracts.cases import (
     MANDATORY_FIELDS,
     ContactRequests,
     Expect,
-    contact_requests,
+    contact_errors,
     contract,
     errors_array,
     sample_records,
@@ -23,9 +23,8 @@ def test_every_missing_field_is_named_at_once(
     contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """When several mandatory fields are missing, the errors array names each of them."""
-    sent = errors_array.refused_before(
+    sent = errors_array.told_before(
         contacts.send(sample_records.without(contacts.record(), *MANDATORY_FIELDS))
     )
-    contact_requests.claim_fields_named(
-        expect("contact-all-missing-named", operation), [(field, sent) for field in MANDATORY_FIELDS]
-    )
+    for field in MANDATORY_FIELDS:
+        contact_errors.claim_named(expect("contact-all-missing-named", operation), sent, field)

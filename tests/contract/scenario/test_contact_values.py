@@ -1,7 +1,5 @@
 """Values, members, languages, terms and schemas of contacts that the interface does not know."""
 
-import pytest
-
 from contracts.cases import (
     ContactRequests,
     Expect,
@@ -30,30 +28,11 @@ def test_an_unknown_country_is_refused(contacts: ContactRequests, expect: Expect
     contacts.reporting().claim_refused(expect("contact-country-unexpected", operation), sent, "country")
 
 
-@contract("contact-unknown-property", requests=1)
-def test_an_unknown_field_is_refused(contacts: ContactRequests, expect: Expect, operation: str) -> None:
-    """A field that is not among the documented 26 is refused."""
-    sent = contacts.faulty("unknown field", sample_records.unknown_field(contacts.record()))
-    contacts.reporting().claim_refused(
-        expect("contact-unknown-property", operation), sent, sample_records.UNKNOWN_FIELD
-    )
-
-
-@contract("contact-schema-missing", "contact-schema-unknown", requests=1)
-@pytest.mark.parametrize(
-    ("clause", "query"),
-    [
-        ("contact-schema-missing", {}),
-        ("contact-schema-missing", {"schema": ""}),
-        ("contact-schema-unknown", {"schema": submissions.UNKNOWN_SCHEMA}),
-    ],
-    ids=["missing", "empty", "unknown"],
-)
-def test_a_contact_needs_a_known_schema(
-    contacts: ContactRequests, expect: Expect, operation: str, clause: str, query: dict[str, str]
-) -> None:
-    """The schema in the query says what a contact is validated by, so it has to be there and known."""
-    claim_each_turned_down(expect(clause, operation), [contacts.send(contacts.record(), query=query)])
+@contract("contact-schema-unknown", requests=1)
+def test_a_contact_needs_a_known_schema(contacts: ContactRequests, expect: Expect, operation: str) -> None:
+    """The schema in the query says what a contact is validated by, so it has to be known."""
+    sent = contacts.send(contacts.record(), query={"schema": submissions.UNKNOWN_SCHEMA})
+    claim_each_turned_down(expect("contact-schema-unknown", operation), [sent])
 
 
 @contract("contact-schema-validates", requests=1.5)

@@ -3,11 +3,8 @@
 import itertools
 
 from contracts.cases import (
-    Actor,
     Expect,
-    Namespace,
     Observer,
-    Samples,
     World,
     comparison,
     contact_requests,
@@ -112,17 +109,6 @@ def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None
     read = world.author.get_draft(draft.uid)
     expect("draft-save-updates", "getDraft").shows(read, later)
     drafts.replaced(expect("draft-save-replaces", "saveDraft"), read, draft.document, later)
-
-
-@contract("draft-save-creates", requests=3)
-def test_a_second_account_saves_drafts(
-    other: Actor, samples: Samples, fresh: Namespace, expect: Expect
-) -> None:
-    """Save creates drafts for every account that may write, not for one alone."""
-    uid = fresh.uid()
-    saved = drafts.save(other, samples, uid, samples.draft(uid))
-    contact_requests.claim_accepted(expect("draft-save-creates"), saved, samples)
-    drafts.stored(expect("draft-save-creates"), other, uid, saved)
 
 
 @contract(

@@ -38,14 +38,6 @@ def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     list_questions.claim_orders_heeded(expect("list-orderby-heeded"), known_drafts(world))
 
 
-@contract("list-filter", requests=1)
-def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
-    """With a $filter only the items that match are returned, and a match is not lost."""
-    drafts = known_drafts(world)
-    first = equals(drafts.filter_path, drafts.own[0])
-    list_questions.claim_picked(expect("list-filter"), drafts.lister, first, drafts.own[:1])
-
-
 @contract("list-filter", requests=2)
 @pytest.mark.parametrize("kind", list(DELICATE))
 def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> None:

@@ -11,7 +11,6 @@ from contracts.cases import (
     Observer,
     OrdinaryRequests,
     Samples,
-    WorkflowRecords,
     World,
     contract,
     done,
@@ -86,21 +85,6 @@ def test_one_token_serves_every_realm(
     token = sign_in.token_of(world.author, credentials.of("author"))
     world.author.list_drafts(token=token, realm=requests.ELSEWHERE[realm])
     clause.accepted(world.author.list_drafts(token=token))
-
-
-@contract("token-invalid-refused", operations=WORKFLOW, requests=2.8)
-def test_workflow_operations_refuse_a_token_never_issued(
-    world: World,
-    ordinary: OrdinaryRequests,
-    records: WorkflowRecords,
-    expect: Expect,
-    deal: Deal,
-    operation: str,
-) -> None:
-    """Nothing, an invented token or half of a real one after the word Bearer submits nothing."""
-    request = ordinary.submitting(operation, records.subject(operation))
-    asked = sign_in.send_without_token(world.author, request, deal)
-    sign_in.refused_without_token(expect("token-invalid-refused", operation), world, request, asked)
 
 
 @contract(

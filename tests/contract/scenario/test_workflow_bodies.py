@@ -4,9 +4,6 @@ A refusal counts when nothing comes of it: the identifier stays free, or the rec
 """
 
 from contracts.cases import (
-    CREATE,
-    CREATE_NAMED,
-    Actor,
     Expect,
     Observer,
     WorkflowRecords,
@@ -101,20 +98,3 @@ def test_information_that_is_too_long_is_refused(
     claim_each_turned_down(clause, sent)
     nothing_came_of(clause, records, identifier, *sent)
     submissions.identifier_free(clause, records, identifier, *sent)
-
-
-@smoke("createWorkflowRecordWithIdentifier")
-@contract("workflow-info-too-long", operations=[CREATE, CREATE_NAMED], requests=2)
-def test_information_that_is_too_long_is_refused_from_a_holder_of_the_nau_role(
-    nau: Actor,
-    records: WorkflowRecords,
-    world: World,
-    expect: Expect,
-    operation: str,
-) -> None:
-    """The limit holds for those to whom additionalInfo is available."""
-    identifier, clause = world.uid(), expect("workflow-info-too-long", operation)
-    submission = world.samples.submission(identifier, additionalInfo="i" * (submissions.LONGEST_INFO + 1))
-    sent = submit(operation, nau, world.samples, identifier, submission)
-    claim_each_turned_down(clause, [sent])
-    nothing_came_of(clause, records, identifier, sent)

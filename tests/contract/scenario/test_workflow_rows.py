@@ -18,7 +18,9 @@ from contracts.cases import (
     World,
     contract,
     errors_array,
+    requests,
     shape,
+    sign_in,
     smoke,
     submissions,
     submit,
@@ -156,12 +158,20 @@ def test_an_anonymous_submission_is_told_so(
         expect("workflow-anonymous", operation).has_message(refused)
 
 
-@contract("workflow-invalid-token", requests=4)
+@contract(
+    "token-invalid-refused", "workflow-invalid-token", operations=requests.family("workflow"), requests=5
+)
 def test_a_token_that_was_never_issued_is_no_identity(
-    anonymous: Actor, records: WorkflowRecords, table: RowRequests, expect: Expect, operation: str
+    world: World,
+    anonymous: Actor,
+    records: WorkflowRecords,
+    table: RowRequests,
+    expect: Expect,
+    operation: str,
 ) -> None:
-    """A made-up token, and an Authorization header that holds none: 403, and the user is anonymous."""
+    """A made-up token, half of a real one, and a header that holds none: 403, and the user is anonymous."""
     records.plain(Row.ANONYMOUS, operation, lambda: table.send(operation, anonymous))
-    for value in ("Bearer rc-never-issued-0123456789", "Bearer", "rc-never-issued-0123456789"):
+    for value in sign_in.never_issued(world.author).values():
         sent = table.send(operation, anonymous, headers={"Authorization": value})
+        expect("token-invalid-refused", operation).refused(sent)
         expect("workflow-invalid-token", operation).has_message(sent)

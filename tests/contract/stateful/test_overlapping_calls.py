@@ -2,7 +2,6 @@
 
 from contracts.cases import (
     Actor,
-    ContactRequests,
     Expect,
     World,
     contract,
@@ -34,17 +33,3 @@ def test_overlapping_calls_of_two_accounts_keep_their_promises(
 def test_overlapping_uploads_keep_their_bytes(world: World, expect: Expect) -> None:
     """Two files that are sent at the same time come back each as it was sent."""
     overlapping.files_are_kept_apart(world, expect)
-
-
-@contract(
-    "contact-mandatory-first-name", "contact-mandatory-last-name", operations=["updateContact"], requests=2
-)
-def test_overlapping_refusals_name_their_own_fields(
-    contacts: ContactRequests, expect: Expect, operation: str
-) -> None:
-    """Of two records that are sent at the same time each is refused for the field that it lacks itself."""
-    clauses = {
-        "firstName": expect("contact-mandatory-first-name", operation),
-        "lastName": expect("contact-mandatory-last-name", operation),
-    }
-    overlapping.refusals_are_kept_apart(contacts, clauses)

@@ -9,7 +9,7 @@ import pytest
 import requests
 import urllib3
 
-from contracts.cases.contact_requests import Reporting
+from contracts.cases.contact_errors import Reporting
 from contracts.cases.described_inputs import described_operation, failures_of
 from contracts.cases.fault_probe import Exercise, Probe, Turns
 from contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault

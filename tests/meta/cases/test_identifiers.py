@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from contracts.cases import identifiers
-from contracts.cases.hostile_input import share
+from contracts.cases.hostile_input import Deal
 from contracts.interface.operations import is_valid_uid
 from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings
@@ -36,8 +36,8 @@ def test_a_control_does_not_take_the_spare_identifier_of_a_case() -> None:
     assert identifiers.without_hyphen(RealmSettings()) == []
 
 
-def test_the_document_realms_share_a_table_without_gap() -> None:
-    dealt = [share(identifiers.FORBIDDEN, realm) for realm in ("abs-dev", "bch-dev", "chm-dev")]
+def test_the_realms_of_a_run_share_a_table_without_gap() -> None:
+    dealt = [Deal(place, 3)(identifiers.FORBIDDEN) for place in range(3)]
     assert dealt[0] | dealt[1] | dealt[2] == identifiers.FORBIDDEN
 
 
