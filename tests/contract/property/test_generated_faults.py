@@ -19,7 +19,15 @@ def test_single_faults_are_turned_down(case: Case, probe: Probe, subtests: pytes
             probe.judge(fault)
 
 
-@contract(*contact_errors.TOLD_CLAUSES, requests=50, dealt=150, nightly=270, faults=True, operations=CONTACTS)
+@contract(
+    *contact_errors.TOLD_CLAUSES,
+    requests=50,
+    dealt=150,
+    nightly=270,
+    faults=True,
+    needs=("contact_schema",),
+    operations=CONTACTS,
+)
 @for_each_case
 def test_single_faults_of_contacts_are_told_by_their_errors(
     case: Case, probe: Probe, subtests: pytest.Subtests
