@@ -6,12 +6,12 @@ The session returns it, checks read it, journals and HAR files hold it; `Exchang
 from __future__ import annotations
 
 import base64
-import binascii
 import codecs
 import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -159,43 +159,10 @@ class Body:
                 return UNKNOWN_BODY
         return Body.of(content)
 
-    def to_record(self) -> dict[str, Any]:
-        """Return `{size, truncated, text | base64 | neither, sha256}`, as journals hold a body."""
-        record: dict[str, Any] = {"size": self.size, "truncated": not self.whole}
-        if self.decoded is None:
-            record["base64"] = base64.b64encode(self.content).decode("ascii")
-        elif self.content or self.whole:
-            record["text"] = self.decoded
-        return record | ({"sha256": self.digest} if self.digest else {})
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any] | None) -> Body:
-        """Read what `to_record` returned; a record without text and bytes is a body that was not kept."""
-        if not record:
-            return NO_BODY
-        content = _recorded_content(record)
-        return cls(
-            content=content or b"",
-            size=int(record.get("size") or len(content or b"")),
-            whole=content is not None and not record.get("truncated"),
-            digest=record.get("sha256"),
-        )
-
 
 NO_BODY: Final = Body()
 #: A body that was there, or may have been, and was not recorded.
 UNKNOWN_BODY: Final = Body(whole=False)
-
-
-def _recorded_content(record: Mapping[str, Any]) -> bytes | None:
-    if record.get("text") is not None:
-        return str(record["text"]).encode("utf-8", "surrogatepass")
-    if record.get("base64") is not None:
-        try:
-            return base64.b64decode(str(record["base64"]))
-        except (binascii.Error, ValueError):
-            return None
-    return None
 
 
 _SEE_OTHER: Final = 303
@@ -433,75 +400,17 @@ class Exchange:
 
     def to_record(self) -> dict[str, Any]:
         """Return the exchange as plain data, as journals and files of findings hold it; secrets are out already."""
-        response = self.response
-        return {
-            "id": self.id,
-            "case": self.case,
-            "attempt": self.attempt,
-            "realm": self.realm,
-            "role": self.role or None,
-            "operation": self.operation,
-            "started": (self.started or NO_TIME).isoformat(),
-            "seconds": self.seconds or 0.0,
-            "request": {
-                "method": self.method,
-                "url": self.url,
-                "http_version": _HTTP_VERSION,
-                "headers": [list(pair) for pair in self.request_headers.pairs],
-                "body": None if self.request_body == NO_BODY else self.request_body.to_record(),
-            },
-            "response": None
-            if response is None
-            else {
-                "status": response.status,
-                "reason": response.reason,
-                "http_version": _HTTP_VERSION,
-                "headers": [list(pair) for pair in response.headers.pairs],
-                "body": response.body.to_record(),
-            },
-            "fault": self.fault,
-            "retries": self.retries,
-            "authorization": self.authorization,
-        }
+        record: dict[str, Any] = msgspec.to_builtins(exchange_entry(self))
+        return record
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Exchange:
         """Read what `to_record` returned.
 
         Raises:
-            KeyError, TypeError, ValueError, AttributeError: it is no record of an exchange.
+            msgspec.ValidationError: it is no record of an exchange.
         """
-        request, response, seconds = record["request"], record.get("response"), record.get("seconds")
-        return cls(
-            id=str(record["id"]),
-            case=str(record["case"]),
-            attempt=int(record["attempt"]),
-            realm=str(record["realm"]),
-            role=str(record["role"] or ""),
-            operation=record["operation"],
-            started=read_timestamp(str(record["started"])),
-            seconds=None if seconds is None else float(seconds),
-            method=str(request["method"]),
-            url=str(request["url"]),
-            request_headers=_recorded_headers(request),
-            request_body=Body.from_record(request.get("body")),
-            response=None
-            if response is None
-            else Response(
-                status=int(response["status"]),
-                reason=str(response.get("reason") or ""),
-                headers=_recorded_headers(response),
-                body=Body.from_record(response.get("body")),
-                url=str(request["url"]),
-            ),
-            fault=record.get("fault"),
-            retries=int(record.get("retries") or 0),
-            authorization=record.get("authorization"),
-        )
-
-
-def _recorded_headers(message: Mapping[str, Any]) -> Headers:
-    return Headers((str(name), str(value)) for name, value in message["headers"])
+        return msgspec.convert(record, ExchangeEntry).exchange()
 
 
 def read_timestamp(text: str) -> datetime | None:
@@ -528,6 +437,18 @@ class BodyEntry(Format, frozen=True, kw_only=True):
     base64: str | UnsetType | None = UNSET
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | UnsetType = UNSET
 
+    def body(self) -> Body:
+        """The body; one without text and bytes was not kept."""
+        content = None
+        if isinstance(self.text, str):
+            content = self.text.encode("utf-8", "surrogatepass")
+        elif isinstance(self.base64, str):
+            with suppress(ValueError):
+                content = base64.b64decode(self.base64)
+        whole = content is not None and self.truncated is not True
+        content = content or b""
+        return Body(content, self.size or len(content), whole, self.sha256 or None)
+
 
 class RequestEntry(Format, frozen=True, kw_only=True):
     """A request."""
@@ -547,6 +468,11 @@ class ResponseEntry(Format, frozen=True, kw_only=True):
     http_version: str | UnsetType = UNSET
     headers: HeaderPairs
     body: BodyEntry | None
+
+    def response(self, url: str) -> Response:
+        """The response that came from an address."""
+        body = self.body.body() if self.body else NO_BODY
+        return Response(self.status, self.reason or "", Headers(self.headers), body, url)
 
 
 class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
@@ -570,7 +496,69 @@ class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
     retries: Count
     authorization: str | None = None
 
+    def exchange(self) -> Exchange:
+        """The exchange."""
+        sent = self.request
+        return Exchange(
+            id=self.id,
+            case=self.case,
+            attempt=self.attempt,
+            realm=self.realm,
+            role=self.role or "",
+            operation=self.operation,
+            started=read_timestamp(self.started),
+            seconds=self.seconds,
+            method=sent.method,
+            url=sent.url,
+            request_headers=Headers(sent.headers),
+            request_body=sent.body.body() if sent.body else NO_BODY,
+            response=None if self.response is None else self.response.response(sent.url),
+            fault=self.fault,
+            retries=self.retries,
+            authorization=self.authorization,
+        )
+
 
 def exchange_entry(exchange: Exchange) -> ExchangeEntry:
     """Return a recorded exchange as files hold it."""
-    return msgspec.convert(exchange.to_record(), ExchangeEntry)
+    body, response = exchange.request_body, exchange.response
+    return ExchangeEntry(
+        id=exchange.id,
+        case=exchange.case,
+        attempt=exchange.attempt,
+        realm=exchange.realm,
+        role=exchange.role or None,
+        operation=exchange.operation,
+        started=(exchange.started or NO_TIME).isoformat(),
+        seconds=exchange.seconds or 0.0,
+        request=RequestEntry(
+            method=exchange.method,
+            url=exchange.url,
+            http_version=_HTTP_VERSION,
+            headers=exchange.request_headers.pairs,
+            body=None if body == NO_BODY else _body_entry(body),
+        ),
+        response=None
+        if response is None
+        else ResponseEntry(
+            status=response.status,
+            reason=response.reason,
+            http_version=_HTTP_VERSION,
+            headers=response.headers.pairs,
+            body=_body_entry(response.body),
+        ),
+        fault=exchange.fault,
+        retries=exchange.retries,
+        authorization=exchange.authorization,
+    )
+
+
+def _body_entry(body: Body) -> BodyEntry:
+    binary, kept = body.decoded is None, bool(body.content) or body.whole
+    return BodyEntry(
+        size=body.size,
+        truncated=not body.whole,
+        text=body.decoded if kept and not binary else UNSET,
+        base64=base64.b64encode(body.content).decode("ascii") if binary else UNSET,
+        sha256=body.digest or UNSET,
+    )

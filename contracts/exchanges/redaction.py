@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import html
 import json
 import re
 from bisect import bisect_right, insort
@@ -58,19 +57,21 @@ def _text(content: bytes) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """A secret as it is written, and as JSON, URLs, HTML and Python write it."""
+    """A secret as it is written, and as JSON (also JSON within JSON), URLs and Python write it; Base64 stands apart."""
     in_json = json.dumps(secret)[1:-1]
     yield from (secret, in_json, json.dumps(in_json)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
-    yield from (html.escape(secret), repr(secret)[1:-1], _bytes(secret).decode("latin-1"))
     yield from (
         write(secret, safe=safe, errors="replace") for write in (quote, quote_plus) for safe in ("", "/")
     )
+    yield repr(secret)[1:-1]
+    if len(secret) >= _SHORTEST_CODED:
+        yield from ("".join(f"%{byte:02x}" for byte in _bytes(secret)), "".join(map(_escaped, secret)))
     if len(secret) >= _HALVED_FROM:
         yield secret[: len(secret) // 2]
-    if len(secret) >= _SHORTEST_CODED:
-        raw = _bytes(secret)
-        yield from (raw.hex(), "".join(f"%{byte:02x}" for byte in raw))
-        yield "".join(f"\\u{ord(character):04x}" for character in secret)
+
+
+def _escaped(character: str) -> str:
+    return f"\\u{ord(character):04x}"
 
 
 def _in_base64(raw: bytes) -> Iterator[str]:

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
-from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
+
+from urllib3.exceptions import InvalidHeader
+from urllib3.util import Retry as RetryAfter
 
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import environment_fault, page_words
@@ -28,7 +28,7 @@ from contracts.settings.guard import refuse_request
 from contracts.settings.target import Target
 
 #: Tries in all, the first included.
-MOST_TRIES: Final = 4
+_MOST_TRIES: Final = 4
 _FIRST_WAIT_SECONDS: Final = 0.25
 _LONGEST_WAIT_SECONDS: Final = 30.0
 #: A time-out costs the whole time limit, so that it is not tried more often.
@@ -44,18 +44,9 @@ _ABSENT: Final = (404, 410)
 _TOO_MANY: Final = 429
 _UNAVAILABLE: Final = 503
 #: The operation that looks.
-LOOKUP_OPERATION: Final = "getDraft"
+_LOOKUP_OPERATION: Final = "getDraft"
+_NO_RETRY: Final = RetryAfter(0)
 _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
-
-
-class WriteOutcome(StrEnum):
-    """What became of a write whose answer was lost."""
-
-    UNDONE = "it did not happen"
-    #: Saying the same thing again about the same draft does no harm.
-    MAYBE_DONE = "it may have happened, and may be sent again"
-    DONE = "it happened"
-    UNKNOWN = "it cannot be told"
 
 
 class Retry:
@@ -105,10 +96,9 @@ class Retry:
     def send(self, request: Request) -> Exchange:
         """Send a request; the exchange is that of the last try."""
         spent, retries, unsettled = 0.0, 0, 0
-        notes: dict[str, Any] = {}
         while True:
             exchange = self._try(request, retries)
-            exchange.unsettled, exchange.notes = unsettled, notes
+            exchange.unsettled = unsettled
             spent += exchange.seconds or 0.0
             if exchange.fault is None:
                 self._note_answer(exchange)
@@ -123,7 +113,7 @@ class Retry:
                 outage = _outage_seconds(exchange.response)
                 self._breaker.missed(exchange.operation, exchange.fault, spent + outage)
                 return exchange
-            retries, unsettled, notes = retries + 1, exchange.unsettled, exchange.notes
+            retries, unsettled = retries + 1, exchange.unsettled
             self.repeated += 1
             self._breaker.wait(wait, polite=exchange.status == _TOO_MANY)
 
@@ -172,30 +162,30 @@ class Retry:
     def _wait_before_next(self, exchange: Exchange) -> float | None:
         """Seconds to wait before another try; None when there is to be none."""
         wait = _wait_before(exchange.retries + 2, exchange.response)
-        most = MOST_TRIES
+        most = _MOST_TRIES
         if exchange.fault in TIMED_OUT:
             most = 1 if self._breaker.silent(exchange.operation) else _MOST_TIME_OUTS
         return None if exchange.retries + 1 >= most or wait is None or wait >= self._left() else wait
 
     def _may_send_again(self, request: Request, exchange: Exchange) -> bool:
         """Whether the request may be sent again, after a look at what became of it where that is needed."""
+        answer, operation = exchange.response, request.operation
         if _leaves_nothing(exchange) or not exchange.received:
             return True
-        answer = exchange.response
         if answer is not None and _asked_to_come_again(answer):
             # A limiter does nothing; that a 503 did nothing is only likely.
             exchange.unsettled += answer.status != _TOO_MANY
             return True
-        outcome = self._look_up(request, exchange)
-        exchange.notes["looked up"] = str(outcome)
-        exchange.unsettled += outcome is not WriteOutcome.UNDONE
-        return outcome in (WriteOutcome.UNDONE, WriteOutcome.MAYBE_DONE)
+        seen = self._look(request, exchange) if operation in _drafts() else None
+        known = seen is not None and not seen.page and (seen.success or seen.status in _ABSENT)
+        there = known and seen is not None and seen.success
+        undone = known and there is (operation in operations_with(removes="draft"))
+        exchange.unsettled += not undone
+        # Saying the same thing again about the same draft does no harm; a deletion sent again would find nothing.
+        return undone or (there and operation == "saveDraft")
 
-    def _look_up(self, request: Request, exchange: Exchange) -> WriteOutcome:
-        """What became of a write, by what stands at its address; only a draft can be read where it was written."""
-        drafts = (*operations_with(stores="draft"), *operations_with(removes="draft"))
-        if request.operation not in drafts:
-            return WriteOutcome.UNKNOWN
+    def _look(self, request: Request, exchange: Exchange) -> Response | None:
+        """What stands at the address of a draft that was written; None where that is not answered."""
         url = urlunsplit(urlsplit(exchange.url)._replace(query=""))
         kept = exchange.request_headers.items()
         headers = {name: value for name, value in kept if name.lower() not in _BODY_HEADERS}
@@ -209,22 +199,13 @@ class Retry:
             if answer is None and self._budget.affords():
                 self._breaker.wait(_wait_before(number + 1, None) or 0.0)
                 answer = self._below.send(self._in_time(look)).response
-                answer = None if answer and environment_fault(answer, LOOKUP_OPERATION) else answer
-        return write_outcome(request.operation, answer)
+                answer = None if answer and environment_fault(answer, _LOOKUP_OPERATION) else answer
+        return answer
 
 
-def write_outcome(operation: str | None, seen: Response | None) -> WriteOutcome:
-    """What became of a write, by what stands at its address now.
-
-    Args:
-        seen: The answer to the look; None when there was none.
-    """
-    if seen is None or seen.page or not (seen.success or seen.status in _ABSENT):
-        return WriteOutcome.UNKNOWN
-    if operation == "saveDraft":
-        return WriteOutcome.MAYBE_DONE if seen.success else WriteOutcome.UNDONE
-    # A deletion that would be sent again finds nothing to delete, so its answer is lost for good.
-    return WriteOutcome.UNDONE if seen.success else WriteOutcome.DONE
+def _drafts() -> tuple[str, ...]:
+    """Operations whose effect can be read where they write."""
+    return (*operations_with(stores="draft"), *operations_with(removes="draft"))
 
 
 def _outage_seconds(answer: Response | None) -> float:
@@ -256,17 +237,7 @@ def _wait_before(try_number: int, answer: Response | None) -> float | None:
 
 def _requested_wait(answer: Response | None) -> float:
     """Seconds for which an answer asks to be left alone (Retry-After); 0 when it asks for nothing."""
-    value = answer.headers.get("retry-after", "") if answer else ""
     try:
-        seconds = float(value)
-    except ValueError:
-        return _seconds_until(value)
-    return seconds if math.isfinite(seconds) and seconds >= 0 else 0.0
-
-
-def _seconds_until(value: str) -> float:
-    try:
-        wait: timedelta = parsedate_to_datetime(value).astimezone(UTC) - datetime.now(UTC)
-    except (ValueError, OverflowError):
-        return 0.0  # no date, or one beyond all calendars
-    return max(wait.total_seconds(), 0.0)
+        return float(_NO_RETRY.parse_retry_after(answer.headers.get("retry-after", "") if answer else ""))
+    except (InvalidHeader, ValueError, OverflowError):
+        return 0.0  # no number and no date, or one beyond all calendars

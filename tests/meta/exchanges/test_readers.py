@@ -111,11 +111,6 @@ def test_the_records_of_a_list_are_found(body: Any, found: Any) -> None:
     assert readers.records(answer(body)) == found
 
 
-def test_an_answer_without_content_is_an_empty_list() -> None:
-    assert readers.records(answer(b"", 204)) == []
-    assert readers.records(answer(b"", 200)) is None
-
-
 @pytest.mark.parametrize(
     ("record", "named"),
     [

@@ -1,7 +1,6 @@
 """Secrets in every form they take are blanked out of every kind of text."""
 
 import base64
-import html
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,6 @@ from contracts.exchanges.redaction import (
     authorization_template,
     redacted,
 )
-from contracts.exchanges.transcript import curl
 from contracts.session.layers import DryRun
 from contracts.session.recording import Record
 from tests.meta import messages
@@ -40,10 +38,9 @@ TOKEN = "abcdef.ghijkl-mnopqr_stuvwx"
         lambda secret: quote(secret, safe=""),
         lambda secret: quote(secret, safe="").lower(),
         quote_plus,
-        html.escape,
         repr,
     ],
-    ids=["plain", "json", "json-utf8", "json-in-json", "path", "query", "lower", "form", "html", "python"],
+    ids=["plain", "json", "json-utf8", "json-in-json", "path", "query", "lower", "form", "python"],
 )
 def test_a_secret_is_blanked_in_every_form(form: Callable[[str], str]) -> None:
     text = Redactor([SECRET]).text(f"before {form(SECRET)} after")
@@ -94,18 +91,6 @@ def test_no_length_tells_that_of_a_password() -> None:
     redactor = TrafficRedactor()
     redactor.learn_from(sent)
     assert dict(redacted(sent, redactor).request_headers) == {"Accept": "application/json"}
-
-
-def test_of_many_words_those_that_stand_in_a_text_are_found() -> None:
-    """Tokens often begin alike."""
-    redactor = Redactor(f"{TOKEN}-{number:05}" for number in range(300))
-    assert redactor.text(f"a {TOKEN}-00123 b") == "a [redacted] b"
-    assert redactor.text(f"a {TOKEN.upper()}-00299") == "a [redacted][swapcase]"
-    assert redactor.text("a stranger's text") == "a stranger's text"
-
-
-def test_a_secret_inside_another_leaves_nothing_of_it() -> None:
-    assert Redactor(["secret", "my-secret-word"]).text("my-secret-word secret") == "[redacted] [redacted]"
 
 
 def test_a_quotation_that_cuts_a_secret_leaves_no_half_of_it() -> None:
@@ -160,12 +145,6 @@ def test_a_new_token_is_a_secret_from_its_first_appearance(written: Callable[...
     text = written(exchange(None, answer.encode(), operation="createToken"))
     assert "brand-new-token" not in text
     assert "2030-01-01" in text
-
-
-def test_a_curl_line_holds_no_secret() -> None:
-    line = curl(exchange(TOKEN.encode(), b""), Redactor([TOKEN]))
-    assert TOKEN not in line
-    assert '"Authorization: Bearer $TOKEN"' in line
 
 
 def test_a_secret_longer_than_any_header_is_blanked_in_parts() -> None:

@@ -35,7 +35,7 @@ class Echo:
             self.tokens.add(given.decode().removeprefix("Bearer "))
         if scope["method"] == "GET":
             token = given.removeprefix(b"Bearer ")
-            coded = b" ".join((base64.b64encode(token), base64.b64encode(b"a" + token), token.hex().encode()))
+            coded = b" ".join((base64.b64encode(token), base64.b64encode(b"a" + token)))
             coded += (
                 b" " + quote(token, safe="").encode() + b" " + token.upper() + b" " + token[: len(token) // 2]
             )
@@ -52,7 +52,7 @@ class Echo:
 
 
 def forms(secret: str) -> set[bytes]:
-    """The readable forms of a secret: plain, percent-encoded, in hexadecimal, as escapes, in Base64."""
+    """The readable forms of a secret: plain, percent-encoded, as escapes, in Base64."""
     raw = secret.encode()
     coded = {
         base64.b64encode(b"x" * before + raw)[(before * 8 + 5) // 6 : -4].rstrip(b"=") for before in range(3)
@@ -62,7 +62,6 @@ def forms(secret: str) -> set[bytes]:
         raw[:10].upper(),
         quote(secret, safe="").encode(),
         b"".join(b"%%%02X" % byte for byte in raw),
-        raw.hex().encode(),
         "".join(f"\\u{ord(each):04x}" for each in secret).encode(),
         *coded,
     }

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from contracts.checks.outcomes import Blocked, usable
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.actor import Actor
 from contracts.session.breaker import Breaker
@@ -114,13 +113,6 @@ def test_tokens_lie_where_only_the_owner_can_read_them(stage: SimpleNamespace, t
     assert "token-000000001" not in repr(stage.tokens.token("author"))
 
 
-def test_a_short_lived_token_is_renewed_before_it_ends(stage: SimpleNamespace) -> None:
-    stage.registry.lifetime = timedelta(seconds=-1)
-    stage.author.token()
-    stage.registry.lifetime = timedelta(hours=1)
-    assert stage.author.token() == stage.author.token() == "token-000000002"
-
-
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_token_that_expired_on_its_way_is_renewed_once(
     stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, status: int
@@ -162,16 +154,6 @@ def test_a_token_that_a_later_sign_in_ended_is_renewed(stage: SimpleNamespace, s
     assert stage.registry.issued == 3
 
 
-def test_a_refusal_that_unknown_tokens_do_not_meet_is_no_matter_of_the_token(stage: SimpleNamespace) -> None:
-    stage.registry.refuses = lambda sent: 401 if "no-such-token" in sent else 400
-    stage.author.token()
-    stage.author.send("createToken", json={})
-    for _ in range(3):
-        assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 400
-    # How unknown tokens are refused was asked once, and nothing was sent again.
-    assert (stage.registry.issued, len(stage.exchanges), len(stage.server.received)) == (2, 4, 6)
-
-
 def test_a_sign_in_that_the_environment_spoilt_is_tried_again_later(stage: SimpleNamespace) -> None:
     stage.registry.sign_in_status = 503
     with pytest.raises(EnvironmentFault, match="status 503"):
@@ -195,21 +177,3 @@ def test_a_token_that_ends_before_its_expiration_is_renewed_and_noted(stage: Sim
     stage.registry.issued += 1  # as if the service had forgotten the token, with nothing to explain it
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
     assert stage.author.token_that_ended_early
-
-
-def _end_early(stage: SimpleNamespace) -> None:
-    """Let a token end before its expiration, and have it renewed."""
-    stage.author.token()
-    stage.registry.refuses = _newest_only(stage.registry)
-    stage.registry.issued += 1
-    stage.author.send("getDraft", path={"uid": UID})
-
-
-def test_where_tokens_end_early_a_refusal_of_every_fresh_one_is_no_answer(stage: SimpleNamespace) -> None:
-    _end_early(stage)
-    stage.registry.refuses = lambda _: 401
-    refused = stage.author.send("getDraft", path={"uid": UID})
-    assert stage.registry.issued == 6
-    with pytest.raises(Blocked, match="refuses fresh tokens, too: 401"):
-        usable(refused)
-    assert usable(stage.author.send("createToken", json={})).status == 200

@@ -11,7 +11,7 @@ from contracts.errors import GivenUp
 from contracts.session import breaker
 from contracts.session.breaker import Breaker
 from contracts.session.layers import Request
-from tests.meta.http_answers import HTML, JSON, OK, PAGE, answer, in_turn
+from tests.meta.http_answers import JSON, OK, answer, in_turn
 
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"
 
@@ -40,16 +40,6 @@ def test_a_body_that_breaks_off_is_asked_for_again(open_session: Any, serve: Any
     exchange = made.send("GET", server.url, operation="listDrafts")
     assert (exchange.answer.json, exchange.retries, exchange.doubtful) == ({}, 1, False)
     assert "broke off" in next(iter(made.session.faults))
-
-
-def test_a_page_in_place_of_a_refusal_is_asked_about_where_refusals_are_json(
-    open_session: Any, serve: Any
-) -> None:
-    refusal, page = answer("404 No", JSON), answer("404 No", HTML, body=PAGE)
-    server, made = serve(in_turn(refusal, page, refusal)), open_session()
-    made.send("GET", server.url, operation="getDraft")
-    exchange = made.send("GET", server.url, operation="getDraft")
-    assert (exchange.answer.json, exchange.retries) == ({}, 1)
 
 
 @pytest.fixture
@@ -83,16 +73,6 @@ def test_an_operation_that_hangs_is_given_up_and_others_are_not(open_session: An
     assert len(silent.received) == 4
     made.session._pace._below.timeout = 20.0  # what does answer may take its time
     assert ask(made, silent.url, "a fourth", "draftExists", "HEAD").answer.status == 200
-
-
-def test_what_one_worker_gives_up_the_others_do_not_ask_for(tmp_path: Path) -> None:
-    one, another = Breaker(print, tmp_path), Breaker(print, tmp_path)
-    for _ in range(breaker.GIVE_UP_AFTER):
-        another.admit("listDrafts")
-        one.timed_out("listDrafts", 30.0)
-    with pytest.raises(GivenUp, match="listDrafts is given up"):
-        another.admit("listDrafts")
-    another.admit("getDraft")
 
 
 @pytest.mark.usefixtures("waits")

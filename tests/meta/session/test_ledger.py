@@ -114,15 +114,6 @@ def test_the_thirteenth_permanent_record_is_not_created(ledger: Any) -> None:
     write(books[1], "createAttachment", "rc-test99999999", "created")
 
 
-def test_what_is_refused_gives_its_place_back(ledger: Any) -> None:
-    book = ledger(most=1)
-    for number in range(3):
-        write(book, "createContact", f"rc-test{number:08d}", "refused")
-    write(book, "createContact", "rc-test00000009", "unknown")
-    with pytest.raises(ResidueSpent):
-        book.intend("createContact", "abs-dev", "author", "rc-test00000010")
-
-
 def test_a_further_record_under_a_name_that_was_sent_before_takes_a_place(ledger: Any) -> None:
     book = ledger(most=3)
 
@@ -200,12 +191,3 @@ def test_advice_takes_no_place_of_a_planned_record(planned: ResidueBudget) -> No
         let_through(planned, "rc-test-advice-4", "test_a_contact_is_created", advisory=True)
     for number in range(8):
         let_through(planned, f"rc-test-planned-{number}", "test_a_contact_is_created")
-
-
-def test_arranged_and_kept_records_are_planned_ones(planned: ResidueBudget) -> None:
-    for number in range(11):
-        planned.foresee(f"rc-test-arranged-{number}")
-        let_through(planned, f"rc-test-arranged-{number}", "case", operation="createWorkflowRecord")
-    let_through(planned, "rc-keep-author-contact-abs-dev", "case")
-    with pytest.raises(ResidueSpent, match="12 permanent records it may create"):
-        let_through(planned, "rc-test-one-more", "test_a_contact_is_created")

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from contracts.checks.outcomes import Blocked
 from contracts.session.breaker import Admission, Breaker
 from contracts.session.budgets import BudgetSpent, RequestBudget
 from contracts.session.layers import DryRun, Request
@@ -36,15 +35,6 @@ def test_workers_that_ask_at_once_make_it_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert made == [1]
-
-
-def test_a_failure_is_not_shared(tmp_path: Path) -> None:
-    def fail() -> str:
-        raise Blocked("saveDraft", "answered 500")
-
-    with pytest.raises(Blocked):
-        SharedState(tmp_path).once("draft", fail)
-    assert SharedState(tmp_path).once("draft", lambda: "made") == "made"
 
 
 def test_counters_go_on_from_worker_to_worker(tmp_path: Path) -> None:

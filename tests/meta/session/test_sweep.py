@@ -92,14 +92,6 @@ def test_workers_that_outlive_their_controller_are_waited_for(
     assert found(tmp_path) == ["one"]
 
 
-def test_what_is_no_run_folder_is_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "run.json").write_text("[")
-    assert found(tmp_path) == []
-    assert found(tmp_path / "absent") == []
-
-
 def test_private_folders_of_dead_runs_go_and_no_others(tmp_path: Path) -> None:
     places = {name: tmp_path / f"registry-contracts-{name}" for name in ("alive", "dead", "new", "open")}
     for path in places.values():

@@ -109,11 +109,6 @@ def pump(source: socket.socket, sink: socket.socket) -> None:
         sink.shutdown(socket.SHUT_WR)
 
 
-def test_a_private_authority_is_trusted_when_it_is_named(open_session: Any, secure: Any, bundle: str) -> None:
-    served = secure("127.0.0.1")
-    assert open_session(ca_bundle=bundle).send("GET", served.url).answer.json == {}
-
-
 def test_a_certificate_of_an_unknown_authority_is_refused_before_anything_is_sent(
     open_session: Any, secure: Any
 ) -> None:

@@ -28,12 +28,6 @@ def test_another_host_gets_a_redirected_read_without_credentials(
     assert elsewhere.received[0].headers["host"] in elsewhere.url
 
 
-def test_the_same_host_keeps_the_credentials(open_session: Any, serve: Any) -> None:
-    server = serve(lambda request, _: redirect("/moved") if request.target == "/" else OK)
-    assert open_session().send("GET", server.url + "/", headers=SECRETS).answer.status == 200
-    assert server.received[1].headers["authorization"] == "Bearer a-secret"
-
-
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_write_is_not_redirected(open_session: Any, serve: Any, method: str, status: int) -> None:

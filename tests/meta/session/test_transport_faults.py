@@ -67,9 +67,8 @@ def test_a_compression_bomb_is_not_unpacked_to_its_end(open_session: Any, serve:
     assert exchange.fault == f"the answer is longer than {LARGEST_BODY} bytes"
 
 
-@pytest.mark.parametrize("value", [b"[],", b"{},", b"1,"], ids=["arrays", "objects", "numbers"])
-def test_masses_of_values_are_not_read(open_session: Any, serve: Any, value: bytes) -> None:
-    body = b"[" + value * (MOST_VALUES + 1) + b"0]"
+def test_masses_of_values_are_not_read(open_session: Any, serve: Any) -> None:
+    body = b"[" + b"1," * (MOST_VALUES + 1) + b"0]"
     head = HEAD + f"Content-Length: {len(body)}\r\n\r\n".encode()
     with bounded():
         exchange = sent(open_session, serve(lambda *_: head + body))
@@ -93,12 +92,10 @@ def test_deep_json_is_called_so(body: bytes) -> None:
     [
         (b'{"a": 1, "a": 2}', {"a": 2}, "the member 'a' stands twice in one object"),
         (b'{"a": NaN}', None, "NaN, which is no JSON value"),
-        (b"[-Infinity]", None, "-Infinity, which is no JSON value"),
         (b'{"a": "\xff"}', None, "bytes that are not UTF-8"),
         (b'\xef\xbb\xbf{"a": 1}', {"a": 1}, "a byte order mark, which JSON does not have"),
         pytest.param(b"[-" + b"1" * 5000 + b"]", [-math.inf], None, id="digits"),
         (b"[1e999]", [math.inf], None),
-        (b'{"a": 1', None, "not JSON"),
         (b'{"a": 1}', {"a": 1}, None),
     ],
 )
