@@ -67,7 +67,7 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
         raise _Flawed("not JSON") from None
 
 
-def holds_masses(content: bytes) -> bool:
+def holds_masses(content: bytes | bytearray) -> bool:
     """Whether a body holds so many values that reading them would take up all memory."""
     return content.count(b",") + content.count(b"[") + content.count(b"{") > MOST_VALUES
 

@@ -302,10 +302,9 @@ class Transport:
                 # Looked at first: reading to the end gives the connection back.
                 behind = self._behind(response, head=request.method == "HEAD")
                 _without_identity(response.raw.headers)
-                if summed:
-                    body = self._sum(response)
-                else:
-                    body = Body.of(self._read(response, self._from_now(request, deadline, timeout)))
+                # A streamed body may take any time to send, so that the clock of its answer starts late.
+                streamed = not isinstance(request.body, bytes | str | None)
+                body = _read(response, time.monotonic() + timeout if streamed else deadline, summed=summed)
         except requests.exceptions.ConnectTimeout as error:
             raise TransportFault("no connection within the time limit", sent=False) from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
@@ -341,36 +340,6 @@ class Transport:
         self._looks[head] = math.inf if found else self._looks[head] - 1
         return found
 
-    def _from_now(self, request: requests.PreparedRequest, deadline: float, timeout: float) -> float:
-        """The deadline of an answer: a streamed body may take any time to send, so its answer's clock starts late."""
-        streamed = not isinstance(request.body, bytes | str | None)
-        return time.monotonic() + timeout if streamed else deadline
-
-    def _sum(self, response: requests.Response) -> Body:
-        """The beginning of a body of any size, and the SHA-256 of the whole; each read is bounded in time."""
-        digest, beginning, size = hashlib.sha256(), b"", 0
-        while chunk := response.raw.read1(_CHUNK, decode_content=True):
-            digest.update(chunk)
-            size += len(chunk)
-            beginning += chunk[: _CHUNK - len(beginning)]
-        return Body(beginning, size, whole=size == len(beginning), digest=digest.hexdigest())
-
-    def _read(self, response: requests.Response, deadline: float) -> bytes:
-        """Read a body up to the size cap and the deadline, whatever length it claims."""
-        chunks, size = [], 0
-        # What has arrived, and never a wait for a full chunk: a body that drips must not outlast the deadline.
-        while chunk := response.raw.read1(_CHUNK, decode_content=True):
-            chunks.append(chunk)
-            size += len(chunk)
-            if size > LARGEST_BODY:
-                raise TransportFault(f"the answer is longer than {LARGEST_BODY} bytes", sent=True)
-            if time.monotonic() > deadline:
-                raise TransportFault(_ENDLESS, sent=True)
-        content = b"".join(chunks)
-        if holds_masses(content):
-            raise TransportFault(f"the answer holds more than {MOST_VALUES:,} values", sent=True)
-        return content
-
     def _redirect(
         self, request: requests.PreparedRequest, answer: Response
     ) -> requests.PreparedRequest | None:
@@ -391,6 +360,32 @@ class Transport:
             for name in self._private_headers:
                 redirected.headers.pop(name, None)
         return redirected
+
+
+def _read(response: requests.Response, deadline: float, *, summed: bool) -> Body:
+    """Read a body up to the size cap and the deadline, whatever length it claims.
+
+    Args:
+        summed: Read it to its end, each piece bounded in time, and keep the beginning and the SHA-256 of the whole.
+    """
+    digest, content, size = hashlib.sha256(), bytearray(), 0
+    # What has arrived, and never a wait for a full chunk: a body that drips must not outlast the deadline.
+    while chunk := response.raw.read1(_CHUNK, decode_content=True):
+        size += len(chunk)
+        if summed:
+            digest.update(chunk)
+            content += chunk[: _CHUNK - len(content)]
+            continue
+        content += chunk
+        if size > LARGEST_BODY:
+            raise TransportFault(f"the answer is longer than {LARGEST_BODY} bytes", sent=True)
+        if time.monotonic() > deadline:
+            raise TransportFault(_ENDLESS, sent=True)
+    if summed:
+        return Body(bytes(content), size, whole=size == len(content), digest=digest.hexdigest())
+    if holds_masses(content):
+        raise TransportFault(f"the answer holds more than {MOST_VALUES:,} values", sent=True)
+    return Body.of(bytes(content))
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
