@@ -113,7 +113,6 @@ def test_what_cannot_be_looked_up_is_not_sent_twice(open_session: Any, serve: An
     [
         ("2", [2.0]),
         ("Thu, 01 Jan 1970 00:00:00 GMT", [0.25]),
-        ("9" * 400, [0.25]),
         ("\x01", [0.25]),
     ],
 )
@@ -125,7 +124,7 @@ def test_retry_after_is_obeyed(
     assert waits == waited
 
 
-@pytest.mark.parametrize("asked", ["3600", "1e308"])
+@pytest.mark.parametrize("asked", ["3600", "9" * 40])
 def test_a_service_that_asks_for_more_patience_than_there_is_is_left_alone(
     open_session: Any, serve: Any, waits: list[float], asked: str
 ) -> None:
