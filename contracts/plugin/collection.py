@@ -52,9 +52,9 @@ _kept: Final = lru_cache(maxsize=8192)
 
 
 @_kept
-def marks(node: pytest.Item) -> Sequence[pytest.Mark]:
+def marks(item: pytest.Item) -> Sequence[pytest.Mark]:
     """The contract marks of a case: its own and those of its parameters."""
-    return tuple(node.iter_markers(MARK))
+    return tuple(item.iter_markers(MARK))
 
 
 def _most(item: pytest.Item, fact: str) -> Any:

@@ -393,9 +393,9 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
     return next((each.text for each in stopping if each.state is not State.SERVICE), None)
 
 
-def clock_in_words(session: Session) -> str | None:
+def clock_in_words(of: Session) -> str | None:
     """Say by how much the clocks differ, as the author's sign-in showed; None when they agree."""
-    ahead = session.tokens.token(AUTHOR, as_it_is=True).ahead
+    ahead = of.tokens.token(AUTHOR, as_it_is=True).ahead
     if abs(ahead) <= CLOCKS_AGREE_SECONDS:
         return None
     direction = "ahead of" if ahead > 0 else "behind"

@@ -60,11 +60,11 @@ def write_refused_words(words: Sequence[str], reason: str) -> Path | None:
 
 
 def _write(words: Sequence[str], reason: str) -> Path | None:
-    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    known = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     for flag in (REPORTS.flag, PROFILE.flag, TARGET.flag, "--base-url"):
-        parser.add_argument(flag)
+        known.add_argument(flag)
     # An option without its value is the last word.
-    given = parser.parse_known_args([*words, ""])[0]
+    given = known.parse_known_args([*words, ""])[0]
     target = given.base_url or given.target
     if target is None:
         # A gate judges the embedded sandbox only where it is told to.

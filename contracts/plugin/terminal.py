@@ -92,9 +92,9 @@ def _tell_verdict(reporter: pytest.TerminalReporter, run: Run, verdict: RunVerdi
     for what, told in [*further, ("drift", verdict.drift.sentence)]:
         if told:
             reporter.write_line(f"{what}: {plain_line(told, _LONGEST_LINE)}")
-    report = run.folder / "index.html"
+    page = run.folder / "index.html"
     # A page that could not be written is named in the verdict; what there is besides stands in the folder.
-    reporter.write_line(f"report: {report if report.exists() else run.folder}")
+    reporter.write_line(f"report: {page if page.exists() else run.folder}")
     annotate(verdict)
     _tell(reporter, run.config, verdict.line)
 

@@ -10,7 +10,6 @@ import pytest
 
 from contracts.plugin.preflight import clock_in_words
 from contracts.session.tokens import Token
-from tests.meta.plugin.rules import JSON
 from tests.meta.renamed_service import Renamed
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -76,45 +75,12 @@ def test_what_stands_behind_names_of_its_own_is_judged(
     assert " failed" not in ended.output
 
 
-def test_a_realm_header_of_another_name_is_one_finding(
-    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
-) -> None:
-    from contracts.sandbox.app import create_app  # noqa: PLC0415
-    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
-
-    target = aimed_at(serve_app(Renamed(create_app(Settings()), realm_header="X-Application")))
-    target.write_text(target.read_text("utf-8") + '[names]\nrealm_header = "X-Application"\n', "utf-8")
-    ended = run(f"--target={target}", "--realm=abs-dev", "-k", "test_save or the_realm_may_stand")
-    (finding,) = ended.verdict["findings"]
-    assert (finding["clause"], finding["realm"]) == ("realm-document-realms", "abs-dev")
-    assert "'X-Application' for the header Realm" in ended.output
-
-
-def test_drafts_are_of_the_workflow_where_contacts_are_not_taken(
-    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
-) -> None:
-    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
-    from contracts.sandbox.serve import altered  # noqa: PLC0415
-
-    target = aimed_at(serve_app(altered(Settings(variants=("drafts-of-workflow",)))))
-    ended = run(f"--target={target}", "--realm=abs-dev", "-k", "test_save")
-    assert ended.code == 0, ended.output
-
-
 def test_a_page_in_place_of_every_list_is_the_environment(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(lists((404, *PAGE[1:])))
     ended = run(f"--target={service.target}")
     assert ended.code == 6, ended.output
     assert "is a proxy or a login page in between?" in ended.verdict["environment"]["breaker"]
     assert len(service.app.requests) <= 12
-
-
-def test_a_list_that_is_refused_for_something_else_stops_nothing(
-    run: Any, faulty: Callable[..., Any]
-) -> None:
-    service = faulty(lists((403, JSON, b'{"message":"not today"}')))
-    ended = run(f"--target={service.target}", "--realm=abs-dev", "-k", "test_save")
-    assert ended.code == 0, ended.output
 
 
 @pytest.mark.parametrize("variants", [(), ("refusals-404",)])
@@ -128,27 +94,6 @@ def test_a_token_that_is_known_under_another_scheme_is_one_finding(
     ended = run(f"--target={target}")
     assert [each["clause"] for each in ended.verdict["findings"]] == ["token-opens-protected"]
     assert "scheme in [names] lets the rest be judged" in ended.verdict["environment"]["breaker"]
-    assert ended.verdict["environment"]["requests"] <= 12
-
-
-def test_a_token_that_is_too_long_for_the_service_is_one_finding(
-    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
-) -> None:
-    from starlette.applications import Starlette  # noqa: PLC0415 - as above
-    from starlette.responses import JSONResponse  # noqa: PLC0415
-    from starlette.routing import Route  # noqa: PLC0415
-
-    async def answer(request: Any) -> Any:
-        if request.url.path.endswith("/token"):
-            return JSONResponse({"authenticationToken": "t" * 9000, "expiration": "2999-01-01T00:00:00.0Z"})
-        longest = max(map(len, request.headers.values()))
-        return JSONResponse({"message": "too large"}, 400 if longest > 9000 else 401)
-
-    app = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
-    ended = run(f"--target={aimed_at(serve_app(app))}", "--realm=abs-dev")
-    (finding,) = ended.verdict["findings"]
-    assert finding["clause"] == "token-opens-protected"
-    assert finding["seen"].startswith("a token just issued is refused for its 9,000 characters: 400 ")
     assert ended.verdict["environment"]["requests"] <= 12
 
 
@@ -182,14 +127,6 @@ def test_a_schema_that_no_realm_knows_is_told_at_once(
     breaker = ended.verdict["environment"]["breaker"]
     assert f"setting realm.abs-dev.{setting} names a schema that is not known" in breaker
     assert ended.verdict["environment"]["requests"] <= 12
-
-
-def test_a_schema_that_one_realm_does_not_know_stops_no_run(run: Any, faulty: Callable[..., Any]) -> None:
-    service = faulty()
-    text = service.target.read_text("utf-8").replace('"bchDecision"', '"bchInvented"')
-    service.target.write_text(text, "utf-8")
-    ended = run(f"--target={service.target}", "--realm=abs-dev", "--realm=bch-dev", "-k", "test_save")
-    assert ended.code == 0, ended.output
 
 
 @pytest.mark.parametrize(

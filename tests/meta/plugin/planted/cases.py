@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -37,17 +36,6 @@ def test_save(world: World, expect: Expect, observe: Observer) -> None:
     saved = world.author.send("saveDraft", path={"uid": uid}, query=query, json=world.samples.draft(uid))
     expect("draft-save-creates").accepted(saved)
     observe("draft-save-answer", "saveDraft", saved.answer.json)
-
-
-@contract("realm-missing-draft", operations=["saveDraft"])
-def test_elsewhere(world: World, observe: Observer) -> None:
-    """Drafts are saved without a realm, with an empty one and with one that does not exist."""
-    query = {"schema": world.samples.contact_schema}
-    for realm in (None, "", "no-such-realm"):
-        uid = world.uid()
-        parts: Any = {"path": {"uid": uid}, "query": query, "json": world.samples.draft(uid)}
-        saved = world.author.send("saveDraft", **parts, headers={"Realm": realm})
-        observe("realm-missing-draft", "saveDraft", saved.answer.status)
 
 
 @smoke()
