@@ -42,7 +42,6 @@ _PARTS = ("fixed", "drawn", "manners")
 )
 @click.option("--to-the-end", "whole", is_flag=True, help="Do not stop a trial at its finding.")
 @click.option("--floor", type=_FILE, help="File with a share of found faults that a draw may not fall below.")
-@click.option("--land", type=_FILE, help="Write the share that this draw found into this file.")
 @click.option(
     "--jobs",
     # A trial waits for answers and effects about twice as long as it works.

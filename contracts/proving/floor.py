@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from contracts.errors import UsageError
-from contracts.file_formats import Count, Format, Name, read_file, write_file
+from contracts.file_formats import Count, Format, Name, read_file
 
 #: The normal quantile of a confidence of 95 percent.
 _Z: Final = 1.96
@@ -61,13 +61,4 @@ def read_floor(path: Path) -> Floor:
     try:
         return read_file(path, Floor)
     except FileNotFoundError:
-        raise UsageError(f"no floor in '{path}': --land writes one") from None
-
-
-def write_floor(path: Path, share: Share, seed: int, command: str) -> None:
-    """Write what a draw found as what later ones are held against.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
-    write_file(path, Floor(share.found, share.of, seed, command), Floor)
+        raise UsageError(f"no floor in '{path}'") from None

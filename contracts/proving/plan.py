@@ -35,9 +35,7 @@ def fixed_trials(faults: Iterable[Fault], realm: str = "") -> Iterator[Trial]:
     """Each fault before the cases of its clauses, in one realm; another one for each."""
     for fault in faults:
         offered = fault.realms
-        trial = _narrow(fault, realm or offered[crc32(fault.name.encode()) % len(offered)])
-        # What shows once in so many times is found by repetition alone.
-        yield (further(trial) or trial) if fault.rare else trial
+        yield _narrow(fault, realm or offered[crc32(fault.name.encode()) % len(offered)])
 
 
 def _narrow(fault: Fault, realm: str) -> Trial:

@@ -17,7 +17,7 @@ import click
 from contracts.errors import UsageError
 from contracts.file_formats import convert, parse, plain
 from contracts.interface.catalogue import load_catalogue
-from contracts.proving.floor import read_floor, write_floor
+from contracts.proving.floor import read_floor
 from contracts.proving.manners import run_beside
 from contracts.proving.plan import (
     calm_trials,
@@ -60,7 +60,6 @@ class Proof:
         reports: Folder for the report, the results, and the evidence of trials that need a look.
         docs: Document that takes the report, or None.
         floor: File with what a draw may not find significantly less than; None: each drawn fault has to be found.
-        land: File that takes what this draw found; None for none.
         command: As the report names it.
     """
 
@@ -79,7 +78,6 @@ class Proof:
     reports: Path = Path("reports/proof")
     docs: Path | None = None
     floor: Path | None = None
-    land: Path | None = None
     command: str = ""
 
     @property
@@ -168,22 +166,20 @@ def carry_out(proof: Proof) -> int:
         floor,
         index.able if proof.complete else (),
     )
-    _write(proof, report, seed)
+    _write(proof, report)
     for line in report.closing_lines():
         click.echo(line)
     click.echo(f"report: {proof.reports / 'proof.md'}")
     return report.exit_code()
 
 
-def _write(proof: Proof, report: Report, seed: int) -> None:
+def _write(proof: Proof, report: Report) -> None:
     lines = [json.dumps(plain(result), ensure_ascii=False) for result in report.results]
     (proof.reports / "trials.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     text = "\n".join(report.lines())
     (proof.reports / "proof.md").write_text(f"{text}\n", "utf-8")
     if proof.docs is not None:
         put_between(proof.docs, "proof", text)
-    if proof.land is not None:
-        write_floor(proof.land, report.drawn, seed, report.command)
 
 
 class _Prover:

@@ -282,8 +282,6 @@ def altered(settings: Settings) -> "Starlette":
         from contracts.sandbox.faults.population import load as fault_named  # noqa: PLC0415
 
         for fault in map(fault_named, settings.faults):
-            if fault.part is not None:
-                fault.part(app.state.service)
             app.user_middleware.insert(0, Middleware(fault.over, size_limit=settings.size_limit))
     return app
 

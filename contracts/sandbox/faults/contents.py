@@ -8,12 +8,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from typing import Any, Final
 
 from contracts.interface.description import load_description
 from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.conditions import OF_DOCUMENTS
-from contracts.sandbox.faults.fault import Fault, row, sized
+from contracts.sandbox.faults.fault import Fault, Sized, row
 from contracts.sandbox.faults.messages import MISSING, Inject, Request, kebab
 
 Json = Any
@@ -24,7 +25,7 @@ _DEEP: Final = 3
 _LARGE: Final = 64 * 1024
 
 
-def each(change: Change) -> Change:
+def _each(change: Change) -> Change:
     """Apply a change to every value inside a JSON value, leaves first."""
 
     def changed(value: Json) -> Json:
@@ -38,50 +39,37 @@ def each(change: Change) -> Change:
     return changed
 
 
-def _texts(change: Callable[[str], Json]) -> Change:
-    return each(lambda value: change(value) if isinstance(value, str) else value)
+def _of(kind: type, change: Callable[[Any], Json]) -> Change:
+    """Apply a change to every value of one kind."""
+    return _each(lambda value: change(value) if isinstance(value, kind) else value)
+
+
+_texts, _arrays, _objects = partial(_of, str), partial(_of, list), partial(_of, dict)
 
 
 def _numbers(change: Callable[[Any], Json]) -> Change:
-    return each(lambda value: change(value) if type(value) in (int, float) else value)
-
-
-def _arrays(change: Callable[[list[Json]], Json]) -> Change:
-    return each(lambda value: change(value) if isinstance(value, list) else value)
-
-
-def _objects(change: Callable[[dict[str, Json]], Json]) -> Change:
-    return each(lambda value: change(value) if isinstance(value, dict) else value)
+    return _each(lambda value: change(value) if type(value) in (int, float) else value)
 
 
 def _letters(keep: Callable[[str], bool], instead: str = "") -> Change:
     return _texts(lambda text: "".join(letter if keep(letter) else instead for letter in text))
 
 
-def _dropped(wanted: Json, /) -> Change:
-    return each(lambda value: MISSING if type(value) is type(wanted) and value == wanted else value)
-
-
-def _without_keys(lost: Callable[[str], bool]) -> Change:
-    return _objects(lambda value: {name: member for name, member in value.items() if not lost(name)})
+def _dropped(wanted: Json) -> Change:
+    return _each(lambda value: MISSING if type(value) is type(wanted) and value == wanted else value)
 
 
 def _distinct(items: Sequence[Json]) -> list[Json]:
     return [item for at, item in enumerate(items) if item not in items[:at]]
 
 
-def _sorted_texts(items: list[Json]) -> list[Json]:
-    return sorted(items) if all(isinstance(item, str) for item in items) else items
-
-
 def _deep_emptied(value: Json, depth: int = _DEEP) -> Json:
-    if not isinstance(value, dict | list):
-        return value
-    if depth == 0:
+    if depth == 0 and isinstance(value, dict | list):
         return type(value)()
     if isinstance(value, list):
         return [_deep_emptied(item, depth - 1) for item in value]
-    return {name: _deep_emptied(member, depth - 1) for name, member in value.items()}
+    members = value.items() if isinstance(value, dict) else ()
+    return {name: _deep_emptied(member, depth - 1) for name, member in members} if members else value
 
 
 def _at(path: Sequence[str], becomes: Json, value: Json) -> Json:
@@ -93,12 +81,11 @@ def _at(path: Sequence[str], becomes: Json, value: Json) -> Json:
     return rest if inner is MISSING else {**value, path[0]: inner}
 
 
-def paths_of(value: Json, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def _paths(value: Json, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Every member of a document and of the objects in it, as the names that lead to it."""
-    if isinstance(value, dict):
-        for name, member in value.items():
-            yield (*before, name)
-            yield from paths_of(member, (*before, name))
+    for name, member in value.items() if isinstance(value, dict) else ():
+        yield (*before, name)
+        yield from _paths(member, (*before, name))
 
 
 def _first_member_when_large(document: Json) -> Json:
@@ -106,18 +93,21 @@ def _first_member_when_large(document: Json) -> Json:
     return dict([*document.items()][:1]) if large else document
 
 
-def _saved(change: Change) -> Inject:
+def _stored(change: Change) -> Inject:
     """Store another document than was sent."""
 
-    def changed(request: Request) -> Request:
-        document = request.json
-        altered = change(document) if isinstance(document, dict) else document
-        return request if json.dumps(altered) == json.dumps(document) else request.with_json(altered)
+    def changed(request: Request) -> Request | None:
+        altered = change(request.json) if isinstance(request.json, dict) else request.json
+        return None if json.dumps(altered) == json.dumps(request.json) else request.with_json(altered)
 
     return do.send(changed)
 
 
-def _read(change: Change) -> Inject:
+def _cut(effect: Callable[[Change], Inject], kind: Callable[[Change], Change], most: int) -> Inject:
+    return effect(kind(lambda value: value[:most]))
+
+
+def _given(change: Change) -> Inject:
     """Give another document than is stored."""
     return do.edit(lambda document: change(document) if isinstance(document, dict) else document)
 
@@ -131,7 +121,8 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
     (_ALL, "content-empty", lambda _: {}, "is an empty object"),
     (_ALL, "content-without-last-item", _arrays(lambda v: v[:-1] if len(v) > 1 else v),
         "lacks the last item of arrays of several"),
-    (_ALL, "content-arrays-sorted", _arrays(_sorted_texts), "has its arrays of texts sorted"),
+    (_ALL, "content-arrays-sorted", _arrays(lambda v: sorted(v) if all(isinstance(t, str) for t in v) else v),
+        "has its arrays of texts sorted"),
     (_ALL, "content-arrays-reversed", _arrays(lambda v: v[::-1]), "has its arrays from their end"),
     (_ALL, "content-arrays-distinct", _arrays(_distinct), "has each item of an array once"),
     (_ALL, "content-array-of-one-unpacked", _arrays(lambda v: v[0] if len(v) == 1 else v),
@@ -146,27 +137,24 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
     (_VALUES_TOO, "content-integers-as-doubles",
         _numbers(lambda v: float(v) if isinstance(v, int) and abs(v) > _SAFE_INTEGER else v),
         "has doubles for integers that no double holds"),
-    (_VALUES_TOO, "content-booleans-as-text", each(lambda v: str(v).lower() if isinstance(v, bool) else v),
+    (_VALUES_TOO, "content-booleans-as-text", _each(lambda v: str(v).lower() if isinstance(v, bool) else v),
         "has texts for booleans"),
     (_VALUES_TOO, "content-false-dropped", _dropped(False), "lacks what is false"),
     (_VALUES_TOO, "content-zero-dropped", _dropped(0), "lacks what is zero"),
     (_VALUES_TOO, "content-digits-as-numbers",
         _texts(lambda t: int(t) if re.fullmatch("[0-9]{1,15}", t) else t), "has numbers for texts of digits"),
-    (_VALUES, "content-nulls-dropped", each(lambda v: MISSING if v is None else v), "lacks what is null"),
+    (_VALUES, "content-nulls-dropped", _each(lambda v: MISSING if v is None else v), "lacks what is null"),
     (_VALUES, "content-empty-texts-dropped", _dropped(""), "lacks empty texts"),
     (_VALUES, "content-empty-arrays-dropped", _dropped([]), "lacks empty arrays"),
     (_VALUES, "content-empty-objects-dropped", _dropped({}), "lacks empty objects"),
     (_VALUES, "content-words-as-booleans",
         _texts(lambda t: {"true": True, "false": False}.get(t, t)), "has booleans for the words true and false"),
-    (_VALUES, "content-keys-with-dot-lost", _without_keys(lambda n: "." in n), "lacks members with a dot in the name"),
+    (_VALUES, "content-keys-with-dot-lost", _objects(lambda v: {k: m for k, m in v.items() if "." not in k}),
+        "lacks members with a dot in the name"),
     ((_ALL, "draft-header-kept"), "content-keys-in-lower-case",
         _objects(lambda v: {k.lower(): m for k, m in v.items()}), "has the names of its members in small letters"),
-    ("draft-header-kept", "header-without-languages",
-        lambda d: {**d, "header": {k: v for k, v in d["header"].items() if k != "languages"}}
-        if isinstance(d.get("header"), dict) else d, "has no languages in its header"),
     (_KEPT, "text-mangled", _texts(lambda t: t.encode().decode("latin-1")), "has its text read as Latin-1"),
-    (_KEPT, "text-question-marks", _letters(str.isascii, "?"),
-        "has a question mark for each character beyond ASCII"),
+    (_KEPT, "text-question-marks", _letters(str.isascii, "?"), "has a question mark for each character beyond ASCII"),
     (_KEPT, "text-beyond-basic-plane-lost", _letters(lambda c: c < "\U00010000"),
         "lacks characters beyond the basic plane"),
     (_KEPT, "text-latin-only", _letters(lambda c: c < "\u0100"), "lacks characters that are not in Latin-1"),
@@ -186,33 +174,32 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
     ((_EXACT, _KEPT), "text-backslashes-lost", _texts(lambda t: t.replace("\\", "")), "lacks backslashes"),
     ((_EXACT, _KEPT), "text-quotes-doubled", _texts(lambda t: t.replace("'", "''")), "has two apostrophes for one"),
 )
-# fmt: on
+#: Where a document changes: the beginning of a name, the operation, how, in words, and what is broken beside.
+_PLACES: Final = (
+    ("draft", "getDraft", _given, "A draft that is read", ()),
+    ("draft-saved", "saveDraft", _stored, "A draft as it is stored", ("draft-save-updates", "draft-save-replaces")),
+)
+
+
 def content_faults() -> Iterator[Fault]:
     """Documents that change on their way into a draft or out of it."""
-    yield from _changed("draft", "getDraft", _read, "A draft that is read")
-    beside = ("draft-save-updates", "draft-save-replaces")
-    yield from _changed("draft-saved", "saveDraft", _saved, "A draft as it is stored", beside)
-
-
-# fmt: off
-def _changed(
-    place: str, operation: str, effect: Callable[[Change], Inject], words: str, beside: tuple[str, ...] = ()
-) -> Iterator[Fault]:
-    for clauses, name, change, says in _CHANGES:
-        breaks = (clauses,) if isinstance(clauses, str) else clauses
-        more = () if {_ALL, _KEPT}.isdisjoint(breaks) else beside  # else wrong by a reading alone
-        yield row(f"{place}-{name}", (*breaks, *more), operation, effect(change), f"{words} {says}.",
-            ways=OF_DOCUMENTS)
-    breaks = ("draft-get-content", *beside)
-    yield sized(f"{place}-content-texts-cut", breaks, operation, lambda n: effect(_texts(lambda t: t[:n])),
-        f"{words} lacks what texts hold beyond {{}} characters.", (255, 50, 65_536), ways=OF_DOCUMENTS)
-    yield sized(f"{place}-content-arrays-cut", breaks, operation, lambda n: effect(_arrays(lambda v: v[:n])),
-        f"{words} lacks items of arrays beyond {{}}.", (100, 2, 100), ways=OF_DOCUMENTS)
-    examples = load_description().bundle["components"]["examples"]
-    for path in paths_of(next(e["value"] for e in examples.values() if "firstName" in e["value"])):
-        # A service may complete a header or put it in order, so that the content is a draft's without it.
-        broken = ("draft-header-kept",) if path[0] == "header" else breaks
-        for word, becomes in (("lost", MISSING), ("null", None)):
+    examples = load_description().bundle["components"]["examples"].values()
+    paths = list(_paths(next(e["value"] for e in examples if "firstName" in e["value"])))
+    for place, operation, effect, words, beside in _PLACES:
+        for clauses, name, change, says in _CHANGES:
+            breaks = (clauses,) if isinstance(clauses, str) else clauses
+            more = () if {_ALL, _KEPT}.isdisjoint(breaks) else beside  # else wrong by a reading alone
+            yield row(f"{place}-{name}", (*breaks, *more), operation, effect(change), f"{words} {says}.",
+                ways=OF_DOCUMENTS)
+        for name, cut, sizes, says in (
+            ("texts", _texts, (255, 50, 65_536), "lacks what texts hold beyond {} characters"),
+            ("arrays", _arrays, (100, 2, 100), "lacks items of arrays beyond {}"),
+        ):
+            yield row(f"{place}-content-{name}-cut", (_ALL, *beside), operation,
+                Sized(partial(_cut, effect, cut), *sizes), f"{words} {says}.", ways=OF_DOCUMENTS)
+        for path, (word, becomes) in product(paths, (("lost", MISSING), ("null", None))):
+            # A service may complete a header or put it in order, so that the content is a draft's without it.
+            broken = ("draft-header-kept",) if path[0] == "header" else (_ALL, *beside)
             yield row(f"{place}-{'-'.join(map(kebab, path))}-{word}", broken, operation,
                 effect(partial(_at, path, becomes)), f"{words} has {'.'.join(path)} {word}.")
 # fmt: on

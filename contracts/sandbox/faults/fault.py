@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,7 +18,7 @@ from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.sandbox.faults.conditions import ALWAYS, ONCE, OVERLAPPING, Met, condition_of
-from contracts.sandbox.faults.messages import Answer, Below, Inject, Memory, Request, Where, answer_json
+from contracts.sandbox.faults.messages import Answer, Inject, Memory, Request, Where, answer_json
 from contracts.sandbox.habits import ONE_GIGABYTE
 
 #: Bodies above this size pass unchanged.
@@ -27,13 +27,15 @@ _LARGEST_BODY: Final = 16 * 1024 * 1024
 _OVERLAP_SECONDS: Final = 0.03
 #: Where a sandbox with a fault says how often the fault made a difference; outside the interface.
 COUNT_PATH: Final = "/sandbox/fault"
-#: From how many times on a fault shows so seldom that a run has to repeat itself to meet it.
-_RARE: Final = 10
 
 
-async def _untouched(_request: Request, _below: Below, _: Memory) -> Answer | None:
-    """Leave the request to the service, of which a part was replaced."""
-    return None
+class Sized(NamedTuple):
+    """An effect that begins at a size, with the usual, the least and the largest one."""
+
+    make: Callable[[int], Inject]
+    usual: int
+    least: int
+    most: int
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Fault:
     """One row of the population.
 
     Attributes:
-        name: With `:N` behind it where the fault has a size, and `@CONDITION` where it does not always act.
+        name: With `:N` behind it where another size than the usual is meant, and `@CONDITION` where it does not
+            always act.
         breaks: The clauses that it breaks; one that is written alone is broken alone.
         at: Operations at which it acts.
         effect: Answers in place of the service.
@@ -49,22 +52,18 @@ class Fault:
         when: The condition under which it acts.
         where: Which requests are meant and counted; None for all of the operations.
         ways: With which conditions it is drawn.
-        sized: Makes the effect for a size.
-        sizes: The usual, the least and the largest size.
-        part: Alters a part of the service when it is made, for what cannot be done between service and client.
+        sizes: Makes the effect for another size.
     """
 
     name: str
     breaks: tuple[str, ...]
     at: tuple[str, ...]
-    effect: Inject = field(default=_untouched, repr=False, compare=False)
-    says: str = ""
+    effect: Inject = field(repr=False, compare=False)
+    says: str
     when: str = ALWAYS
     where: Where | None = field(default=None, repr=False, compare=False)
     ways: frozenset[str] = ONCE
-    sized: Callable[[int], Inject] | None = field(default=None, repr=False, compare=False)
-    sizes: tuple[int, int, int] = (0, 0, 0)
-    part: Callable[[Any], None] | None = field(default=None, repr=False, compare=False)
+    sizes: Sized | None = field(default=None, repr=False, compare=False)
 
     @property
     def sentence(self) -> str:
@@ -98,12 +97,6 @@ class Fault:
                 return common
         return WORKFLOW_REALMS[:1]
 
-    @property
-    def rare(self) -> bool:
-        """Whether it shows so seldom that a run has to repeat itself to meet it."""
-        condition, number = condition_of(self.when)
-        return condition.name == "every-N" and number >= _RARE
-
     def under(self, condition: str) -> Fault:
         """The same fault under a condition.
 
@@ -115,10 +108,10 @@ class Fault:
 
     def of_size(self, size: int) -> Fault:
         """The same fault from another size on."""
-        if self.sized is None:
+        if self.sizes is None:
             return self
-        said = self.says.replace(str(self.sizes[0]), str(size))
-        return replace(self, name=f"{self.name}:{size}", effect=self.sized(size), says=said)
+        said = self.says.replace(str(self.sizes.usual), str(size))
+        return replace(self, name=f"{self.name}:{size}", effect=self.sizes.make(size), says=said)
 
     def over(self, app: ASGIApp, size_limit: int = ONE_GIGABYTE) -> Injector:
         """Put the fault over a sandbox that takes files up to a size."""
@@ -127,47 +120,28 @@ class Fault:
 
 def row(
     name: str,
-    breaks: str | tuple[str, ...],
-    at: str | tuple[str, ...],
-    effect: Inject = _untouched,
-    says: str = "",
+    breaks: str | Sequence[str],
+    at: str | Sequence[str],
+    effect: Inject | Sized,
+    says: str,
     when: str = ALWAYS,
     *,
     where: Where | None = None,
     ways: frozenset[str] = ONCE,
-    part: Callable[[Any], None] | None = None,
 ) -> Fault:
-    """Write a fault; what is written as one clause or operation is one."""
+    """Write a fault; what is written as one clause or operation is one, and {} stands for the usual size."""
+    sizes = effect if isinstance(effect, Sized) else None
     fault = Fault(
         name,
-        (breaks,) if isinstance(breaks, str) else breaks,
-        (at,) if isinstance(at, str) else at,
-        effect,
-        says,
+        (breaks,) if isinstance(breaks, str) else tuple(breaks),
+        (at,) if isinstance(at, str) else tuple(at),
+        effect.make(effect.usual) if isinstance(effect, Sized) else effect,
+        says.format(sizes.usual) if sizes else says,
         where=where,
         ways=ways,
-        part=part,
+        sizes=sizes,
     )
     return fault if when == ALWAYS else fault.under(when)
-
-
-def sized(
-    name: str,
-    breaks: str | tuple[str, ...],
-    at: str | tuple[str, ...],
-    effect: Callable[[int], Inject],
-    says: str,
-    sizes: tuple[int, int, int],
-    **more: Any,
-) -> Fault:
-    """Write a fault with a size.
-
-    Args:
-        says: With {} for the size.
-        sizes: The usual one, which goes without saying in the name, the least and the largest to draw.
-    """
-    fault = row(name, breaks, at, effect(sizes[0]), says.format(sizes[0]), **more)
-    return replace(fault, sized=effect, sizes=sizes)
 
 
 class Injector:
@@ -184,47 +158,53 @@ class Injector:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        if scope["path"] == COUNT_PATH:
+        if scope["type"] == "http" and scope["path"] == COUNT_PATH:
             await _send(send, answer_json(200, {"altered": self._met.altered}), scope["method"])
             return
-        match = self._description.match(scope["method"], scope.get("raw_path", b"").decode("latin-1"))
+        request = await self._read(scope, receive) if scope["type"] == "http" else None
+        if request is None:
+            await self._app(scope, receive, send)
+        else:
+            self._memory.arrived[request.operation.id] = request
+            await _send(send, await self._answer(request), scope["method"])
+
+    async def _read(self, scope: Scope, receive: Receive) -> Request | None:
+        """The request of an operation, whose body is not too large."""
+        path = scope.get("raw_path", b"").decode("latin-1")
+        match = self._description.match(scope["method"], path)
         headers = tuple((name.lower(), value) for name, value in scope["headers"])
         length = dict(headers).get(b"content-length", b"0")
         if match is None or (length.isdigit() and int(length) > _LARGEST_BODY):
-            await self._app(scope, receive, send)
-            return
+            return None
         query = tuple(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
-        request = Request(match[0], match[1], query, headers, await _whole_body(receive))
-        token = request.header("authorization").rpartition(" ")[2]
-        request = replace(request, role=self._memory.issued.get(token, ""))
-        self._memory.arrived[request.operation.id] = request
 
         async def below(changed: Request) -> Answer:
             return await self._ask(changed, scope, request)
 
-        await _send(send, await self._answer(request, below), scope["method"])
+        body = await _whole_body(receive)
+        token = dict(headers).get(b"authorization", b"").decode("latin-1").rpartition(" ")[2]
+        role = self._memory.issued.get(token, "")
+        request = Request(match[0], match[1], query, headers, body, self._memory, below, path, role)
+        return request
 
-    async def _answer(self, request: Request, below: Below) -> Answer:
+    async def _answer(self, request: Request) -> Answer:
         fault, answer = self._fault, None
-        meant = request.operation.id in fault.at
-        if meant and (fault.where is None or fault.where(request, self._memory)) and await self._due(request):
-            answer = await self._altered(request, below)
+        meant = request.operation.id in fault.at and (fault.where is None or fault.where(request))
+        if meant and await self._due(request):
+            answer = await self._altered(request)
         if answer is None:
-            answer = await below(request)
+            answer = await request.ask()
         self._memory.note(request, answer)
         return answer
 
-    async def _altered(self, request: Request, below: Below) -> Answer | None:
+    async def _altered(self, request: Request) -> Answer | None:
         """Let the fault answer, and count whether that made a difference."""
         faithful: list[Answer] = []
         differs = False
 
         async def watched(changed: Request) -> Answer:
             nonlocal differs
-            answer = await below(changed)
+            answer = await request.ask(changed)
             if changed == request:
                 faithful.append(answer)
             else:  # a look is no difference, unless it is the answer
@@ -232,9 +212,8 @@ class Injector:
             return answer
 
         self._met.altered += 1  # also when no answer ever comes
-        answer = await self._fault.effect(request, watched, self._memory)
-        same = answer is None or (not differs and answer in faithful)
-        self._met.altered -= same and self._fault.part is None
+        answer = await self._fault.effect(replace(request, service=watched))
+        self._met.altered -= answer is None or (not differs and answer in faithful)
         return answer
 
     async def _due(self, request: Request) -> bool:
@@ -289,14 +268,12 @@ async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
 
 
 async def _whole_body(receive: Receive) -> bytes:
-    content = bytearray()
-    while True:
+    content, more = bytearray(), True
+    while more:
         message = await receive()
-        if message["type"] != "http.request":
-            return bytes(content)
         content.extend(message.get("body", b""))
-        if not message.get("more_body"):
-            return bytes(content)
+        more = message.get("more_body", False)
+    return bytes(content)
 
 
 async def _send(send: Send, answer: Answer, method: str) -> None:

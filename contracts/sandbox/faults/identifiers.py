@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Final
+from itertools import product
+from typing import Final
 from urllib.parse import unquote
 
 from contracts.interface.catalogue import load_catalogue
@@ -18,13 +19,11 @@ from contracts.sandbox.faults.messages import (
     FILES,
     NAMED_SUBMISSIONS,
     Answer,
-    Below,
     Inject,
-    Memory,
     Request,
+    Where,
     kebab,
 )
-from contracts.sandbox.http import bad_request
 
 Test = Callable[[str], bool]
 _OF_DOCUMENTS: Final = (*DRAFTS, *FILES)
@@ -36,6 +35,10 @@ _FORBIDDEN, _SHORT, _LONG = "uid-forbidden-characters", "uid-too-short", "uid-to
 def shaped(uid: str, shortest: int = 11, longest: int = 128) -> bool:
     """Whether a text holds nothing but the characters of the rule, and so many of them."""
     return shortest <= len(uid) <= longest and re.fullmatch(r"[A-Za-z0-9_-]*", uid) is not None
+
+
+def _long(shortest: int, longest: int) -> Test:
+    return lambda uid: shaped(uid, shortest, longest)
 
 
 def _but_for(other: Test) -> Test:
@@ -61,61 +64,39 @@ def _mark(test: Test) -> Test:
     return lambda uid: test(uid) and re.search("[A-Za-z0-9]", uid) is not None
 
 
-def _alias(uid: str) -> str:
-    return f"rc-{sha256(uid.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
-
-
-def _refused(test: Test) -> Inject:
-    return do.refuse_before(lambda request: test(request.uid))
-
-
-def _answered(test: Test) -> Inject:
-    return do.forgive(lambda request: test(request.uid))
-
-
-def _cut(length: int) -> Callable[[str], str]:
-    return lambda uid: uid[:length]
+def _named(test: Test) -> Where:
+    return lambda request: test(request.uid)
 
 
 def _accepted(test: Test) -> Inject:
     """Take identifiers outside the rule for good ones: the service knows each under another name."""
 
-    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
-        if not test(request.uid):
+    async def effect(request: Request) -> Answer | None:
+        uid = request.uid
+        if not test(uid):
             return None
-        got, alias = await below(request.with_uid(_alias(request.uid))), _alias(request.uid)
-        return replace(got, body=got.body.replace(alias.encode(), json.dumps(request.uid)[1:-1].encode()))
+        alias = f"rc-{sha256(uid.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
+        got = await request.ask(request.with_uid(alias))
+        return replace(got, body=got.body.replace(alias.encode(), json.dumps(uid)[1:-1].encode()))
 
     return effect
 
 
-def _read_as(rewrite: Callable[[str], str | None]) -> Inject:
-    """Take an identifier outside the rule for the good one that it becomes when it is rewritten."""
-
-    def changed(request: Request) -> Request:
-        uid = rewrite(request.uid)
-        return request.with_uid(uid) if uid is not None and shaped(uid) else request
-
-    return do.send(changed)
+def _read_as(rewrite: Callable[[str], str]) -> Inject:
+    """Take an identifier for the good one that it becomes when it is rewritten."""
+    return do.send(lambda r: r.with_uid(uid) if shaped(uid := rewrite(r.uid)) else None)
 
 
 def _folded(fold: Callable[[str], str]) -> Inject:
     """Take one identifier for another, in the header of a submission too, where the other keeps the rule."""
 
-    def changed(request: Request) -> Request:
+    def changed(request: Request) -> Request | None:
         uid, folded = request.uid, fold(request.uid)
-        if not shaped(folded):
-            return request
-        body = request.body.replace(uid.encode(), folded.encode())
         submits = request.operation.id in NAMED_SUBMISSIONS
-        return replace(request.with_uid(folded), body=body if submits else request.body)
+        body = request.body.replace(uid.encode(), folded.encode()) if submits else request.body
+        return replace(request.with_uid(folded), body=body) if shaped(folded) else None
 
     return do.send(changed)
-
-
-def _before_break(uid: str) -> str | None:
-    rest = uid.removesuffix("\n").removesuffix("\r")
-    return rest if rest != uid and shaped(rest) else None
 
 
 def _sign(uid: str) -> bool:
@@ -124,40 +105,27 @@ def _sign(uid: str) -> bool:
     return bool(signs) and signs.isdisjoint("\\]^\r\n") and uid.isascii() and 11 <= len(uid) <= 128
 
 
-def _same_but_for_case(request: Request, uids: Iterable[str]) -> str | None:
+def _before_break(uid: str) -> bool:
+    return uid.endswith("\n") and shaped(uid[:-1])
+
+
+def _other_case(request: Request, uids: Iterable[str]) -> str | None:
     """Another identifier that differs only in letter case."""
     return next((uid for uid in uids if uid != request.uid and uid.lower() == request.uid.lower()), None)
 
 
-def _saved_alike(request: Request, memory: Memory) -> str | None:
-    return _same_but_for_case(request, [uid for realm, uid in memory.saved if realm == request.realm])
+def _any_case_found(request: Request, got: Answer) -> Answer:
+    here = (uid for realm, uid in request.memory.saved if realm == request.realm)
+    return Answer(200) if got.status == 404 and _other_case(request, here) else got
 
 
-async def _any_case_found(request: Request, below: Below, memory: Memory) -> Answer | None:
-    got = await below(request)
-    return Answer(200) if got.status == 404 and _saved_alike(request, memory) else got
-
-
-async def _files_of_any_case(request: Request, below: Below, memory: Memory) -> Answer | None:
-    got = await below(request)
+async def _files_of_any_case(request: Request) -> Answer | None:
+    kept, got = request.memory.kept, await request.ask()
     if request.operation.id == "createAttachment":
-        memory.kept[request.uid] = got.success
+        kept[request.uid] = got.success
         return got
-    other = _same_but_for_case(request, memory.kept)
-    return got if other is None or request.uid in memory.kept else await below(request.with_uid(other))
-
-
-def _percent_encoding_refused(service: Any) -> None:
-    """Refuse an identifier that is written with percent signs in the path."""
-    faithful = service.identifiers.from_path
-
-    def from_path(request: Any, name: str = "uid") -> str:
-        uid: str = faithful(request, name)
-        if "%" in request.path_params[name]:
-            raise bad_request("the identifier is not well formed")
-        return uid
-
-    service.identifiers.from_path = from_path
+    other = _other_case(request, kept)
+    return got if other is None or request.uid in kept else await request.ask(request.with_uid(other))
 
 
 # fmt: off
@@ -202,34 +170,31 @@ _LET_IN: Final[tuple[tuple[str, str, Test, str], ...]] = (
     ("accepts-accented-letters", "uid-non-ascii", _but_for(_foreign(str.isalpha)), "hold letters of every script"),
     ("accepts-digits-of-other-scripts", "uid-non-ascii", _but_for(_foreign(str.isdecimal)),
         "hold digits of every script"),
-    ("trailing-newline", "uid-trailing-newline", lambda uid: uid.endswith("\n") and shaped(uid[:-1]),
-        "end with a line break"),
-    ("accepts-ten", _SHORT, lambda uid: shaped(uid, 10, 10), "have ten characters"),
-    ("accepts-any-length-below", _SHORT, lambda uid: shaped(uid, 1, 8),
-        "have one to eight characters, and not nine or ten"),
-    ("accepts-129", _LONG, lambda uid: shaped(uid, 129, 129), "have 129 characters"),
-    ("accepts-any-length-above", _LONG, lambda uid: shaped(uid, 200, 10**6),
-        "have 200 or more characters, and not 129 to 199"),
+    ("trailing-newline", "uid-trailing-newline", _before_break, "end with a line break"),
+    ("accepts-ten", _SHORT, _long(10, 10), "have ten characters"),
+    ("accepts-any-length-below", _SHORT, _long(1, 8), "have one to eight characters, and not nine or ten"),
+    ("accepts-129", _LONG, _long(129, 129), "have 129 characters"),
+    ("accepts-any-length-above", _LONG, _long(200, 10**6), "have 200 or more characters, and not 129 to 199"),
 )
 #: Identifiers outside the rule that one operation alone answers with success.
 _ANSWERED: Final[tuple[tuple[str, str, Test, str], ...]] = (
     ("sign", _FORBIDDEN, _sign, "that holds a sign of ASCII that it must not"),
-    ("10", _SHORT, lambda uid: shaped(uid, 10, 10), "of 10 characters"),
-    ("129", _LONG, lambda uid: shaped(uid, 129, 129), "of 129 characters"),
+    ("10", _SHORT, _long(10, 10), "of 10 characters"),
+    ("129", _LONG, _long(129, 129), "of 129 characters"),
     ("beyond-ascii", "uid-non-ascii", _but_for(_foreign(str.isalnum)), "with letters or digits beyond ASCII"),
-    ("newline", "uid-trailing-newline", lambda uid: uid.endswith("\n") and shaped(uid[:-1]), "with a line break"),
+    ("newline", "uid-trailing-newline", _before_break, "with a line break"),
 )
-#: Identifiers outside the rule that are taken for others: name, clause, operations, for which, and in words.
-_REWRITTEN: Final[tuple[tuple[str, str, str | tuple[str, ...], Callable[[str], str | None], str], ...]] = (
-    ("decoded-twice", _FORBIDDEN, _OF_DOCUMENTS, unquote, "A path is decoded twice, so that %2541 names the letter A."),
-    ("trailing-newline-stripped", "uid-trailing-newline", _OF_DOCUMENTS, _before_break,
+#: Identifiers that are taken for others: name, clause, operations, which ones, what each becomes, and in words.
+_REWRITTEN: Final[tuple[tuple[str, str, str | tuple[str, ...], Test, Callable[[str], str], str], ...]] = (
+    ("decoded-twice", _FORBIDDEN, _OF_DOCUMENTS, lambda uid: "%" in uid, unquote,
+        "A path is decoded twice, so that %2541 names the letter A."),
+    ("trailing-newline-stripped", "uid-trailing-newline", _OF_DOCUMENTS, _before_break, str.strip,
         "A line break after a uid is stripped."),
-    ("cut-to-128", _LONG, "saveDraft", lambda uid: uid[:128] if shaped(uid, 129, 10**6) else None,
+    ("cut-to-128", _LONG, "saveDraft", _long(129, 10**6), lambda uid: uid[:128],
         "A draft saved under more than 128 characters is stored under the first 128."),
-    ("space-stripped-on-attachment-list", "uid-listing-tidied", "listAttachments", lambda uid: uid.replace(" ", ""),
-        "Attachments are listed under the uid with a space in it."),
-    ("number-loses-leading-zero", "uid-digits-only", "saveDraft",
-        lambda uid: str(int(uid)) if uid.isdigit() else None,
+    ("space-stripped-on-attachment-list", "uid-listing-tidied", "listAttachments", lambda uid: " " in uid,
+        lambda uid: uid.replace(" ", ""), "Attachments are listed under the uid with a space in it."),
+    ("number-loses-leading-zero", "uid-digits-only", "saveDraft", str.isdigit, lambda uid: str(int(uid)),
         "A draft saved under digits alone is stored without their leading zeros."),
 )
 #: Ways in which two identifiers become one, and what breaks nearest.
@@ -241,7 +206,7 @@ _FOLDINGS: Final[tuple[tuple[str, str, Callable[[str], str]], ...]] = (
     ("hyphens-collapsed", "uid-hyphen", lambda uid: re.sub("-{2,}", "-", uid)),
     ("last-hyphens-lost", "uid-hyphen", lambda uid: uid.rstrip("-")),
     ("last-underscores-lost", "uid-underscore", lambda uid: uid.rstrip("_")),
-    *((f"cut-after-{n}", "uid-longest", _cut(n)) for n in (20, 32, 64, 100, 127)),
+    *((f"cut-after-{n}", "uid-longest", lambda uid, n=n: uid[:n]) for n in (20, 32, 64, 100, 127)),
 )
 #: An identifier that looks like any other.
 _ORDINARY: Final = "rc-a1B2c3d4-e5f6g7h8i9j0"
@@ -255,36 +220,37 @@ _PLACES: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
 )
 
 
+
+
 def _refused_or_taken() -> Iterator[Fault]:
     for name, clause, operations, test, words in _SHUT_OUT:
-        yield row(f"uid-refuses-{name}", clause, operations, _refused(test), f"A uid {words} is refused.")
+        yield row(f"uid-refuses-{name}", clause, operations, do.refuse_before(), f"A uid {words} is refused.",
+            where=_named(test))
     for name, clause, test, words in _LET_IN:
         yield row(f"uid-{name}", clause, _OF_DOCUMENTS, _accepted(test), f"A uid may {words}.")
     for name, clause, test, words in _ANSWERED:
         for operation in load_catalogue().clause(clause).operations:
-            yield row(f"uid-{name}-answered-on-{kebab(operation)}", clause, operation, _answered(test),
-                f"{operation} answers success for a uid {words}.")
+            yield row(f"uid-{name}-answered-on-{kebab(operation)}", clause, operation, do.forgive(),
+                f"{operation} answers success for a uid {words}.", where=_named(test))
     for name, operation, body, status in (("delete", "deleteDraft", None, 204), ("attachment-list", FILES[2], [], 200)):
-        yield row(f"uid-rule-not-for-{name}", "uid-rule-without-effect", operation,
-            do.forgive(lambda request: not shaped(request.uid), body, status),
-            f"{operation} answers success for a text that is no uid.")
-    yield row("uid-percent-encoding-refused", "uid-percent-encoding", _SAVED,
-        says="A character that is written percent-encoded in a path is refused.", part=_percent_encoding_refused)
+        yield row(f"uid-rule-not-for-{name}", "uid-rule-without-effect", operation, do.forgive(body, status),
+            f"{operation} answers success for a text that is no uid.", where=lambda r: not shaped(r.uid))
+    yield row("uid-percent-encoding-refused", "uid-percent-encoding", _SAVED, do.refuse_before(),
+        "A character that is written percent-encoded in a path is refused.", where=lambda r: "%" in r.path)
 
 
 def identifier_faults() -> Iterator[Fault]:
     """The identifier rule."""
     yield from _refused_or_taken()
-    for name, clause, operations, rewrite, says in _REWRITTEN:
-        yield row(f"uid-{name}", clause, operations, _read_as(rewrite), says)
-    for name, clause, fold in _FOLDINGS:
-        for place, at, beside in _PLACES:
-            if place == "-of-records" and fold(_ORDINARY) == _ORDINARY:
-                continue  # that the rule goes for records too, with all its signs and lengths, is a reading
-            breaks = (clause,) if (name, place) == ("letter-case-ignored", "") else (clause, *beside)
-            yield row(f"uid-{name}{place}", breaks, at, _folded(fold),
-                f"Identifiers are told apart as if {name.replace('-', ' ')}.")
-    yield row("uid-letter-case-ignored-on-exists", "uid-case-sensitive", "draftExists", _any_case_found,
+    for name, clause, operations, test, rewrite, says in _REWRITTEN:
+        yield row(f"uid-{name}", clause, operations, _read_as(rewrite), says, where=_named(test))
+    for (name, clause, fold), (place, at, beside) in product(_FOLDINGS, _PLACES):
+        if place == "-of-records" and fold(_ORDINARY) == _ORDINARY:
+            continue  # that the rule goes for records too, with all its signs and lengths, is a reading
+        breaks = (clause,) if (name, place) == ("letter-case-ignored", "") else (clause, *beside)
+        yield row(f"uid-{name}{place}", breaks, at, _folded(fold),
+            f"Identifiers are told apart as if {name.replace('-', ' ')}.")
+    yield row("uid-letter-case-ignored-on-exists", "uid-case-sensitive", "draftExists", do.answer(_any_case_found),
         "The exists check finds a draft whose uid differs only in letter case.")
     for name, operation in (("exists", "attachmentExists"), ("list", "listAttachments")):
         yield row(f"uid-letter-case-ignored-on-attachment-{name}", "uid-files-case-sensitive",

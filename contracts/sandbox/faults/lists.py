@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,24 +9,15 @@ from typing import Any, Final, NamedTuple
 
 from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.conditions import ALWAYS, OFTEN, ONCE
-from contracts.sandbox.faults.fault import Fault, row, sized
-from contracts.sandbox.faults.messages import (
-    Answer,
-    Below,
-    Inject,
-    Memory,
-    Request,
-    Where,
-    answer_json,
-    kebab,
-)
+from contracts.sandbox.faults.fault import Fault, Sized, row
+from contracts.sandbox.faults.messages import Answer, Inject, Request, Where
 
 Options = dict[str, str]
 Items = list[Any]
 Read = Callable[[Options], Options]
 
 
-def options(request: Request) -> Options:
+def _options(request: Request) -> Options:
     """The options of a list, without the dollar that they have in one of the two."""
     return {name.removeprefix("$"): value for name, value in request.query}
 
@@ -38,11 +28,11 @@ def _number(given: Options, option: str) -> int | None:
     return int(value) if value.isdigit() and len(value) < 10 else None
 
 
-def _asked(request: Request, changed: Options) -> Request:
-    """The request with these options, and without those that are not among them."""
+def _asked(request: Request, change: Read) -> Request:
+    """The request with other options."""
     dollar = "$" if request.operation.id == "listDrafts" else ""
-    names = {option: option if option == "collection" else dollar + option for option in changed}
-    return replace(request, query=tuple((names[option], value) for option, value in changed.items()))
+    changed = change(_options(request)).items()
+    return replace(request, query=tuple((k if k == "collection" else dollar + k, v) for k, v in changed))
 
 
 def _reads(change: Read, *, filled: bool = False) -> Inject:
@@ -52,110 +42,109 @@ def _reads(change: Read, *, filled: bool = False) -> Inject:
         filled: And gives items for them.
     """
 
-    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
-        got = await below(request)
-        if not got.success or (filled and not got.items):
-            return got
-        return await below(_asked(request, change(options(request))))
+    async def effect(request: Request) -> Answer | None:
+        got = await request.ask()
+        taken = got.success and (got.items or not filled)
+        return await request.ask(_asked(request, change)) if taken else got
 
     return effect
 
 
 def _drop(*names: str) -> Read:
-    """Take no notice of some options."""
     return lambda given: {name: value for name, value in given.items() if name not in names}
 
 
-def _count(name: str, change: Callable[[int], int]) -> Read:
+def _lost(name: str) -> Inject:
+    """Take no notice of an option."""
+    return _reads(_drop(name))
+
+
+def _count(name: str, change: Callable[[int], int], *, filled: bool = False) -> Inject:
     """Read an option that is a number as another one, where it is one."""
-    return lambda given: (
-        given if _number(given, name) is None else {**given, name: str(max(0, change(int(given[name]))))}
-    )
 
+    def read(given: Options) -> Options:
+        number = _number(given, name)
+        return given if number is None else {**given, name: str(max(0, change(number)))}
 
-def _text(name: str, pattern: str, becomes: str) -> Read:
-    """Read what a pattern finds in an expression as something else."""
-    return lambda given: {**given, name: re.sub(pattern, becomes, given[name])} if name in given else given
+    return _reads(read, filled=filled)
 
 
 def _pages_skipped(given: Options) -> Options:
     size, pages = _number(given, "top"), _number(given, "skip")
-    return given if size is None or pages is None else {**given, "skip": str(pages * max(1, size))}
+    return given if size is None or pages is None else {**given, "skip": str(pages * size)}
 
 
-def _whole(change: Callable[[Items, Request, Memory], Items]) -> Inject:
+def _text(name: str, pattern: str, becomes: str) -> Inject:
+    """Read what a pattern finds in an expression as something else."""
+    return _reads(
+        lambda given: {**given, name: re.sub(pattern, becomes, given[name])} if name in given else given
+    )
+
+
+def _whole(change: Callable[[Items, Request], Items]) -> Inject:
     """Give a window of the whole list, changed."""
 
-    async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
-        got, given = await below(request), options(request)
+    async def effect(request: Request) -> Answer | None:
+        got, given = await request.ask(), _options(request)
         if not got.success:
             return got
-        everything = (await below(_asked(request, _drop("top", "skip")(given)))).items
-        top, skip = _number(given, "top"), _number(given, "skip") or 0
-        window = change(everything, request, memory)[skip:]
-        return got.with_items(lambda _: window if top is None else window[:top])
+        everything = (await request.ask(_asked(request, _drop("top", "skip")))).items
+        window = change(everything, request)[_number(given, "skip") or 0 :]
+        return got.with_items(lambda _: window[: _number(given, "top")])
 
     return effect
 
 
-def page(change: Callable[[Items], Items]) -> Inject:
+def _page(change: Callable[[Items], Items]) -> Inject:
     """Change the items that are given."""
     return do.answer(lambda _, got: got.with_items(change))
 
 
 def _refused_if(test: Callable[[Items, Options], bool]) -> Inject:
     """Refuse lists whose items and options pass a test."""
-    refusal = answer_json(400, {"message": "there are not so many items"})
-    return do.answer(
-        lambda request, got: refusal if got.success and test(got.items, options(request)) else got
-    )
+    return do.answer(lambda r, got: do.REFUSED if got.success and test(got.items, _options(r)) else got)
 
 
 def _forgiven(name: str) -> Inject:
     """Take a list that is refused as if an option had not been given."""
-    return do.mend(lambda request: _asked(request, _drop(name)(options(request))))
+    return do.mend(lambda request: _asked(request, _drop(name)))
 
 
-def _composed(chosen: tuple[str, ...], kept: tuple[str, ...], *, order_of_kept: bool) -> Inject:
-    """Give the items of two lists in common: each is asked for without some of the options."""
+def _composed(one: tuple[str, ...], other: tuple[str, ...]) -> Inject:
+    """Give the items of a list that is asked for without some options, of those in a list without others."""
 
-    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
-        got, given = await below(request), options(request)
-        first = (await below(_asked(request, _drop(*chosen)(given)))).items
-        second = (await below(_asked(request, _drop(*kept)(given)))).items
-        one, other = (second, first) if order_of_kept else (first, second)
-        return got.with_items(lambda _: [item for item in one if item in other])
+    async def effect(request: Request) -> Answer | None:
+        got = await request.ask()
+        first, second = [(await request.ask(_asked(request, _drop(*names)))).items for names in (one, other)]
+        return got.with_items(lambda _: [item for item in first if item in second])
 
     return effect
 
 
-async def _last_item_beyond(request: Request, below: Below, _: Memory) -> Answer | None:
-    got = await below(request)
+async def _last_item_beyond(request: Request) -> Answer | None:
+    got = await request.ask()
     if not got.success or got.items:
         return got
-    everything = (await below(_asked(request, _drop("skip")(options(request))))).items
+    everything = (await request.ask(_asked(request, _drop("skip")))).items
     return got.with_items(lambda _: everything[-1:])
 
 
-async def deleted_stay(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """Drafts that were deleted are still listed."""
-    got = await below(request)
+def _deleted_stay(request: Request, got: Answer) -> Answer:
+    memory = request.memory
     listed = memory.items["listDrafts"].items()
     stale = [item for text, item in listed if any(uid in text for uid in memory.deleted)]
     remembered = stale or [{"identifier": uid} for uid in memory.deleted]
     return got.with_items(lambda items: [*remembered, *items])
 
 
-async def _of_other_documents(request: Request, below: Below, memory: Memory) -> Answer | None:
-    got = await below(request)
-    texts = {json.dumps(item, sort_keys=True) for item in got.items}
-    foreign = [item for text, item in memory.items["listAttachments"].items() if text not in texts]
-    return got.with_items(lambda items: items + foreign[-1:])
+def _of_other_documents(request: Request, got: Answer) -> Answer:
+    listed = request.memory.items["listAttachments"].values()
+    return got.with_items(lambda items: items + [item for item in listed if item not in items][-1:])
 
 
-def _lacks_newest(items: Items, request: Request, memory: Memory) -> Items:
+def _lacks_newest(items: Items, request: Request) -> Items:
     here = (request.realm, request.role)
-    own = [uid for (realm, uid), saved in memory.saved.items() if (realm, saved.role) == here]
+    own = [uid for (realm, uid), saved in request.memory.saved.items() if (realm, saved.role) == here]
     return [item for item in items if item.get("identifier") not in own[-1:]]
 
 
@@ -163,62 +152,41 @@ def _saved_again(item: Any) -> bool:
     return bool(item["createdOn"] != item["updatedOn"])
 
 
-def _published(*, first: bool) -> Inject:
-    """List published records of the author that have no draft, before all drafts or after them."""
-
-    def added(items: Items, request: Request, _: Memory) -> Items:
-        names = [f"sandbox-{kind}-{request.realm}" for kind in ("existing", "published")]
-        listed = {item.get("identifier") for item in items}
-        more = [{**items[0], "identifier": name} for name in names if name not in listed] if items else []
-        return [*more, *items] if first else [*items, *more]
-
-    return _whole(added)
+def _published(items: Items, request: Request) -> Items:
+    """Published records of the author that have no draft, as items."""
+    names = [f"sandbox-{kind}-{request.realm}" for kind in ("existing", "published")]
+    listed = {item.get("identifier") for item in items}
+    return [{**items[0], "identifier": name} for name in names if name not in listed] if items else []
 
 
-def has(*names: str, but: tuple[str, ...] = ()) -> Where:
-    """Lists with some options and without others."""
-    return lambda request, _: set(names) <= options(request).keys() and not set(but) & options(request).keys()
+def _given(options: str) -> Where:
+    """Lists with options: `name` is given, `name~PATTERN` has the pattern; after `-` it is not so."""
+
+    def meant(request: Request) -> bool:
+        given = _options(request)
+        for term in options.split():
+            name, _, pattern = term.removeprefix("-").partition("~")
+            found = name in given and re.search(pattern, given[name]) is not None
+            if found is term.startswith("-"):
+                return False
+        return True
+
+    return meant
 
 
-def _like(name: str, pattern: str) -> Where:
-    """Lists with an option in which a pattern is found."""
-    return lambda request, _: re.search(pattern, options(request).get(name, "")) is not None
+def _later_page(request: Request) -> bool:
+    """The second page or one after it, of several items: any other window is none of a series."""
+    given = _options(request)
+    top, skip = _number(given, "top") or 0, _number(given, "skip") or 0
+    return top > 1 and skip > 0 and skip % top == 0 and "orderby" not in given
 
 
-def _windows(test: Callable[[int | None, int], bool]) -> Where:
-    """Lists of which top, or None, and skip pass a test."""
-    return lambda request, _: test(_number(options(request), "top"), _number(options(request), "skip") or 0)
-
-
-def _all(*tests: Where) -> Where:
-    return lambda request, memory: all(test(request, memory) for test in tests)
-
-
-def _not(test: Where) -> Where:
-    return lambda request, memory: not test(request, memory)
-
-
-def _without_options(request: Request, _: Memory) -> bool:
-    return not request.query
-
-
-#: The second page or one after it, of several items: any other window is none of a series.
-_LATER_PAGE: Final = _windows(lambda top, skip: (top or 0) > 1 and skip > 0 and skip % (top or 1) == 0)
-_UNCHOSEN: Final = has(but=("collection", "filter", "orderby"))
-_SKIP_ALONE: Final = _all(_UNCHOSEN, _windows(lambda top, skip: top is None and skip > 0))
-_BARE_TOP: Final = _all(_UNCHOSEN, has("top", but=("skip",)), _windows(lambda top, _: bool(top)))
-_BOTH: Final = _windows(lambda top, skip: bool(top) and skip > 0)
-_BARE_FILTER, _BARE_ORDER = has("filter", but=("top",)), has("orderby", but=("top",))
-_BOUNDED_FILTER: Final = has("filter", "top", but=("orderby", "skip"))
-_FALLING: Final = _like("orderby", r" desc\s*$")
-_COLLECTION: Final = has("collection")
-_PLAIN, _UNFILTERED, _UNORDERED = _not(_COLLECTION), _not(has("filter")), _not(has("orderby"))
-_BARE: Final = has(but=("filter", "orderby", "top", "skip"))
-_MY, _MY_DRAFTS = _like("collection", "^my$"), _like("collection", "^mydrafts$")
-_AMPLE: Final = _all(_UNFILTERED, _windows(lambda top, skip: top is not None and skip == 0))
-_TOP_AMPLE: Final = _refused_if(lambda items, given: len(items) < int(given["top"]))
-#: From how many items on a list is long.
-_LONG: Final = 16
+_BARE, _NOTHING = "-filter -orderby -top -skip", "-collection -filter -orderby -top -skip"
+_POSITIVE: Final = r"^0*[1-9]\d*$"
+_SKIP_ALONE: Final = rf"skip~{_POSITIVE} -top -collection -filter -orderby"
+_BARE_TOP: Final = rf"top~{_POSITIVE} -skip -collection -filter -orderby"
+_FALLING: Final = r"orderby~\sdesc\s*$"
+_MY, _MY_DRAFTS = "collection~^my$", "collection~^mydrafts$"
 
 
 class Row(NamedTuple):
@@ -227,7 +195,7 @@ class Row(NamedTuple):
     name: str
     clause: str
     effect: Inject
-    where: Where | None
+    where: str | Where
     says: str
     when: str = ALWAYS
     ways: frozenset[str] = ONCE
@@ -236,147 +204,135 @@ class Row(NamedTuple):
 # fmt: off
 #: The rows of both lists.
 _IN_BOTH_LISTS: Final[tuple[Row, ...]] = (
-    Row("filter-ignored", "filter-heeded", _reads(_drop("filter")), _BARE_FILTER, "a filter has no effect"),
-    Row("filter-loses-match", "filter", page(lambda items: items[1:]), _BARE_FILTER, "a filter loses its first match"),
-    Row("filter-refuses-apostrophe", "filter", do.refuse_before(), _like("filter", "''"),
+    Row("filter-ignored", "filter-heeded", _lost("filter"), "filter -top", "a filter has no effect"),
+    Row("filter-loses-match", "filter", _page(lambda items: items[1:]), "filter -top", "a filter loses a match"),
+    Row("filter-refuses-apostrophe", "filter", do.refuse_before(), "filter~''",
         "a filter is refused when it holds an apostrophe"),
-    Row("order-ignored", "orderby-heeded", _reads(_drop("orderby")), _BARE_ORDER, "an order has no effect"),
-    Row("asc-falls", "orderby-meaning", _reads(_text("orderby", r" asc\s*$", " desc")), has("orderby"),
+    Row("order-ignored", "orderby-heeded", _lost("orderby"), "orderby -top", "an order has no effect"),
+    Row("asc-falls", "orderby-meaning", _text("orderby", r" asc\s*$", " desc"), "orderby",
         "the word asc gives a falling order"),
-    Row("order-after-page", "orderby-with-page", _composed(("orderby",), ("top", "skip"), order_of_kept=True),
-        has("orderby", "top"), "an order applies to a page after it was chosen"),
+    Row("order-after-page", "orderby-with-page", _composed(("top", "skip"), ("orderby",)), "orderby top",
+        "an order applies to a page after it was chosen"),
     *(
-        Row(name, "filter-meaning", _reads(_text("filter", pattern, becomes)), has("filter"), says)
+        Row(name, "filter-meaning", _text("filter", pattern, becomes), "filter", says)
         for name, pattern, becomes, says in (
             ("ge-leaves-out-equals", r"\bge\b", "gt", "ge is read as gt"),
             ("not-ignored", r"\bnot \(", "(", "not has no effect"),
-            ("or-of-the-first-two", r"^([^()]+? or [^()]+?) or .*$", r"\1",
-                "of conditions joined by or only the first two count"),
-            ("or-binds-like-and", r"\(([^()]+ or [^()]+) and ([^()]+)\)", r"((\1) and \2)",
-                "or and and are read from the left"),
+            ("or-of-the-first-two", r"^([^()]+? or [^()]+?) or .*$", r"\1", "the last of three conditions is lost"),
+            ("or-binds-like-and", r"\(([^()]+ or [^()]+) and ([^()]+)\)", r"((\1) and \2)", "or binds like and"),
             ("startswith-within", r"\bstartswith\(", "contains(", "startswith finds a text in the middle too"),
         )
     ),
-    Row("filter-lost-with-order", "filter-meaning", _reads(_drop("filter")), has("filter", "orderby"),
+    Row("filter-lost-with-order", "filter-meaning", _lost("filter"), "filter orderby",
         "a filter has no effect beside an order"),
-    Row("order-lost-with-top", "orderby-meaning", _reads(_drop("orderby")), has("orderby", "top"),
+    Row("order-lost-with-top", "orderby-meaning", _lost("orderby"), "orderby top",
         "an order has no effect beside a bound"),
-    Row("top-ignored", "top", _reads(_drop("top")), _BARE_TOP, "top is ignored where no other option stands"),
-    Row("top-one-more", "top", _reads(_count("top", lambda n: n + 1)), _BARE_TOP, "top alone gives one item more"),
-    Row("top-at-least-five", "top", _reads(_count("top", lambda n: max(n, 5))), _BARE_TOP,
+    Row("top-ignored", "top", _lost("top"), _BARE_TOP, "top is ignored where no other option stands"),
+    Row("top-one-more", "top", _count("top", lambda n: n + 1), _BARE_TOP, "top alone gives one item more"),
+    Row("top-at-least-five", "top", _count("top", lambda n: max(n, 5)), _BARE_TOP,
         "a top from one to four alone gives up to five items"),
-    Row("skip-ignored", "skip", _reads(_drop("skip"), filled=True), _SKIP_ALONE, "skip without top leaves nothing out"),
-    Row("skip-one-less", "skip", _reads(_count("skip", lambda n: n - 1), filled=True), _SKIP_ALONE,
+    Row("skip-ignored", "skip", _count("skip", lambda _: 0, filled=True), _SKIP_ALONE,
+        "skip without top leaves nothing out"),
+    Row("skip-one-less", "skip", _count("skip", lambda n: n - 1, filled=True), _SKIP_ALONE,
         "skip without top leaves out one item less"),
-    Row("skip-one-more", "skip", _reads(_count("skip", lambda n: n + 1)), _SKIP_ALONE,
+    Row("skip-one-more", "skip", _count("skip", lambda n: n + 1), _SKIP_ALONE,
         "skip without top leaves out one item more"),
-    Row("skip-beyond-last-item", "skip-beyond", _last_item_beyond,
-        _windows(lambda top, skip: top is None and skip > 0), "a skip beyond the end gives the last item"),
-    Row("skip-beyond-refused", "skip-beyond-empty",
-        _refused_if(lambda items, given: not items and given.get("top") != "0"),
-        _windows(lambda _, skip: skip > 0), "a skip beyond the end is refused"),
-    Row("edge-repeated", "pages-cover", _reads(_count("skip", lambda n: n - 1)), _LATER_PAGE,
+    Row("skip-beyond-last-item", "skip-beyond", _last_item_beyond, rf"skip~{_POSITIVE} -top",
+        "a skip beyond the end gives the last item"),
+    Row("skip-beyond-refused", "skip-beyond-empty", _refused_if(lambda items, _: not items),
+        rf"skip~{_POSITIVE} -top~^0+$", "a skip beyond the end is refused"),
+    Row("edge-repeated", "pages-cover", _count("skip", lambda n: n - 1), _later_page,
         "a page begins with the last item of the page before"),
-    Row("edge-lost", "pages-cover", _reads(_count("skip", lambda n: n + 1)), _LATER_PAGE,
+    Row("edge-lost", "pages-cover", _count("skip", lambda n: n + 1), _later_page,
         "the item that follows a page is on no page"),
-    Row("order-turns", "pages-cover", _whole(lambda items, *_: items[::-1]), _all(_LATER_PAGE, _UNORDERED),
+    Row("order-turns", "pages-cover", _whole(lambda items, _: items[::-1]), _later_page,
         "from the second page on items are taken in falling order"),
-    Row("top-zero-is-all", "top-zero", _reads(_drop("top")), _like("top", "^0$"), "a top of zero gives all items"),
-)
-_ORDERS: Final = (
-    Row("rising-falls", "orderby", _reads(_text("orderby", r"^(.*?)(asc)?\s*$", r"\1 desc")),
-        _all(_BARE_ORDER, _not(_FALLING)), "a rising order falls"),
-    Row("falling-rises", "orderby-falling", _reads(_text("orderby", r" desc\s*$", "")),
-        _all(_BARE_ORDER, _FALLING), "a falling order rises"),
-)
-_MALFORMED: Final = (
-    Row("malformed-filter-ignored", "filter-malformed", _forgiven("filter"), has("filter"),
+    Row("top-zero-is-all", "top-zero", _lost("top"), "top~^0$", "a top of zero gives all items"),
+    Row("rising-falls", "orderby", _text("orderby", r"^(.*?)(asc)?\s*$", r"\1 desc"), f"orderby -{_FALLING} -top",
+        "a rising order falls"),
+    Row("falling-rises", "orderby-falling", _text("orderby", r" desc\s*$", ""), f"{_FALLING} -top",
+        "a falling order rises"),
+    Row("malformed-filter-ignored", "filter-malformed", _forgiven("filter"), "filter",
         "a filter that is no expression is ignored"),
-    Row("malformed-order-ignored", "orderby-malformed", _forgiven("orderby"), has("orderby"),
+    Row("malformed-order-ignored", "orderby-malformed", _forgiven("orderby"), "orderby",
         "an order that is no expression is ignored"),
-    *(
-        Row(f"{name}-no-number-ignored", "number-malformed", _forgiven(name),
-            _all(has(name), _like(name, r"^(?!-?[0-9]+$)")), f"a {name} that is no number is ignored")
-        for name in ("top", "skip")
-    ),
+    Row("top-no-number-ignored", "number-malformed", _forgiven("top"), r"top -top~^-?[0-9]+$",
+        "a top that is no number is ignored"),
 )
 #: The rows of the list of drafts alone.
 _OF_DRAFTS: Final[tuple[Row, ...]] = (
-    *_ORDERS,
-    *_MALFORMED,
-    Row("second-key-ignored", "orderby-meaning", _reads(_text("orderby", ",.*$", "")), has("orderby"),
+    Row("skip-no-number-ignored", "number-malformed", _forgiven("skip"), r"skip -skip~^-?[0-9]+$",
+        "a skip that is no number is ignored"),
+    Row("second-key-ignored", "orderby-meaning", _text("orderby", ",.*$", ""), "orderby",
         "the first key of an order counts"),
-    Row("doubled-quote-kept", "filter-meaning", _reads(_text("filter", "'" * 2, "'" * 4)), has("filter"),
+    Row("doubled-quote-kept", "filter-meaning", _text("filter", "'" * 2, "'" * 4), "filter",
         "a doubled quote stands for two"),
-    Row("tolower-changes-nothing", "filter-meaning", _reads(_text("filter", r"tolower\(([^()]*)\)", r"\1")),
-        has("filter"), "tolower changes nothing"),
-    Row("long-filter-ignored", "filter-meaning", _reads(_drop("filter")), _like("filter", ".{201}"),
+    Row("tolower-changes-nothing", "filter-meaning", _text("filter", r"tolower\(([^()]*)\)", r"\1"), "filter",
+        "tolower changes nothing"),
+    Row("long-filter-ignored", "filter-meaning", _lost("filter"), "filter~.{201}",
         "a filter above 200 characters has no effect"),
-    Row("filter-ignored-without-collection", "filter-meaning", _reads(_drop("filter")), _all(_BARE_FILTER, _PLAIN),
+    Row("filter-ignored-without-collection", "filter-meaning", _lost("filter"), "filter -top -collection",
         "a filter counts in a collection alone"),
-    Row("filter-after-page", "filter-with-top", _composed(("filter",), ("top", "skip"), order_of_kept=False),
-        _BOUNDED_FILTER, "a bound is applied before a filter"),
-    Row("filter-without-top", "filter-with-top", _reads(_drop("top")), _BOUNDED_FILTER,
+    Row("filter-after-page", "filter-with-top", _composed(("filter",), ("top", "skip")), "filter top -orderby -skip",
+        "a bound is applied before a filter"),
+    Row("filter-without-top", "filter-with-top", _lost("top"), "filter top -orderby -skip",
         "a bound has no effect beside a filter"),
-    Row("skip-counts-pages", "top-and-skip", _reads(_pages_skipped), _BOTH, "skip counts pages beside a bound"),
-    Row("collection-top-ignored", "collection-with-top", _reads(_drop("top")), has("collection", "top"),
+    Row("skip-counts-pages", "top-and-skip", _reads(_pages_skipped), f"top~{_POSITIVE} skip~{_POSITIVE}",
+        "skip counts pages beside a bound"),
+    Row("collection-top-ignored", "collection-with-top", _lost("top"), "collection top",
         "a bound has no effect in a collection"),
-    Row("collection-skip-ignored", "collection-with-skip", _reads(_drop("skip")), has("collection", "skip"),
+    Row("collection-skip-ignored", "collection-with-skip", _lost("skip"), "collection skip",
         "skip has no effect in a collection"),
-    Row("collection-lost-with-filter", "collection-with-filter", _reads(_drop("collection")),
-        has("collection", "filter"), "a collection has no effect beside a filter"),
-    Row("top-ample-refused", "top-ample", _TOP_AMPLE, _all(_PLAIN, _AMPLE),
-        "a bound above the number of drafts is refused"),
-    Row("skip-zero-is-one", "skip-zero", _reads(_count("skip", lambda _: 1)),
-        _all(_like("skip", "^0$"), _not(has("top"))), "a skip of zero leaves out one item"),
-    Row("any-collection", "collection-unknown", _forgiven("collection"), _like("collection", "^(?!(my|mydrafts)$)"),
+    Row("collection-lost-with-filter", "collection-with-filter", _lost("collection"), "collection filter",
+        "a collection has no effect beside a filter"),
+    Row("top-ample-refused", "top-ample", _refused_if(lambda items, given: len(items) < int(given["top"])),
+        r"top~^\d+$ -collection -filter -skip", "a bound above the number of drafts is refused"),
+    Row("skip-zero-is-one", "skip-zero", _count("skip", lambda _: 1), "skip~^0$ -top",
+        "a skip of zero leaves out one item"),
+    Row("any-collection", "collection-unknown", _forgiven("collection"), f"collection -{_MY} -{_MY_DRAFTS}",
         "any other collection is ignored"),
-    Row("needs-collection", "answers", do.refuse_before(), _PLAIN, "a list without a collection is refused"),
-    Row("gives-a-count", "answers", do.edit(lambda items: {"count": len(items)}), _without_options,
+    Row("needs-collection", "answers", do.refuse_before(), "-collection", "a list without a collection is refused"),
+    Row("gives-a-count", "answers", do.edit(lambda items: {"count": len(items)}), _NOTHING,
         "a list without any option is just a number"),
     Row("my-refused", "my-answers", do.refuse_before(), _MY, "the collection my is refused as unknown"),
     *(
-        Row(f"{name}-lacks-newest", f"{name}-has-mine", _whole(_lacks_newest), _all(meant, _UNFILTERED),
+        Row(f"{name}-lacks-newest", f"{name}-has-mine", _whole(_lacks_newest), f"{lists} -filter",
             f"{what} lacks the newest draft of the caller", ways=OFTEN)
-        for name, meant, what in (
+        for name, lists, what in (
             ("my", _MY, "the collection my"),
-            ("plain", _PLAIN, "a list without a collection"),
+            ("plain", "-collection", "a list without a collection"),
             ("mydrafts", _MY_DRAFTS, "the collection mydrafts"),
         )
     ),
-    Row("mydrafts-lacks-updated", "mydrafts-has-mine",
-        page(lambda items: [item for item in items if not _saved_again(item)]), _MY_DRAFTS,
-        "the collection mydrafts lacks drafts that were saved again"),
-    Row("mydrafts-empty", "mydrafts-has-mine", page(lambda _: []), _all(_MY_DRAFTS, _BARE),
+    Row("mydrafts-lacks-updated", "mydrafts-has-mine", _page(lambda items: [i for i in items if not _saved_again(i)]),
+        _MY_DRAFTS, "the collection mydrafts lacks drafts that were saved again"),
+    Row("mydrafts-empty", "mydrafts-has-mine", _page(lambda _: []), f"{_MY_DRAFTS} {_BARE}",
         "the collection mydrafts is empty", "every-20"),
-    Row("mydrafts-with-published", "mydrafts-without-published", _published(first=False),
-        _all(_MY_DRAFTS, _UNORDERED, _UNFILTERED), "the collection mydrafts goes on with published records"),
-    Row("with-published", "drafts-only", _published(first=True), _all(_UNFILTERED, _UNORDERED, _not(has("skip"))),
-        "the list begins with published records"),
+    Row("mydrafts-with-published", "mydrafts-without-published",
+        _whole(lambda items, r: [*items, *_published(items, r)]), f"{_MY_DRAFTS} -orderby -filter",
+        "the collection mydrafts goes on with published records"),
+    Row("with-published", "drafts-only", _whole(lambda items, r: [*_published(items, r), *items]),
+        "-filter -orderby -skip", "the list begins with published records"),
     *(
-        Row(f"{name}-of-everybody", f"{name}-without-others", _reads(_drop("collection")), meant,
+        Row(f"{name}-of-everybody", f"{name}-without-others", _lost("collection"), f"collection~^{name}$",
             f"the collection {name} holds the drafts of all accounts")
-        for name, meant in (("my", _MY), ("mydrafts", _MY_DRAFTS))
+        for name in ("my", "mydrafts")
     ),
-    Row("updated-twice", "saved-twice",
-        page(lambda items: items + [item for item in items if _saved_again(item)]), _BARE,
+    Row("updated-twice", "saved-twice", _page(lambda items: items + [i for i in items if _saved_again(i)]), _BARE,
         "a draft that was saved again is listed twice"),
-    *(
-        Row(f"{name}-holds-deleted", "deleted-gone", deleted_stay, meant, f"{what} still holds deleted drafts")
-        for name, meant, what in (
-            ("collection", _all(_COLLECTION, _BARE), "a collection"),
-            ("plain", _without_options, "the list without a collection"),
-        )
-    ),
+    Row("collection-holds-deleted", "deleted-gone", do.answer(_deleted_stay), f"collection {_BARE}",
+        "a collection still holds deleted drafts"),
+    Row("plain-holds-deleted", "deleted-gone", do.answer(_deleted_stay), _NOTHING,
+        "the list without a collection still holds deleted drafts"),
 )
 #: The rows of the list of attachments alone, whose clauses are fewer.
 _OF_ATTACHMENTS: Final[tuple[Row, ...]] = (
-    *(row._replace(clause="orderby") for row in _ORDERS),
-    *(row._replace(clause="malformed") for row in _MALFORMED[:3]),
-    Row("empty-refused", "empty", _refused_if(lambda items, _: not items), _without_options,
-        "a list without items is refused"),
-    Row("of-all-documents", "own-only", _of_other_documents, None, "one attachment of another document stands, too"),
+    Row("empty-refused", "empty", _refused_if(lambda items, _: not items), _NOTHING, "a list without items is refused"),
+    Row("of-all-documents", "own-only", do.answer(_of_other_documents), "",
+        "one attachment of another document stands, too"),
 )
+_FEWER: Final = {"orderby-falling": "orderby"} | dict.fromkeys(
+    ("filter-malformed", "orderby-malformed", "number-malformed"), "malformed")
 #: What may happen to the items of a list on their way out, and in words.
 _ITEMS: Final[tuple[tuple[str, Callable[[Items], Items], str], ...]] = (
     ("first-lost", lambda items: items[1:], "the first item is missing"),
@@ -384,41 +340,41 @@ _ITEMS: Final[tuple[tuple[str, Callable[[Items], Items], str], ...]] = (
     ("last-doubled", lambda items: items + items[-1:], "the last item stands twice"),
     ("emptied", lambda _: [], "no item stands"),
 )
-#: What an altered list breaks.
-_LOST: Final = {
-    "list-": ("mydrafts-has-mine", "pages-cover", "skip", "top-and-skip", "plain-has-mine"),
-    "attachment-list-": ("pages-cover", "skip"),
+#: What an altered list breaks, when something is lost, and when something is doubled.
+_BROKEN: Final = {
+    "list-": (
+        ("list-mydrafts-has-mine", "list-pages-cover", "list-skip", "list-top-and-skip", "list-plain-has-mine"),
+        ("list-pages-cover", "list-saved-twice", "list-top", "list-skip", "list-top-and-skip"),
+    ),
+    "attachment-list-": (
+        ("attachment-list-pages-cover", "attachment-list-skip", "attachment-create-listed", "attachment-several"),
+        ("attachment-list-pages-cover", "attachment-list-top", "attachment-list-skip"),
+    ),
 }
-_DOUBLED: Final = {
-    "list-": ("pages-cover", "saved-twice", "top", "skip", "top-and-skip"),
-    "attachment-list-": ("pages-cover", "top", "skip"),
-}
-_BESIDE: Final = {"list-": (), "attachment-list-": ("attachment-create-listed", "attachment-several")}
-#: Operators and functions of a filter, as they stand in its text.
-_WORDS: Final = (*(f" {word} " for word in ("eq", "ne", "gt", "lt", "ge", "le", "and", "or")), "not ", "contains(",
-    "startswith(")
+#: Operators and functions of a filter, as patterns of its text.
+_WORDS: Final = (*(rf"\s{word}\s" for word in ("eq", "ne", "gt", "lt", "ge", "le", "and", "or")), r"not\s",
+    r"contains\(", r"startswith\(")
 
 
 def list_faults() -> Iterator[Fault]:
     """The two lists."""
-    for prefix, operation, title, rows in (
-        ("list-", "listDrafts", "drafts", (*_IN_BOTH_LISTS, *_OF_DRAFTS)),
-        ("attachment-list-", "listAttachments", "attachments", (*_IN_BOTH_LISTS, *_OF_ATTACHMENTS)),
+    for prefix, operation, title, rows, clauses in (
+        ("list-", "listDrafts", "drafts", (*_IN_BOTH_LISTS, *_OF_DRAFTS), dict[str, str]()),
+        ("attachment-list-", "listAttachments", "attachments", (*_IN_BOTH_LISTS, *_OF_ATTACHMENTS), _FEWER),
     ):
         for name, clause, effect, where, says, when, ways in rows:
-            yield row(prefix + name, prefix + clause, operation, effect, f"In the list of {title} {says}.", when,
-                where=where, ways=ways)
+            yield row(prefix + name, prefix + clauses.get(clause, clause), operation, effect,
+                f"In the list of {title} {says}.", when, ways=ways,
+                where=_given(where) if isinstance(where, str) else where)
         for name, change, says in _ITEMS:
-            clauses = (_DOUBLED if "doubled" in name else _LOST)[prefix]
-            beside = () if "doubled" in name else _BESIDE[prefix]
-            yield row(prefix + name, (*(prefix + clause for clause in clauses), *beside), operation, page(change),
+            yield row(prefix + name, _BROKEN[prefix]["doubled" in name], operation, _page(change),
                 f"In the list of {title} {says}.", ways=OFTEN)
         for word in _WORDS:
             meaning = tuple(f"{prefix}{clause}" for clause in ("filter-meaning", "filter-heeded", "filter"))
-            yield row(f"{prefix}filter-with-{kebab(word.strip('( '))}-ignored", meaning, operation,
-                _reads(_drop("filter")), f"In the list of {title} a filter with {word.strip('( ')} has no effect.",
-                where=_like("filter", re.escape(word)))
-    yield sized("list-long-loses-one", "list-pages-cover", "listDrafts",
-        lambda n: _whole(lambda items, *_: items[: n - 1] + items[n:]),
-        "Pages of a list of drafts lack item {}.", (_LONG, 2, _LONG), where=has("top"))
+            plain = re.sub(r"\\s|\\\(", "", word)
+            yield row(f"{prefix}filter-with-{plain}-ignored", meaning, operation, _lost("filter"),
+                f"In the list of {title} a filter with {plain} has no effect.", where=_given(f"filter~{word}"))
+    yield row("list-long-loses-one", "list-pages-cover", "listDrafts",
+        Sized(lambda n: _whole(lambda items, _: items[: n - 1] + items[n:]), 16, 2, 16),
+        "Pages of a list of drafts lack item {}.", where=_given("top"))
 # fmt: on

@@ -18,6 +18,7 @@ ACCOUNTS: Final = {
 }
 #: Stands for a value that is taken out of its object or array.
 MISSING: Final = object()
+SIGN_IN: Final = "createToken"
 DRAFTS: Final = ("saveDraft", "getDraft", "draftExists", "deleteDraft", "getDraftInfo")
 SUBMISSIONS: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
 NAMED_SUBMISSIONS: Final = SUBMISSIONS[1:]
@@ -26,6 +27,130 @@ FILES: Final = (
     *("createAttachment", "persistTemporaryFile", "listAttachments"),
     *("attachmentExists", "getAttachment", "getAttachmentThumbnail"),
 )
+_JSON: Final = (b"content-type", b"application/json")
+
+
+def read_json(content: bytes) -> Any:
+    """A body read as JSON; None when it is none."""
+    try:
+        return json.loads(content) if content else None
+    except (ValueError, RecursionError):
+        return None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the service answers."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    body: bytes = b""
+
+    @property
+    def success(self) -> bool:
+        """Whether the status is a 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def refusal(self) -> bool:
+        """Whether the status is a 4xx."""
+        return 400 <= self.status < 500
+
+    @property
+    def json(self) -> Any:
+        """The body read as JSON; None when it is none."""
+        return read_json(self.body)
+
+    @property
+    def errors(self) -> list[dict[str, Any]]:
+        """The errors array; empty without one."""
+        return (self.json.get("errors") or []) if isinstance(self.json, dict) else []
+
+    def with_json(self, value: Any) -> Answer:
+        """The answer with another JSON body."""
+        return replace(self, body=json.dumps(value).encode())
+
+    def labelled(self, media_type: str) -> Answer:
+        """The answer with another Content-Type."""
+        rest = (pair for pair in self.headers if pair[0].lower() != b"content-type")
+        return replace(self, headers=(*rest, (b"content-type", media_type.encode())))
+
+    @property
+    def items(self) -> list[Any]:
+        """The items of a list: the body itself, or its only array."""
+        body = self.json
+        members = body.values() if isinstance(body, dict) else [body]
+        arrays = [value for value in members if isinstance(value, list)]
+        return arrays[0] if len(arrays) == 1 else []
+
+    def with_items(self, change: Callable[[list[Any]], list[Any]]) -> Answer:
+        """A success with another list of items, in the same envelope."""
+        body = self.json
+        if not self.success or not isinstance(body, list | dict):
+            return self
+        if isinstance(body, list):
+            return self.with_json(change(body))
+        return self.with_json({k: change(v) if isinstance(v, list) else v for k, v in body.items()})
+
+
+def answer_json(status: int, value: Any) -> Answer:
+    """Make an answer with a JSON body."""
+    return Answer(status, (_JSON,), json.dumps(value).encode())
+
+
+@dataclass
+class Memory:
+    """What a fault remembers of the requests before.
+
+    Attributes:
+        size_limit: The largest file that the service takes, in bytes.
+        saved: Drafts that were saved and not deleted, by realm and uid, with the save that did it.
+        before: The save before that one.
+        answers: The last successful answer of each operation and path.
+        successes: The last successful answer of each operation.
+        items: What listed drafts and attachments were, by operation and the text of the item.
+        deleted: Identifiers of deleted drafts.
+        uploads: The request that made each attachment, by the number of the attachment.
+        issued: Role of the account for which each token of the service was issued.
+        tokens: Tokens that the fault got for itself, by role.
+        arrived: The latest request of each operation, answered or not.
+        kept: Whatever else an effect remembers.
+    """
+
+    size_limit: int = 0
+    saved: dict[tuple[str, str], Request] = field(default_factory=dict)
+    before: dict[tuple[str, str], Request] = field(default_factory=dict)
+    answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
+    successes: dict[str, Answer] = field(default_factory=dict)
+    items: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
+    deleted: dict[str, None] = field(default_factory=dict)
+    uploads: dict[str, Request] = field(default_factory=dict)
+    issued: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+    arrived: dict[str, Request] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict)
+
+    def note(self, request: Request, answer: Answer) -> None:
+        """Remember one request that the service answered."""
+        name = request.operation.id
+        if not answer.success:
+            return
+        self.successes[name] = self.answers[request.place] = answer
+        received = answer.json
+        if name == "saveDraft":
+            if request.key in self.saved:
+                self.before[request.key] = self.saved[request.key]
+            self.saved[request.key] = request
+        elif name == "deleteDraft":
+            self.saved.pop(request.key, None)
+            self.deleted[request.uid] = None
+        elif name == SIGN_IN and isinstance(received, dict):
+            account = ACCOUNTS.get(str(request.member.get("email")), ("", ""))
+            self.issued[str(received.get("authenticationToken"))] = account[0]
+        elif name in ("createAttachment", "persistTemporaryFile") and isinstance(received, dict):
+            self.uploads[str(received.get("id"))] = request
+        elif name in ("listDrafts", "listAttachments"):
+            self.items[name] |= {json.dumps(item, sort_keys=True): item for item in answer.items}
 
 
 @dataclass(frozen=True)
@@ -36,6 +161,9 @@ class Request:
         params: Decoded values of the path's placeholders.
         query: Decoded pairs.
         headers: Raw pairs, names in lower case.
+        memory: What the fault remembers.
+        service: Answers requests.
+        path: As it came, percent-encoded.
         role: Role of the account that the token belongs to; empty without a token of the service.
         look: A fault asks only to learn something: the service takes nothing of it.
     """
@@ -45,8 +173,15 @@ class Request:
     query: tuple[tuple[str, str], ...]
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
+    memory: Memory = field(repr=False, compare=False)
+    service: Callable[[Request], Awaitable[Answer]] = field(repr=False, compare=False)
+    path: str = ""
     role: str = ""
     look: bool = False
+
+    async def ask(self, other: Request | None = None) -> Answer:
+        """Let the service answer this request, or another one in its place."""
+        return await self.service(other or self)
 
     @property
     def uid(self) -> str:
@@ -64,6 +199,11 @@ class Request:
         return self.realm, self.uid
 
     @property
+    def place(self) -> tuple[str, str]:
+        """The operation and its path."""
+        return self.operation.id, str(sorted(self.params.items()))
+
+    @property
     def json(self) -> Any:
         """The body read as JSON; None when it is none."""
         return read_json(self.body)
@@ -71,8 +211,7 @@ class Request:
     @property
     def member(self) -> dict[str, Any]:
         """The members of a body that is an object; none of any other."""
-        body = self.json
-        return body if isinstance(body, dict) else {}
+        return self.json if isinstance(self.json, dict) else {}
 
     @property
     def signed_in(self) -> bool:
@@ -112,164 +251,28 @@ class Request:
     def for_operation(self, operation: str, body: bytes = b"", **query: str) -> Request:
         """Another operation on the same identifier, in the same realm and with the same token."""
         headers = [pair for pair in self.headers if pair[0] in (b"authorization", b"realm", b"accept")]
-        headers.append((b"content-type", b"application/json"))
-        described = load_description().operations[operation]
-        return Request(described, {"uid": self.uid}, tuple(query.items()), tuple(headers), body, self.role)
+        other = replace(self.at(operation), headers=(*headers, _JSON), query=tuple(query.items()), body=body)
+        return replace(other, params={"uid": self.uid})
+
+    def signing_in(self, email: str) -> Request:
+        """The request that signs an account of the sandbox in."""
+        account = {"email": email, "password": ACCOUNTS[email][1]}
+        plain = replace(self.at(SIGN_IN), params={}, query=(), headers=(_JSON, (b"accept", _JSON[1])))
+        return plain.with_json(account)
+
+    async def as_role(self, role: str) -> Answer:
+        """Let the service answer as if another account had asked."""
+        tokens = self.memory.tokens
+        if role not in tokens:
+            signed_in = await self.signing_in(f"{role}@sandbox.test").ask()
+            tokens[role] = str((signed_in.json or {}).get("authenticationToken", ""))
+        return await self.with_header("authorization", f"Bearer {tokens[role]}").ask()
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What the service answers."""
-
-    status: int
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-    body: bytes = b""
-
-    @property
-    def success(self) -> bool:
-        """Whether the status is a 2xx."""
-        return 200 <= self.status < 300
-
-    @property
-    def refusal(self) -> bool:
-        """Whether the status is a 4xx."""
-        return 400 <= self.status < 500
-
-    @property
-    def json(self) -> Any:
-        """The body read as JSON; None when it is none."""
-        return read_json(self.body)
-
-    def with_json(self, value: Any) -> Answer:
-        """The answer with another JSON body."""
-        return replace(self, body=json.dumps(value).encode())
-
-    def labelled(self, media_type: str) -> Answer:
-        """The answer with another Content-Type."""
-        rest = (pair for pair in self.headers if pair[0].lower() != b"content-type")
-        return replace(self, headers=(*rest, (b"content-type", media_type.encode())))
-
-    def renamed(self, old: str, new: str) -> Answer:
-        """The answer with one identifier in place of another, in its headers and its body."""
-        headers = tuple((name, value.replace(old.encode(), new.encode())) for name, value in self.headers)
-        return replace(self, headers=headers, body=self.body.replace(old.encode(), new.encode()))
-
-    @property
-    def items(self) -> list[Any]:
-        """The items of a list: the body itself, or its only array."""
-        body = self.json
-        if isinstance(body, list):
-            return body
-        arrays = (
-            [value for value in body.values() if isinstance(value, list)] if isinstance(body, dict) else []
-        )
-        return arrays[0] if len(arrays) == 1 else []
-
-    def with_items(self, change: Callable[[list[Any]], list[Any]]) -> Answer:
-        """A success with another list of items, in the same envelope."""
-        body = self.json
-        if not self.success or not isinstance(body, list | dict):
-            return self
-        if isinstance(body, list):
-            return self.with_json(change(body))
-        return self.with_json({k: change(v) if isinstance(v, list) else v for k, v in body.items()})
-
-
-def answer_json(status: int, value: Any) -> Answer:
-    """Make an answer with a JSON body."""
-    return Answer(status, ((b"content-type", b"application/json"),), json.dumps(value).encode())
-
-
-def read_json(content: bytes) -> Any:
-    """A body read as JSON; None when it is none."""
-    try:
-        return json.loads(content) if content else None
-    except (ValueError, RecursionError):
-        return None
-
-
-@dataclass
-class Memory:
-    """What a fault remembers of the requests before.
-
-    Attributes:
-        size_limit: The largest file that the service takes, in bytes.
-        saved: Drafts that were saved and not deleted, by realm and uid, with the save that did it.
-        before: The save before that one.
-        answers: The last successful answer of each operation and path.
-        successes: The last successful answer of each operation.
-        items: What listed attachments were, by the text of the item.
-        deleted: Identifiers of deleted drafts.
-        uploads: The request that made each attachment, by the number of the attachment.
-        issued: Role of the account for which each token of the service was issued.
-        tokens: Tokens that the fault got for itself, by role.
-        arrived: The latest request of each operation, answered or not.
-        kept: Whatever else an effect remembers.
-    """
-
-    size_limit: int = 0
-    saved: dict[tuple[str, str], Request] = field(default_factory=dict)
-    before: dict[tuple[str, str], Request] = field(default_factory=dict)
-    answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
-    successes: dict[str, Answer] = field(default_factory=dict)
-    items: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
-    deleted: dict[str, None] = field(default_factory=dict)
-    uploads: dict[str, Request] = field(default_factory=dict)
-    issued: dict[str, str] = field(default_factory=dict)
-    tokens: dict[str, str] = field(default_factory=dict)
-    arrived: dict[str, Request] = field(default_factory=dict)
-    kept: dict[Any, Any] = field(default_factory=dict)
-
-    def note(self, request: Request, answer: Answer) -> None:
-        """Remember one request that the service answered."""
-        name = request.operation.id
-        if not answer.success:
-            return
-        self.successes[name] = answer
-        self.answers[name, str(sorted(request.params.items()))] = answer
-        received = answer.json
-        if name == "saveDraft":
-            if request.key in self.saved:
-                self.before[request.key] = self.saved[request.key]
-            self.saved[request.key] = request
-        elif name == "deleteDraft":
-            self.saved.pop(request.key, None)
-            self.deleted[request.uid] = None
-        elif name == "createToken" and isinstance(received, dict):
-            account = ACCOUNTS.get(str(request.member.get("email")), ("", ""))
-            self.issued[str(received.get("authenticationToken"))] = account[0]
-        elif name in ("createAttachment", "persistTemporaryFile") and isinstance(received, dict):
-            self.uploads[str(received.get("id"))] = request
-        elif name in ("listDrafts", "listAttachments"):
-            self.items[name] |= {json.dumps(item, sort_keys=True): item for item in answer.items}
-
-    def answer_before(self, request: Request) -> Answer | None:
-        """The last success of the same operation at the same path."""
-        return self.answers.get((request.operation.id, str(sorted(request.params.items()))))
-
-
-#: Asks the service, or the fault beneath.
-Below = Callable[[Request], Awaitable[Answer]]
 #: Answers a request in the service's place; None lets the service answer.
-Inject = Callable[[Request, Below, Memory], Awaitable[Answer | None]]
+Inject = Callable[[Request], Awaitable[Answer | None]]
 #: Which requests are meant.
-Where = Callable[[Request, Memory], bool]
-
-
-async def as_role(request: Request, below: Below, memory: Memory, role: str) -> Answer:
-    """Let the service answer a request as that of another account."""
-    token = memory.tokens.get(role)
-    if token is None:
-        signed_in = await below(sign_in(request, f"{role}@sandbox.test"))
-        token = memory.tokens[role] = str((signed_in.json or {}).get("authenticationToken", ""))
-    return await below(request.with_header("authorization", f"Bearer {token}"))
-
-
-def sign_in(request: Request, email: str) -> Request:
-    """Make the request that signs an account of the sandbox in."""
-    body = json.dumps({"email": email, "password": ACCOUNTS[email][1]}).encode()
-    headers = ((b"content-type", b"application/json"), (b"accept", b"application/json"))
-    return replace(request.at("createToken"), params={}, query=(), headers=headers, body=body)
+Where = Callable[[Request], bool]
 
 
 def kebab(name: str) -> str:

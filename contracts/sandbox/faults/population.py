@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import json
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -22,14 +21,13 @@ from zlib import crc32
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.sandbox.faults.attachments import attachment_faults
-from contracts.sandbox.faults.conditions import ALWAYS, conditions_for, drawn_name, drawn_number
+from contracts.sandbox.faults.conditions import conditions_for, drawn_name, drawn_number
 from contracts.sandbox.faults.contacts import contact_faults
 from contracts.sandbox.faults.contents import content_faults
 from contracts.sandbox.faults.drafts import draft_faults
 from contracts.sandbox.faults.fault import Fault
 from contracts.sandbox.faults.identifiers import identifier_faults
 from contracts.sandbox.faults.lists import list_faults
-from contracts.sandbox.faults.messages import kebab
 from contracts.sandbox.faults.protocol import protocol_faults
 from contracts.sandbox.faults.tokens import token_faults
 from contracts.sandbox.faults.workflow import workflow_faults
@@ -46,7 +44,7 @@ MAKERS: Final = (
     token_faults,
     protocol_faults,
 )
-#: Names of earlier populations: patterns, and what has taken over; any other former name is unknown.
+#: Names of earlier populations, and the row that does the same.
 _FORMER: Final = Path(__file__).with_name("former_names.json")
 #: Why no fault breaks a clause, by the clause.
 UNBREAKABLE: Final[Mapping[str, str]] = MappingProxyType(
@@ -84,26 +82,13 @@ def load(name: str) -> Fault:
     Raises:
         UsageError: there is none of this name, or no such condition.
     """
-    fault = _with_parts(name) or next(filter(None, map(_with_parts, _now(name))), None)
+    former: dict[str, str] = json.loads(_FORMER.read_text("utf-8"))
+    fault = _with_parts(name) or _with_parts(former.get(name, ""))
     if fault is None:
         near = difflib.get_close_matches(name, population(), n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`registry-contracts list faults` shows them all"
         raise UsageError(f"unknown fault '{name}'; {hint}")
     return fault
-
-
-def _now(name: str) -> Iterator[str]:
-    """What a name of an earlier population may be called now: that of a place was FAMILY/OPERATION/…/CONDITION."""
-    former = json.loads(_FORMER.read_text("utf-8"))
-    conditions: dict[str, str] = former["conditions"]
-    parts = [kebab(part) for part in name.split("/")]
-    ended = {"/".join(parts[:-1]): parts[-1]} if len(parts) == 4 else {name: ALWAYS}
-    ended |= {name.removesuffix(f"-{end}"): end for end in conditions if name.endswith(f"-{end}")}
-    for rest, end in ended.items():
-        condition = "" if end == ALWAYS else f"@{conditions.get(end.removesuffix('-dev'), end)}"
-        for pattern, now in [("(.+)", r"\1"), *former["names"]]:
-            if match := re.fullmatch(pattern, rest):
-                yield match.expand(now) + condition
 
 
 def _with_parts(name: str) -> Fault | None:
@@ -112,7 +97,7 @@ def _with_parts(name: str) -> Fault | None:
     rest, _, condition = name.partition("@")
     base, _, size = rest.partition(":")
     fault = population().get(base)
-    if fault is None or (size and (not size.isdecimal() or fault.sized is None)):
+    if fault is None or (size and (not size.isdecimal() or fault.sizes is None)):
         return None
     fault = fault.of_size(int(size)) if size else fault
     return fault.under(condition) if condition else fault
@@ -127,13 +112,11 @@ def fixed_set() -> list[Fault]:
     for fault in sorted(population().values(), key=lambda fault: crc32(fault.name.encode())):
         if fault.alone:
             by_place[fault.breaks[0]][fault.at[0]].append(fault)
-    return [fault for clause, places in by_place.items() for fault in _some({clause: places})]
-
-
-def _some(places: dict[str, dict[str, list[Fault]]]) -> Iterator[Fault]:
-    """Some of the rows of a clause, its operations by turns."""
-    rows = sum(len(rows) for operations in places.values() for rows in operations.values())
-    return islice(_by_turns(places), sum(rows >= least for least in _MORE_FROM))
+    chosen = list[Fault]()
+    for clause, places in by_place.items():
+        rows = sum(map(len, places.values()))
+        chosen += islice(_by_turns({clause: places}), sum(rows >= least for least in _MORE_FROM))
+    return chosen
 
 
 def draw(
@@ -173,12 +156,13 @@ def _by_turns(queues: dict[str, dict[str, list[Fault]]]) -> Iterator[Fault]:
 
 
 def _drawn(fault: Fault, chance: random.Random) -> Fault:
-    if fault.sized is not None:
-        fault = fault.of_size(drawn_number(chance, *fault.sizes[1:]))
+    if fault.sizes is not None:
+        fault = fault.of_size(drawn_number(chance, fault.sizes.least, fault.sizes.most))
     conditions = list(conditions_for(fault.at, fault.realms, fault.ways)) if "@" not in fault.name else []
     if conditions and chance.random() < _CONDITIONAL:
-        return fault.under(drawn_name(chance.choice(conditions), chance))
-    return fault
+        fault = fault.under(drawn_name(chance.choice(conditions), chance))
+    # A row of its own may stand for what is drawn, and break less.
+    return population().get(fault.name, fault)
 
 
 def help_text() -> str:

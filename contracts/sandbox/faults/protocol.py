@@ -12,7 +12,6 @@ from typing import Any, Final
 from msgspec import structs
 
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
 from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.conditions import NO_CONDITION, OFTEN
 from contracts.sandbox.faults.effects import BROKEN
@@ -20,18 +19,16 @@ from contracts.sandbox.faults.fault import Fault, row
 from contracts.sandbox.faults.messages import (
     ACCOUNTS,
     CONTACTS,
+    SIGN_IN,
     SUBMISSIONS,
     Answer,
-    Below,
     Inject,
-    Memory,
     Request,
     Where,
     answer_json,
     kebab,
     read_json,
 )
-from contracts.sandbox.faults.tokens import SIGN_IN
 from contracts.sandbox.validation import REALMS
 
 _REALMS: Final = tuple(realm.name for realm in REALMS)
@@ -39,52 +36,35 @@ _UNKNOWN_REALM: Final = f"^(?!({'|'.join(_REALMS)})$)."
 _THUMBNAIL: Final = "getAttachmentThumbnail"
 
 
-def malformed(request: Request, _: Memory) -> bool:
+def _malformed(request: Request) -> bool:
     """Whether a body is there and is no well-formed JSON."""
-    try:
-        json.loads(request.body)
-    except (ValueError, RecursionError):
-        return bool(request.body)
-    return False
+    return bool(request.body) and request.json is None and request.body.strip() != b"null"
 
 
-def _beyond_ascii(request: Request, _: Memory) -> bool:
+def _beyond_ascii(request: Request) -> bool:
     """Whether a letter beyond ASCII stands in the address or the body, be it escaped as JSON does."""
     address = "".join((*request.params.values(), *(value for _, value in request.query)))
     escaped = re.search(rb"\\u(?!00[0-7])", request.body)
     return not (address.isascii() and request.body.isascii()) or escaped is not None
 
 
-def _half_pair(request: Request, _: Memory) -> bool:
+def _half_pair(request: Request) -> bool:
     """Whether a body holds half of a surrogate pair."""
     return re.search("[\ud800-\udfff]", json.dumps(request.json, ensure_ascii=False)) is not None
 
 
-def _no_utf8(request: Request, _: Memory) -> bool:
+def _no_utf8(request: Request) -> bool:
     return request.body.decode("utf-8", "replace").encode() != request.body
 
 
-def _deep(request: Request, _: Memory) -> bool:
+def _deep(request: Request) -> bool:
     return request.body.count(b"[") + request.body.count(b"{") > 200
-
-
-def _null_character(request: Request, _: Memory) -> bool:
-    return b"\\u0000" in request.body or b"\0" in request.body
-
-
-def _no_object(request: Request, _: Memory) -> bool:
-    return request.body.strip()[:1] not in (b"{", b"")
-
-
-def _unknown_account(request: Request, _: Memory) -> bool:
-    email = request.member.get("email")
-    return isinstance(email, str) and bool(email) and email not in ACCOUNTS
 
 
 def _text(where: str, name: str, pattern: str) -> Where:
     """Requests of which a parameter of the path, an option of the query or a header is of a form."""
 
-    def meant(request: Request, _: Memory) -> bool:
+    def meant(request: Request) -> bool:
         texts: dict[str, Mapping[Any, Any]] = {
             "path": request.params,
             "query": dict(request.query),
@@ -96,11 +76,11 @@ def _text(where: str, name: str, pattern: str) -> Where:
     return meant
 
 
-def _lacks(header: str) -> Where:
-    return lambda request, _: not request.header(header)
+def _without_realm(request: Request) -> bool:
+    return not request.header("realm")
 
 
-async def _broke_at_once(_request: Request, _below: Below, _: Memory) -> Answer | None:
+async def _broke_at_once(_: Request) -> Answer | None:
     """Break before a token is looked at."""
     return BROKEN
 
@@ -108,13 +88,14 @@ async def _broke_at_once(_request: Request, _below: Below, _: Memory) -> Answer 
 # fmt: off
 #: What a careless service breaks at: the name's end, words, which requests, and the operations.
 _FAILS: Final[tuple[tuple[str, str, Where, tuple[str, ...]], ...]] = (
-    ("malformed-body", "a body that is not well formed", malformed, (SIGN_IN, "updateContact")),
+    ("malformed-body", "a body that is not well formed", _malformed, (SIGN_IN, "updateContact")),
     ("deep-body", "a body nested more than 200 levels deep", _deep, ("saveDraft", "createWorkflowRecord")),
     ("half-pair", "half of a surrogate pair", _half_pair, ("createContact", "updateWorkflowRecord", "saveDraft")),
     ("other-encoding", "a body that is not UTF-8", _no_utf8, (SIGN_IN,)),
-    ("null-character", "a null character in a text", _null_character, ("saveDraft",)),
-    ("array", "a body that is no object", _no_object, ("saveDraft", "createWorkflowRecordWithIdentifier")),
-    ("absent-body", "an absent body", lambda r, _: not r.body, ("createContact",)),
+    ("null-character", "a null character in a text", lambda r: b"\\u0000" in r.body or b"\0" in r.body, ("saveDraft",)),
+    ("array", "a body that is no object", lambda r: r.body.strip()[:1] not in (b"{", b""),
+        ("saveDraft", "createWorkflowRecordWithIdentifier")),
+    ("absent-body", "an absent body", lambda r: not r.body, ("createContact",)),
     ("other-content-type", "a content type other than JSON", _text("header", "content-type", "^(?!.*json)."),
         ("updateWorkflowRecord",)),
     ("huge-top", "a $top of nineteen or more digits", _text("query", "$top", "^[0-9]{19}"), ("listDrafts",)),
@@ -144,18 +125,19 @@ def _failing() -> Iterator[Fault]:
         for operation in operations:
             yield row(f"fails-on-{name}-in-{kebab(operation)}", "no-server-error", operation, _broke_at_once,
                 f"{operation} answers 500 to {what}.", where=where)
-    yield row("fails-in-get-draft", "no-server-error", "getDraft", do.instead(BROKEN), "getDraft answers 500.",
+    yield row("fails-in-get-draft", "no-server-error", "getDraft", do.give(lambda _: BROKEN), "getDraft answers 500.",
         "every-20")
     yield row("fails-on-absent-draft", "no-server-error", "deleteDraft",
         do.refusals(lambda got: BROKEN if got.status == 404 else got),
         "Deleting a draft that does not exist answers 500.")
-    yield row("thumbnail-of-text-fails", "no-server-error", _THUMBNAIL, do.instead(BROKEN),
+    yield row("thumbnail-of-text-fails", "no-server-error", _THUMBNAIL, do.give(lambda _: BROKEN),
         "The thumbnail of a file that is no picture answers 500.",
         where=_text("path", "filename", r"(?<!\.png)(?<!\.jpg)(?<!\.gif)$"))
     yield row("hangs-on-deep-draft", "answers-in-time", "saveDraft", do.stall,
         "saveDraft never answers a body nested more than 200 levels deep.", where=_deep)
     yield row("hangs-on-unknown-account", "answers-in-time", SIGN_IN, do.stall,
-        "createToken never answers an e-mail that belongs to no account.", where=_unknown_account)
+        "createToken never answers an e-mail that belongs to no account.",
+        where=lambda r: isinstance(r.member.get("email"), str) and r.member["email"] not in ("", *ACCOUNTS))
 
 
 #: The clauses that a refusal of a right request breaks, by operation; the nearest first.
@@ -196,20 +178,19 @@ _SHOWN: Final = {
 
 def _answers() -> Iterator[Fault]:
     for operation, clauses in ACCEPTANCE.items():
-        for status in (400, 404, 409):
-            yield row(f"{kebab(operation)}-told-as-{status}", clauses, operation, do.refuse(status),
-                f"{operation} is done and answered with the status {status}.", ways=OFTEN)
-        yield row(f"{kebab(operation)}-told-as-500", "no-server-error", operation, do.refuse(500),
-            f"{operation} is done and answered with the status 500.", ways=OFTEN)
-        yield row(f"{kebab(operation)}-refuses-with-500", "no-server-error", operation, do.refusals(lambda _: BROKEN),
-            f"{operation} answers 500 where it refuses.", ways=OFTEN)
+        for name, broken, effect, says in (
+            *((f"told-as-{status}", clauses, do.refuse(status), f"is done and answered with the status {status}")
+                for status in (400, 404, 409)),
+            ("told-as-500", "no-server-error", do.refuse(500), "is done and answered with the status 500"),
+            ("refuses-with-500", "no-server-error", do.refusals(lambda _: BROKEN), "answers 500 where it refuses"),
+        ):
+            yield row(f"{kebab(operation)}-{name}", broken, operation, effect, f"{operation} {says}.", ways=OFTEN)
     for operation, clauses in _SHOWN.items():
         for name, change, says in (
             ("cut", lambda got: replace(got, body=got.body[:-1]), "lacks its last character"),
             ("plain", lambda got: replace(got, body=b"OK").labelled("text/plain"), "is a word of plain text"),
         ):
-            yield row(f"{kebab(operation)}-body-{name}", clauses, operation,
-                _on_success(change),
+            yield row(f"{kebab(operation)}-body-{name}", clauses, operation, do.success(change),
                 f"The body of what {operation} answers {says}.", ways=OFTEN)
 # fmt: on
 
@@ -220,14 +201,12 @@ def _closed(text: str) -> str:
     return next((text + end for end in ends if read_json((text + end).encode()) is not None), text)
 
 
+def _labelled(media_type: str) -> Inject:
+    return do.success(lambda got: got.labelled(media_type) if got.body else got)
+
+
 def _mended(repair: Callable[[str], str]) -> Inject:
-    return do.mend(
-        lambda request: replace(request, body=repair(request.body.decode("utf-8", "replace")).encode())
-    )
-
-
-def _relabelled(media_type: str) -> Inject:
-    return do.answer(lambda _, got: got.labelled(media_type) if got.success and got.body else got)
+    return do.mend(lambda r: replace(r, body=repair(r.body.decode("utf-8", "replace")).encode()))
 
 
 # fmt: off
@@ -249,29 +228,22 @@ def _bodies() -> Iterator[Fault]:
     for clause, name, words, repair, operations in _MENDS:
         for operation in operations:
             yield row(f"body-with-{name}-taken-by-{kebab(operation)}", clause, operation, _mended(repair),
-                f"{operation} accepts a body {words}.", where=malformed)
+                f"{operation} accepts a body {words}.", where=_malformed)
     for operation in load_catalogue().clause("malformed-json-refused").operations:
         yield row(f"malformed-body-taken-by-{kebab(operation)}", "malformed-json-refused", operation,
-            do.instead(answer_json(200, {"identifier": "taken-as-it-is"})),
-            f"{operation} answers success to a body that is no JSON.", where=malformed)
+            do.give(lambda _: answer_json(200, {"identifier": "taken-as-it-is"})),
+            f"{operation} answers success to a body that is no JSON.", where=_malformed)
     for operation, word, media_type in (
         ("getDraft", "plain", "text/plain"), ("listDrafts", "html", "text/html"), (SIGN_IN, "plain", "text/plain"),
         ("listAttachments", "octet-stream", "application/octet-stream"), (SUBMISSIONS[0], "plain", "text/plain"),
     ):
-        yield row(f"json-as-{word}-by-{kebab(operation)}", "json-labelled-json", operation, _relabelled(media_type),
+        yield row(f"json-as-{word}-by-{kebab(operation)}", "json-labelled-json", operation,
+            _labelled(media_type),
             f"The JSON that {operation} answers is labelled {media_type}.")
     yield row("refusal-in-plain-text", "json-bodies", "getDraft",
         do.refusals(lambda got: replace(got, body=b"there is no such draft").labelled("text/plain")),
         "A draft that is not there is refused with a line of plain text.")
 # fmt: on
-
-
-def _on_success(change: Callable[[Answer], Answer]) -> Inject:
-    return do.answer(lambda _, got: change(got) if got.success else got)
-
-
-def _authorization(request: Request) -> str:
-    return request.header("authorization")
 
 
 def _with(more: Callable[[Request], dict[str, Any]], *, refused: bool = False) -> Inject:
@@ -284,10 +256,6 @@ def _with(more: Callable[[Request], dict[str, Any]], *, refused: bool = False) -
     return do.answer(changed)
 
 
-def _headers_of(request: Request) -> dict[str, Any]:
-    return {"request": {name.decode(): value.decode("latin-1") for name, value in request.headers}}
-
-
 def _elsewhere(request: Request) -> Request:
     """The request at an address where nothing ever stood."""
     path = request.operation.path.replace("/api/v20", "/api/v19")
@@ -296,79 +264,59 @@ def _elsewhere(request: Request) -> Request:
 
 # fmt: off
 def _headers() -> Iterator[Fault]:
-    catalogue = load_catalogue()
-    for clause, name, effect, where, says in (
-        ("content-type-charset", "charset-refused-by", do.refuse_before(status=415),
-            _text("header", "content-type", "(?i)charset"), "with the parameter charset in its Content-Type"),
-        ("content-type-not-needed", "content-type-needed-by", do.refuse_before(), _lacks("content-type"),
+    for clause, name, where, says in (
+        ("content-type-charset", "charset-refused-by", _text("header", "content-type", "(?i)charset"),
+            "with the parameter charset in its Content-Type"),
+        ("content-type-not-needed", "content-type-needed-by", lambda r: not r.header("content-type"),
             "without a Content-Type"),
-        ("content-type-without-body", "content-type-refused-by", do.refuse_before(),
-            _text("header", "content-type", "."), "with a Content-Type"),
-        ("realm-attachments-without", "realm-needed-by", do.refuse_before(), _lacks("realm"), "without a realm"),
-        ("token-needs-no-token", "realm-needed-by", do.refuse_before(), _lacks("realm"), "without a realm"),
+        ("content-type-without-body", "content-type-refused-by", _text("header", "content-type", "."),
+            "with a Content-Type"),
+        ("realm-attachments-without", "realm-needed-by", _without_realm, "without a realm"),
+        ("token-needs-no-token", "realm-needed-by", _without_realm, "without a realm"),
     ):
-        for operation in catalogue.clause(clause).operations:
-            yield row(f"{name}-{kebab(operation)}", clause, operation, effect, f"{operation} refuses a request {says}.",
-                where=where)
-    for operation, described in load_description().operations.items():
-        version = "version-2023-paths" if "/v2023/" in described.path else "version-2013-paths"
-        if operation in ("listAttachments", "getDraftInfo", SUBMISSIONS[0], SUBMISSIONS[2]):
-            yield row(f"path-of-{kebab(operation)}-gone", version, operation, do.send(_elsewhere),
-                f"There is nothing at the path and method of {operation}.")
-    password = _with(lambda request: {"account": request.json})
-    refusing = _with(lambda request: {"message": f"(authorization: {_authorization(request)})"}, refused=True)
-    for name, operation, effect, says in (
-        ("password-in-answer", SIGN_IN, password, "The answer to signing in repeats the password beside the token."),
-        ("password-in-refusal", SIGN_IN, _with(lambda request: {"account": request.json}, refused=True),
-            "The refusal of a sign-in repeats the password."),
-        *(
-            (f"token-in-answer-of-{kebab(operation)}", operation, _with(_headers_of),
-                f"The answer to {operation} repeats all headers of the request.")
-            for operation in ("getDraftInfo", "saveDraft", *CONTACTS, *SUBMISSIONS)
-        ),
-        *(
-            (f"token-in-refusal-of-{kebab(operation)}", operation, refusing,
-                f"The refusal of {operation} repeats the Authorization header in its message.")
-            for operation in ("createContact", "getDraft")
-        ),
+        for operation in load_catalogue().clause(clause).operations:
+            yield row(f"{name}-{kebab(operation)}", clause, operation, do.refuse_before(),
+                f"{operation} refuses a request {says}.", where=where)
+    for operation, version in (
+        ("listAttachments", 2013), ("getDraftInfo", 2013), (SUBMISSIONS[0], 2023), (SUBMISSIONS[2], 2023),
     ):
-        yield row(name, "no-secret-echoed", operation, effect, says)
+        yield row(f"path-of-{kebab(operation)}-gone", f"version-{version}-paths", operation, do.send(_elsewhere),
+            f"There is nothing at the path and method of {operation}.")
+    for word, refused in (("answer", False), ("refusal", True)):
+        yield row(f"password-in-{word}", "no-secret-echoed", SIGN_IN,
+            _with(lambda r: {"account": r.json}, refused=refused), f"The {word} to a sign-in repeats the password.")
+    for operation in ("getDraftInfo", "saveDraft", *CONTACTS, *SUBMISSIONS):
+        yield row(f"token-in-answer-of-{kebab(operation)}", "no-secret-echoed", operation,
+            _with(lambda r: {"request": {name.decode(): text.decode("latin-1") for name, text in r.headers}}),
+            f"The answer to {operation} repeats all headers of the request.")
+    for operation in ("createContact", "getDraft"):
+        yield row(f"token-in-refusal-of-{kebab(operation)}", "no-secret-echoed", operation,
+            _with(lambda r: {"message": f"(authorization: {r.header('authorization')})"}, refused=True),
+            f"The refusal of {operation} repeats the Authorization header in its message.")
 # fmt: on
 
 
 def _in_query(realms: Callable[[str], bool]) -> Where:
     """Requests whose realm stands in the query alone, and passes a test."""
-    return lambda request, _: not request.header("realm") and realms(dict(request.query).get("Realm", ""))
+    return lambda r: _without_realm(r) and realms(dict(r.query).get("Realm", ""))
 
 
-def _unfiltered(request: Request, _: Memory) -> bool:
-    return "$filter" not in dict(request.query)
-
-
-async def _asked_in_other_realms(request: Request, below: Below, _: Memory) -> Answer | None:
-    got = await below(request)
+async def _asked_in_other_realms(request: Request) -> Answer | None:
+    got = await request.ask()
     for realm in _REALMS:
         if got.success or not request.signed_in:
             break
-        elsewhere = await below(request.with_header("realm", realm))
+        elsewhere = await request.ask(request.with_header("realm", realm))
         got = elsewhere if elsewhere.success else got
     return got
 
 
-async def _listed_of_all_realms(request: Request, below: Below, _: Memory) -> Answer | None:
-    got, more = await below(request), list[Any]()
+async def _listed_of_all_realms(request: Request) -> Answer | None:
+    got, more = await request.ask(), list[Any]()
     for realm in load_catalogue().clause("realm-lists-apart").realms:
         if realm != request.realm and got.success:
-            more += (await below(request.with_header("realm", realm))).items
+            more += (await request.ask(request.with_header("realm", realm))).items
     return got.with_items(lambda items: [*items, *more])
-
-
-async def _realm_refused(request: Request, below: Below, _: Memory) -> Answer | None:
-    return await below(request.with_header("realm", "no-such-realm")) if request.role else None
-
-
-async def _first_realm_taken(request: Request, below: Below, _: Memory) -> Answer | None:
-    return await below(request.with_query("Realm", Realm=_REALMS[0])) if request.role else None
 
 
 # fmt: off
@@ -378,34 +326,35 @@ def _realms() -> Iterator[Fault]:
     known, unknown = _in_query(_REALMS.__contains__), _in_query(lambda realm: realm not in ("", *_REALMS))
     empty = _text("header", "realm", "^$")
     missing = {"message": catalogue.clause("workflow-realm-missing").message}
-    ignored = do.send(lambda request: request.with_query("Realm"))
-    for operation in SUBMISSIONS:
-        for name, clause, effect, where, says in (
-            ("query-ignored", "query", ignored, known, "does not see a realm that the query alone names"),
-            ("query-unknown-taken", "query-unknown", _first_realm_taken, unknown,
-                "takes an unknown realm in the query for the first one"),
-            ("query-unknown-status", "query-unknown", told_404, unknown,
-                "refuses an unknown realm in the query with 404 in place of 400"),
-            ("query-unknown-message", "query-unknown", do.refusals(lambda got: got.with_json(missing)), unknown,
-                "refuses an unknown realm in the query with the message for a missing one"),
-            ("empty-taken", "empty", do.send(lambda request: request.with_header("realm", _REALMS[0])), empty,
-                "takes an empty Realm header for abs-dev"),
-            ("empty-status", "empty", told_404, empty, "refuses an empty Realm header with 404 in place of 400"),
-        ):
-            yield row(f"realm-{name}-by-{kebab(operation)}", f"realm-{clause}", operation, effect,
-                f"{operation} {says}.", where=where, ways=NO_CONDITION)
-    for clause in ("realm-document-realms", "realm-workflow-realms"):
-        for operation in catalogue.clause(clause).operations:
-            for realm in catalogue.clause(clause).realms:
-                yield row(f"realm-refused-by-{kebab(operation)}", (clause, *ACCEPTANCE[operation]), operation,
-                    _realm_refused, f"{operation} does not know the realm.", f"in-{realm}")
+    for operation, (name, clause, effect, where, says) in product(SUBMISSIONS, (
+        ("query-ignored", "query", do.send(lambda r: r.with_query("Realm")), known,
+            "does not see a realm that the query alone names"),
+        ("query-unknown-taken", "query-unknown",
+            do.send(lambda r: r.with_query("Realm", Realm=_REALMS[0]) if r.role else None), unknown,
+            "takes an unknown realm in the query for the first one"),
+        ("query-unknown-status", "query-unknown", told_404, unknown,
+            "refuses an unknown realm in the query with 404 in place of 400"),
+        ("query-unknown-message", "query-unknown", do.refusals(lambda got: got.with_json(missing)), unknown,
+            "refuses an unknown realm in the query with the message for a missing one"),
+        ("empty-taken", "empty", do.send(lambda r: r.with_header("realm", _REALMS[0])), empty,
+            "takes an empty Realm header for abs-dev"),
+        ("empty-status", "empty", told_404, empty, "refuses an empty Realm header with 404 in place of 400"),
+    )):
+        yield row(f"realm-{name}-by-{kebab(operation)}", f"realm-{clause}", operation, effect,
+            f"{operation} {says}.", where=where, ways=NO_CONDITION)
+    for known_in in map(catalogue.clause, ("realm-document-realms", "realm-workflow-realms")):
+        for operation, realm in product(known_in.operations, known_in.realms):
+            yield row(f"realm-refused-by-{kebab(operation)}", (known_in.id, *ACCEPTANCE[operation]), operation,
+                do.send(lambda r: r.with_header("realm", "no-such-realm") if r.role else None),
+                f"{operation} does not know the realm.", f"in-{realm}")
     yield row("realm-draft-given-in-others", "realm-drafts-apart", "getDraft", _asked_in_other_realms,
         "getDraft gives the draft of another realm where its own realm has none.", ways=NO_CONDITION)
-    filtered = _text("query", "$filter", "")
-    for name, where, says in (("", _unfiltered, "without a $filter"), ("-by-filter", filtered, "with one")):
+    for name, where, says in (
+        ("", lambda r: "$filter" not in dict(r.query), "without a $filter"),
+        ("-by-filter", _text("query", "$filter", ""), "with one"),
+    ):
         yield row(f"realm-lists-mixed{name}", "realm-lists-apart", "listDrafts", _listed_of_all_realms,
-            f"A list of drafts {says} goes on with the drafts of the other realms.", where=where,
-            ways=NO_CONDITION)
+            f"A list of drafts {says} goes on with the drafts of the other realms.", where=where, ways=NO_CONDITION)
 # fmt: on
 
 

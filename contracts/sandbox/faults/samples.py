@@ -5,34 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from contracts.interface.description import load_description
 from contracts.sandbox.faults.messages import Request
-from contracts.sandbox.validation import REALMS, Field, Kind, RecordType
+from contracts.sandbox.validation import CONTACT, REALMS, Field, Kind, RecordType
+
+_VALUES: Final[Mapping[Kind, Any]] = {
+    Kind.STRING: "text",
+    Kind.LSTRING: {"en": "text"},
+    Kind.LINK: {"url": "https://example.test/"},
+    Kind.INTEGER: 1,
+    Kind.BOOLEAN: True,
+    Kind.DATE: "2026-01-31",
+    Kind.PLACE: {"point": {"latitude": 1.5, "longitude": 2.5}},
+    Kind.HEADER: {"languages": ["en"]},
+}
 
 
-def _contact_samples() -> dict[str, Any]:
-    """A value of the right kind for each field of a contact, by the description of the contact record."""
-    schemas = load_description().bundle["components"]["schemas"]
-    return {name: _value(schema, schemas) for name, schema in schemas["Contact"]["properties"].items()}
+def _sample(field: Field, realm: str = "abs-dev") -> Any:
+    """A value of a field that the service takes in a realm."""
+    names = {Kind.TERM: min(field.terms, default="term"), Kind.REFERENCE: f"organization-{realm}"}
+    value = {"identifier": names[field.kind]} if field.kind in names else _VALUES[field.kind]
+    return [value] if field.many else value
 
 
-def _value(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Any:
-    name = str(schema.get("$ref", "")).rsplit("/", 1)[-1]
-    if name == "LString":
-        return {"en": "text"}
-    if name == "Header":
-        return {"languages": ["en"]}
-    if name == "Link":
-        return {"url": "https://example.test/"}
-    if name in ("Term", "Reference"):
-        return {"identifier": {"Term": "ca", "Reference": "organization-abs-dev"}[name]}
-    return [_value(schema["items"], schemas)] if schema.get("type") == "array" else "text"
-
-
-CONTACT_FIELDS_SAMPLES: Final = _contact_samples()
-MANDATORY_FIELDS: Final[tuple[str, ...]] = tuple(
-    load_description().bundle["components"]["schemas"]["Contact"]["required"]
-)
+CONTACT_FIELDS_SAMPLES: Final = {field.name: _sample(field) for field in CONTACT.fields}
+MANDATORY_FIELDS: Final = tuple(field.name for field in CONTACT.fields if field.mandatory)
 
 
 def contact_value(name: str, request: Request) -> Any:
@@ -50,30 +46,9 @@ def valid_document(realm: str, schema: str, identifier: str) -> dict[str, Any] |
     kinds: Mapping[str, RecordType] = next((r.types for r in REALMS if r.name == realm), {})
     if schema not in kinds:
         return None
-    fields = (field for field in kinds[schema].fields if field.mandatory)
-    document = {field.name: _many(field, _sample(field, realm)) for field in fields}
     header: dict[str, Any] = {"schema": schema, "languages": ["en"]}
+    document = {field.name: _sample(field, realm) for field in kinds[schema].fields if field.mandatory}
     return {"header": {**header, **({"identifier": identifier} if identifier else {})}, **document}
-
-
-def _many(field: Field, value: Any) -> Any:
-    return [value] if field.many else value
-
-
-def _sample(field: Field, realm: str) -> Any:
-    samples: Mapping[Kind, Any] = {
-        Kind.STRING: "text",
-        Kind.LSTRING: {"en": "text"},
-        Kind.TERM: {"identifier": min(field.terms, default="term")},
-        Kind.LINK: {"url": "https://example.test/"},
-        Kind.REFERENCE: {"identifier": f"organization-{realm}"},
-        Kind.INTEGER: 1,
-        Kind.BOOLEAN: True,
-        Kind.DATE: "2026-01-31",
-        Kind.PLACE: {"point": {"latitude": 1.5, "longitude": 2.5}},
-        Kind.HEADER: {"languages": ["en"]},
-    }
-    return samples[field.kind]
 
 
 def repaired(request: Request, errors: list[dict[str, Any]]) -> Request:

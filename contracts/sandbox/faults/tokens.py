@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -11,20 +12,15 @@ from contracts.sandbox.faults.fault import Fault, row
 from contracts.sandbox.faults.messages import (
     ACCOUNTS,
     MISSING,
+    SIGN_IN,
     SUBMISSIONS,
     Answer,
-    Below,
     Inject,
-    Memory,
     Request,
-    answer_json,
-    as_role,
     kebab,
-    sign_in,
 )
 
-SIGN_IN: Final = "createToken"
-Choose = Callable[[Any], str | None]
+Choose = Callable[[Request], str | None]
 #: The clause by which an operation needs a token.
 NEEDS_TOKEN: Final = {
     "createContact": "contact-create-needs-token",
@@ -47,77 +43,59 @@ _OUTSIDE_WORKFLOW: Final = tuple(operation for operation in NEEDS_TOKEN if opera
 _REQUESTS_OF_TOKEN: Final = 2
 
 
-def anonymous(request: Request, _: Memory) -> bool:
+def anonymous(request: Request) -> bool:
     """Whether a request carries no Authorization header."""
     return not request.header("authorization")
 
 
-def _sent(request: Request) -> tuple[str, str]:
-    """The scheme of the Authorization header, and what stands behind it."""
+def _bearer(request: Request) -> str | None:
+    """The bearer token of a request; None without one."""
     scheme, _, token = request.header("authorization").partition(" ")
-    return scheme.lower(), token.strip()
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
-async def as_author(request: Request, below: Below, memory: Memory) -> Answer | None:
+async def as_author(request: Request) -> Answer | None:
     """Serve a request as the author's."""
-    return await as_role(request, below, memory, "author")
+    return await request.as_role("author")
 
 
-async def refused_but_done(request: Request, below: Below, memory: Memory) -> Answer | None:
-    """Refuse a request without a good token, and do it all the same."""
-    got = await below(request)
+async def _refused_but_done(request: Request) -> Answer | None:
+    got = await request.ask()
     if not request.role and got.refusal:
-        await as_role(request, below, memory, "author")
+        await request.as_role("author")
     return got
 
 
-def _invalid(matches: Callable[[str], bool]) -> Callable[[Request, Memory], bool]:
-    """Requests with a bearer token that was never issued."""
-
-    def meant(request: Request, _: Memory) -> bool:
-        scheme, token = _sent(request)
-        return scheme == "bearer" and not request.role and matches(token)
-
-    return meant
+def _unknown_token(longest: int) -> Callable[[Request], bool]:
+    """Requests with a bearer token that was never issued, and is not longer."""
+    return lambda r: not r.role and (token := _bearer(r)) is not None and len(token) <= longest
 
 
 def _resembling(like: Callable[[str, str], bool]) -> Inject:
     """Serve a bearer token that was not issued as the one that was issued and is like it."""
 
-    async def effect(request: Request, below: Below, memory: Memory) -> Answer | None:
-        scheme, given = _sent(request)
-        issued = next((token for token in memory.issued if like(given, token)), None)
-        if scheme != "bearer" or request.role or issued is None:
-            return None
-        return await below(request.with_header("authorization", f"Bearer {issued}"))
+    def changed(request: Request) -> Request | None:
+        given = None if request.role else _bearer(request)
+        alike = (token for token in request.memory.issued if given is not None and like(given, token))
+        return next((request.with_header("authorization", f"Bearer {token}") for token in alike), None)
 
-    return effect
+    return do.send(changed)
 
 
 def _begins(given: str, token: str) -> bool:
     return len(given) >= 8 and token.startswith(given)
 
 
-async def _dies_early(request: Request, _below: Below, memory: Memory) -> Answer | None:
-    if not request.role:
-        return None
-    token = request.header("authorization")
-    memory.kept[token] = memory.kept.get(token, 0) + 1
-    early = memory.kept[token] > _REQUESTS_OF_TOKEN
-    return answer_json(401, {"message": "the token is not valid"}) if early else None
+def _dies_early(request: Request) -> Answer | None:
+    kept, token = request.memory.kept, request.header("authorization")
+    kept[token] = kept.get(token, 0) + 1
+    early = request.role and kept[token] > _REQUESTS_OF_TOKEN
+    return Answer(401) if early else None
 
 
-def _granted(choose: Choose, status: int = 200) -> Inject:
-    """Sign in as the account that a body chooses; None leaves the request to the service."""
-
-    async def effect(request: Request, below: Below, _: Memory) -> Answer | None:
-        email = choose(request.json)
-        if email is None:
-            return None
-        got = await below(sign_in(request, email))
-        return answer_json(status, got.json) if status != 200 else got
-
-    return effect
+def _granted(choose: Choose) -> Inject:
+    """Sign in as the account that a request chooses; None leaves the request to the service."""
+    return do.send(lambda r: None if (email := choose(r)) is None else r.signing_in(email))
 
 
 def _account(name: str, value: Any) -> str | None:
@@ -131,74 +109,79 @@ def _account(name: str, value: Any) -> str | None:
 def _overlooked(wrong: str, test: Callable[[Any], bool]) -> Choose:
     """Overlook one credential that passes a test, where the other one is right."""
     right = "password" if wrong == "email" else "email"
-
-    def choose(body: Any) -> str | None:
-        meant = isinstance(body, dict) and test(body.get(wrong, MISSING))
-        return _account(right, body.get(right)) if meant else None
-
-    return choose
+    return lambda r: _account(right, r.member.get(right)) if test(r.member.get(wrong, MISSING)) else None
 
 
 def _password(same: Callable[[str, str], bool]) -> Choose:
     """Take each password that is not the right one and that `same` takes for it."""
 
-    def choose(body: Any) -> str | None:
-        email = _account("email", body.get("email")) if isinstance(body, dict) else None
-        given = body.get("password") if email is not None else None
-        right = ACCOUNTS[email][1] if email is not None else ""
+    def choose(request: Request) -> str | None:
+        email, given = _account("email", request.member.get("email")), request.member.get("password")
+        right = ACCOUNTS[email or "author@sandbox.test"][1]
         return email if isinstance(given, str) and given and given != right and same(given, right) else None
 
     return choose
 
 
-def _stranger(body: Any) -> bool:
+def _stranger(request: Request) -> bool:
     """Whether a body holds both credentials, and an e-mail that is no account's."""
-    names = ("email", "password")
-    filled = isinstance(body, dict) and all(isinstance(body.get(name), str) and body[name] for name in names)
-    return filled and body["email"] not in ACCOUNTS
+    email, password = (request.member.get(name) for name in ("email", "password"))
+    return (
+        isinstance(email, str)
+        and isinstance(password, str)
+        and bool(email and password)
+        and email not in ACCOUNTS
+    )
 
 
-def _if(test: Callable[[Any], bool], role: str = "author") -> Choose:
-    return lambda body: f"{role}@sandbox.test" if test(body) else None
+def _if(test: Callable[[Request], bool], role: str = "author") -> Choose:
+    return lambda r: f"{role}@sandbox.test" if test(r) else None
 
 
-def _issued(token: Any) -> Inject:
-    return do.edit(do.member("authenticationToken", lambda _: token))
+async def _token_in_refusal(request: Request) -> Answer | None:
+    email = _password(lambda _given, _right: True)(request)
+    return None if email is None else replace(await request.ask(request.signing_in(email)), status=401)
+
+
+def _member(name: str, change: Callable[[Any], Any]) -> Inject:
+    """Change a member of the answer to signing in; `MISSING` takes it out."""
+    return do.edit(
+        lambda body: {k: v for k, v in {**body, name: change(body.get(name))}.items() if v is not MISSING}
+    )
 
 
 def _written(form: Callable[[datetime], Any]) -> Inject:
     """Write the expiration of a token in another form."""
-    return do.edit(do.member("expiration", lambda _: form(datetime.now(UTC) + timedelta(hours=1))))
+    return _member("expiration", lambda _: form(datetime.now(UTC) + timedelta(hours=1)))
 
 
 # fmt: off
 #: Credentials that have to be refused and buy a token: the name's end, the clause's, which ones, and in words.
-_GRANTED: Final[tuple[tuple[str, str, Inject, str], ...]] = (
-    ("any-password", "wrong-password", _granted(_password(lambda _given, _right: True)),
+_GRANTED: Final[tuple[tuple[str, str, Choose, str], ...]] = (
+    ("any-password", "wrong-password", _password(lambda _given, _right: True),
         "A registered e-mail gets a token with any password that is not empty."),
-    ("password-prefix", "wrong-password", _granted(_password(lambda given, right: given[:8] == right[:8])),
+    ("password-prefix", "wrong-password", _password(lambda given, right: given[:8] == right[:8]),
         "Only the first eight characters of the password are compared."),
-    ("password-longer", "wrong-password", _granted(_password(str.startswith)),
+    ("password-longer", "wrong-password", _password(str.startswith),
         "The right password with more characters after it gets a token."),
-    ("password-letter-case", "wrong-password", _granted(_password(lambda given, right: given.lower() == right.lower())),
+    ("password-letter-case", "wrong-password", _password(lambda given, right: given.lower() == right.lower()),
         "The letter case of the password does not count."),
-    ("in-refusal", "wrong-password", _granted(_password(lambda _given, _right: True), 401),
-        "A wrong password is refused with 401, yet the body of the refusal carries a valid token."),
     ("password-of-anyone", "unknown-account",
-        _granted(lambda body: _account("password", body["password"]) if _stranger(body) else None),
+        lambda r: _account("password", r.member["password"]) if _stranger(r) else None,
         "An unknown e-mail gets a token with the password of some account."),
-    ("unknown-account-welcome", "unknown-account", _granted(_if(_stranger, "restricted")),
+    ("unknown-account-welcome", "unknown-account", _if(_stranger, "restricted"),
         "An unknown e-mail with any password signs in as the restricted account."),
     *(
-        (f"body-{name}", "body-kind", _granted(_if(test)), f"A sign-in request gets a token when its body is {what}.")
-        for name, what, test in (
-            ("array", "an array", lambda body: isinstance(body, list)),
-            ("string", "a string", lambda body: isinstance(body, str)),
-            ("empty-object", "an empty object", lambda body: body == {}),
+        (f"body-{name}", "body-kind", _if(test, role), f"A sign-in request gets a token when its body is {what}.")
+        for name, what, test, role in (
+            ("array", "an array", lambda r: isinstance(r.json, list), "author"),
+            ("string", "a string", lambda r: isinstance(r.json, str), "author"),
+            ("empty-object", "an empty object", lambda r: r.json == {}, "author"),
+            ("absent", "absent", lambda r: not r.body, "restricted"),
         )
     ),
     *(
-        (name.format(wrong), f"{wrong}-{clause}", _granted(_overlooked(wrong, test)),
+        (name.format(wrong), f"{wrong}-{clause}", _overlooked(wrong, test),
             f"A sign-in request whose {wrong} is {what} gets a token when the other credential is right.")
         for wrong in ("email", "password")
         for name, clause, what, test in (
@@ -241,22 +224,21 @@ _RESEMBLING: Final[tuple[tuple[str, tuple[str, ...], Callable[[str, str], bool],
 
 
 def _signing_in() -> Iterator[Fault]:
-    for name, clause, effect, says in _GRANTED:
-        yield row(f"token-{name}", f"token-{clause}", SIGN_IN, effect, says)
+    for name, clause, choose, says in _GRANTED:
+        yield row(f"token-{name}", f"token-{clause}", SIGN_IN, _granted(choose), says)
     for name, value in (("missing", MISSING), ("empty", ""), ("number", 7), ("null", None)):
         yield row(f"token-{name}", "token-issued", SIGN_IN,
-            _issued(value),
+            _member("authenticationToken", do.always(value)),
             f"The token in the answer to signing in is {name}.")
     for name, form in _EXPIRATIONS:
         yield row(f"token-expiration-{name}", "token-expiration-format", SIGN_IN, _written(form),
             f"The expiration of a token is written in the form '{name.replace('-', ' ')}'.")
     for name, clause, effect, where, says in (
-        ("body-absent", "body-kind", _granted(_if(lambda _: True, "restricted")), lambda r, _: not r.body,
-            "No body gets the token of a guest."),
-        ("refused-to-author", "issued", do.refuse_before(status=401), lambda r, _: b"author@sandbox.test" in r.body,
+        ("in-refusal", "wrong-password", _token_in_refusal, None,
+            "A wrong password is refused with 401, yet the body of the refusal carries a valid token."),
+        ("refused-to-author", "issued", do.refuse_before(401), lambda r: b"author@sandbox.test" in r.body,
             "The author's password is refused."),
-        ("under-another-name", "issued",
-            do.edit(lambda body: {"token": body["authenticationToken"], "expiration": body["expiration"]}), None,
+        ("under-another-name", "issued", do.edit(lambda b: {"token": b.pop("authenticationToken"), **b}), None,
             "The member of the token is named token."),
         ("expiration-past", "expiration-ahead",
             _written(lambda at: f"{at - timedelta(hours=2):%Y-%m-%dT%H:%M:%S.%f}Z"), None,
@@ -276,29 +258,24 @@ def token_faults() -> Iterator[Fault]:
     for operation, clause in NEEDS_TOKEN.items():
         yield row(f"{kebab(operation)}-without-token", clause, operation, as_author,
             f"{operation} serves a request without a token as the author's.", where=anonymous)
-        invalid = ("workflow-invalid-token",) if operation in SUBMISSIONS else ()
-        for name, matches in (("short", lambda token: len(token) < 20), ("any", lambda _: True)):
-            yield row(f"{name}-unknown-token-opens-{kebab(operation)}", ("token-invalid-refused", *invalid), operation,
-                as_author, f"{operation} serves a request with an unknown token as the author's.",
-                where=_invalid(matches))
+        broken = ("token-invalid-refused", "workflow-invalid-token")[: 1 + (operation in SUBMISSIONS)]
+        for name, longest in (("short", 19), ("any", 10**6)):
+            yield row(f"{name}-unknown-token-opens-{kebab(operation)}", broken, operation, as_author,
+                f"{operation} serves a request with an unknown token as the author's.", where=_unknown_token(longest))
     for operation in ("saveDraft", "deleteDraft", "createAttachment", "persistTemporaryFile", SUBMISSIONS[1]):
         yield row(f"{kebab(operation)}-without-token-done-and-refused", NEEDS_TOKEN[operation], operation,
-            refused_but_done, f"{operation} without a token is refused, but only after it was done.", where=anonymous)
-    for operation in SUBMISSIONS:
-        clause = f"workflow-{'update' if operation == SUBMISSIONS[2] else 'create'}-rights"
-        yield row(f"{kebab(operation)}-rights-not-needed", clause, operation, as_author,
+            _refused_but_done, f"{operation} without a token is refused, but only after it was done.", where=anonymous)
+    for operation, word in zip(SUBMISSIONS, ("create", "create", "update"), strict=True):
+        yield row(f"{kebab(operation)}-rights-not-needed", f"workflow-{word}-rights", operation, as_author,
             f"{operation} does for an account without rights what it does for the author.",
-            where=lambda request, _: request.role == "restricted")
-    for name, clause, when, where, whose in (
-        ("opens-nothing", "opens-protected", "always", None, "No token"),
-        ("opens-nothing", "serves-every-realm", "in-bch-dev", None, "No token"),
-    ):
-        yield row(f"token-{name}", f"token-{clause}", "listDrafts", do.refuse_before(status=401),
-            f"{whose} opens the list of drafts.", when, where=where)
+            where=lambda r: r.role == "restricted")
+    for clause, when in (("token-opens-protected", "always"), ("token-serves-every-realm", "in-bch-dev")):
+        yield row("token-opens-nothing", clause, "listDrafts", do.refuse_before(401),
+            "No token opens the list of drafts.", when)
     yield row("token-under-basic-opens", "token-other-scheme", "listDrafts",
-        do.send(lambda request: request.with_header("authorization", f"Bearer {_sent(request)[1]}")),
+        do.send(lambda r: r.with_header("authorization", f"Bearer {r.header('authorization')[6:].strip()}")),
         "A token sent under the scheme Basic opens the list of drafts.",
-        where=lambda request, _: _sent(request)[0] == "basic")
-    yield row("token-ends-early", "token-lasts-until-expiration", tuple(NEEDS_TOKEN), _dies_early,
+        where=lambda r: r.header("authorization").lower().startswith("basic "))
+    yield row("token-ends-early", "token-lasts-until-expiration", tuple(NEEDS_TOKEN), do.give(_dies_early),
         f"A token is refused after {_REQUESTS_OF_TOKEN} requests, long before its expiration.")
 # fmt: on

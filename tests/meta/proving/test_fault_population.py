@@ -1,4 +1,4 @@
-"""Faults: the population that the description and the catalogue make."""
+"""Faults: the population that the description and the catalogue make, its fixed set, and draws."""
 
 from __future__ import annotations
 
@@ -12,33 +12,26 @@ from contracts.interface.description import load_description
 from contracts.sandbox.faults import population
 
 
-def test_every_fault_names_operations_and_clauses_that_exist() -> None:
-    catalogue, operations = load_catalogue(), load_description().operations
-    for name, fault in population.population().items():
-        assert name == fault.name
-        assert set(fault.at) <= operations.keys(), name
-        assert all(catalogue.clause(clause).level is not Level.SILENT for clause in fault.breaks), name
-
-
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:
+    catalogue, operations = load_catalogue(), load_description().operations
     faults = population.population().values()
+    for fault in faults:
+        assert set(fault.at) <= operations.keys(), fault.name
+        assert all(catalogue.clause(clause).level is not Level.SILENT for clause in fault.breaks), fault.name
     broken = {clause for fault in faults for clause in fault.breaks}
     alone = {fault.breaks[0] for fault in faults if fault.alone}
-    claimed = {c.id: c.level for c in load_catalogue() if c.level is not Level.SILENT and c.untested is None}
+    claimed = {c.id: c.level for c in catalogue if c.level is not Level.SILENT and c.untested is None}
     musts = {clause for clause, level in claimed.items() if level is Level.MUST}
     assert claimed.keys() - broken == population.UNBREAKABLE.keys() & claimed.keys()
     assert musts - alone - population.UNBREAKABLE.keys() == population.NEVER_ALONE.keys()
+    fixed = Counter(fault.breaks for fault in population.fixed_set())
+    assert fixed.keys() == {(clause,) for clause in alone}
+    assert max(fixed.values()) <= 4
 
 
-def test_every_former_name_is_that_of_a_row_and_every_row_goes_with_its_conditions() -> None:
-    for name, now in (
-        ("token-in-info", "token-in-answer-of-get-draft-info"),
-        ("get-draft-without-token-in-bch", "get-draft-without-token@in-bch-dev"),
-        ("content-text/saveDraft/text-cut-50/every-third", "draft-saved-content-texts-cut:50@every-3"),
-        ("tokens/deleteDraft/missing-token-taken/in-bch-dev", "delete-draft-without-token@in-bch-dev"),
-        ("workflow-batch-101-on-update", "workflow-batch-more-taken-on-update-workflow-record"),
-    ):
-        assert population.load(name).name == now
+def test_a_row_is_found_by_its_name_with_size_and_condition_and_by_former_ones() -> None:
+    assert population.load("token-in-info").name == "token-in-answer-of-get-draft-info"
+    assert population.load("workflow-batch-used-once").name == "workflow-batch-of-two:1"
     for fault in population.draw(2000, 1, level=None):
         assert population.load(fault.name) == fault
         assert fault.sentence.endswith((".", ")."))
@@ -47,8 +40,7 @@ def test_every_former_name_is_that_of_a_row_and_every_row_goes_with_its_conditio
 
 def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() -> None:
     drawn = population.draw(40, 3)
-    assert drawn == population.draw(40, 3)
-    assert drawn != population.draw(40, 4)
+    assert drawn == population.draw(40, 3) != population.draw(40, 4)
     assert len(set(drawn)) == len(drawn)
     families = Counter(load_catalogue().clause(fault.breaks[0]).family for fault in drawn)
     assert set(families.values()) == {4}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.meta.program import eventually
 
 SCRIPT = """
 import os, sys, time
@@ -19,6 +19,8 @@ here = Path(sys.argv[1])
 def work(task):
     name, seconds, code = task
     (here / f"{name}.pid").write_text(str(os.getpid()))
+    if name == "lost":
+        raise ValueError("lost")
     time.sleep(seconds)
     return code
 queue = SideBySide(work, 2, float(sys.argv[2]))
@@ -34,30 +36,24 @@ for ended in queue.results():
 """
 
 
-def run(folder: Path, longest: float, *tasks: str) -> list[str]:
-    """Run tasks `name:seconds:code` and return a line for each that ended."""
-    command = [sys.executable, "-c", SCRIPT, str(folder), str(longest), *tasks]
+@pytest.mark.parametrize(
+    ("longest", "tasks", "said"),
+    [
+        (60, ["a:0:0", "b:0.1:3", "c:0:1"], ["a 0 False", "b 3 False", "c 1 False"]),
+        (60, ["first:0:0"], ["first 0 False", "second 4 False"]),
+        (60, ["lost:0:0"], ["lost 3 False"]),
+        (0.3, ["slow:600:0"], ["slow -9 True"]),
+        (600, ["slow:600:0", "stop:0.3:0"], ["stop 0 False"]),
+    ],
+    ids=["each-with-its-code", "one-from-another", "an-error-stays-there", "too-long", "left-early"],
+)
+def test_tasks_end_and_leave_nothing(
+    tmp_path: Path, longest: float, tasks: list[str], said: list[str]
+) -> None:
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path), str(longest), *tasks]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    return sorted(done.stdout.splitlines())
-
-
-def test_each_task_ends_with_its_code(tmp_path: Path) -> None:
-    assert run(tmp_path, 60, "a:0:0", "b:0.1:3", "c:0:1") == ["a 0 False", "b 3 False", "c 1 False"]
-
-
-def test_a_task_may_follow_from_another(tmp_path: Path) -> None:
-    assert run(tmp_path, 60, "first:0:0") == ["first 0 False", "second 4 False"]
-
-
-def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
-    assert run(tmp_path, 0.3, "slow:600:0", "quick:0:0")[1] == "slow -9 True"
-
-
-def test_leaving_early_ends_all_forks(tmp_path: Path) -> None:
-    assert run(tmp_path, 600, "slow:600:0", "stop:0.3:0") == ["stop 0 False"]
-    process = int((tmp_path / "slow.pid").read_text())
-    with pytest.raises(ProcessLookupError):
-        os.kill(process, 0)
+    assert sorted(done.stdout.splitlines()) == said
+    assert not any(runs(int(path.read_text())) for path in tmp_path.glob("*.pid"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
@@ -66,36 +62,18 @@ def test_the_end_of_the_proof_ends_all_forks_and_what_they_started(tmp_path: Pat
     listening = f"import signal; signal.signal({int(number)}, signal.SIG_DFL)\n" * (number != signal.SIGKILL)
     script = listening + SCRIPT.replace("time.sleep(seconds)", "os.fork(); time.sleep(seconds)")
     command = [sys.executable, "-c", script, str(tmp_path), "600", "slow:600:0", "other:600:0"]
+    files = [tmp_path / f"{name}.pid" for name in ("slow", "other")]
     with subprocess.Popen(command) as process:
-        groups = [_written(tmp_path / f"{name}.pid") for name in ("slow", "other")]
+        assert eventually(lambda: all(path.exists() and path.read_text() for path in files))
         process.send_signal(number)
         assert process.wait(60) == -number
-    until = time.monotonic() + 60
-    while any(map(_runs, groups)):
-        assert time.monotonic() < until
-        time.sleep(0.02)
+    groups = [int(path.read_text()) for path in files]
+    assert eventually(lambda: not any(map(runs, groups)))
 
 
-def _written(path: Path) -> int:
-    until = time.monotonic() + 60
-    while not (path.exists() and path.read_text()):
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    return int(path.read_text())
-
-
-def _runs(group: int) -> bool:
+def runs(group: int) -> bool:
     """Whether a process of a group is at work; one that only waits to be collected by init is not."""
     command = ["ps", "-eo", "pgid=,stat="]
     listed = subprocess.run(command, capture_output=True, text=True, check=True)
     states = [line.split() for line in listed.stdout.splitlines()]
     return any(int(of) == group and not state.startswith("Z") for of, state in states)
-
-
-def test_an_error_in_a_fork_stays_there(tmp_path: Path) -> None:
-    script = SCRIPT.replace("time.sleep(seconds)", "raise ValueError('lost')")
-    command = [sys.executable, "-c", script, str(tmp_path), "60", "a:0:0"]
-    started = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.splitlines() == ["a 3 False"]
-    assert time.monotonic() - started < 60

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,38 +17,15 @@ from contracts.proving.trials import Outcome
 from tests.meta.program import (
     CHECKOUT,
     PATIENCE,
-    Launcher,
     RunCommand,
-    clean_environment,
     eventually,
     in_process,
 )
-
-LOST = "draft-create-lost"
-UID = "uid-sign-answered-on-get-draft"
 
 
 @pytest.fixture
 def prove(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> RunCommand:
     return in_process(monkeypatch, capsys, main)
-
-
-def trials(reports: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (reports / "trials.jsonl").read_text("utf-8").splitlines()]
-
-
-def test_a_fault_is_found_by_cases_that_the_faithful_service_passes(
-    library_launcher: Launcher, tmp_path: Path
-) -> None:
-    words = ["contracts.proving", f"--reports={tmp_path}", f"--fault={UID}"]
-    done = library_launcher.run(words, CHECKOUT, clean_environment(), tmp_path / "out", kind="module")
-    assert done.code == 0, done.output
-    assert "proof: holds: 1 of 1 fault of the fixed set found; 1 of 1 conformant" in done.out
-    fault, faithful = trials(tmp_path)
-    assert fault["confirmed"] is True
-    assert set(fault["found_by"]) & set(faithful["passed"])
-    assert "| `uid-forbidden-characters` | 1 of 1 |" in (tmp_path / "proof.md").read_text("utf-8")
-    assert not any((tmp_path / "runs").iterdir())
 
 
 @pytest.mark.parametrize(
@@ -63,7 +38,6 @@ def test_a_fault_is_found_by_cases_that_the_faithful_service_passes(
         (["--service", "gzip+none"], "unknown variant 'none'"),
         (["--realm", "abs"], "unknown realm 'abs'"),
         (["--floor", "nowhere.json"], "no floor in 'nowhere.json'"),
-        (["--docs", "nowhere.md"], "cannot read 'nowhere.md'"),
         (["--seed", "one"], "one"),
         (["half"], "half"),
     ],
