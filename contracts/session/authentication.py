@@ -147,7 +147,9 @@ class Authentication:
         The document shows no status for it outside the workflow, so it is tried, once in a run, by a list of drafts.
         """
         last = self._tokens.last_sign_in()
-        if request.realm not in DOCUMENT_REALMS or self._known_since.get(token.value) == last:
+        # That it was known once says nothing any more when its expiration has passed.
+        known = not token.over and self._known_since.get(token.value) == last
+        if request.realm not in DOCUMENT_REALMS or known:
             return False
         usual = self._shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(request, NO_TOKEN))
         if status != usual:

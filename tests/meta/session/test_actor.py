@@ -154,6 +154,21 @@ def test_a_token_that_a_later_sign_in_ended_is_renewed(stage: SimpleNamespace, s
     assert stage.registry.issued == 3
 
 
+def test_a_token_that_was_seen_known_is_looked_at_again_when_it_is_over(
+    stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.author.token()
+    stage.author.send("createToken", json={})
+    # Not found; an unknown token is answered so, and this one with a list: what was asked for is absent.
+    statuses = iter([404, 404, 200])
+    stage.registry.refuses = lambda _: next(statuses)
+    assert stage.author.get_draft(UID).answer.status == 404
+    # Later it has ended: not found, the list neither, and all is well with a fresh one.
+    statuses = iter([404, 404, 200])
+    monkeypatch.setattr(Token, "over", property(lambda token: token.value == "token-000000001"))
+    assert stage.author.get_draft(UID).answer.status == 200
+
+
 def test_a_sign_in_that_the_environment_spoilt_is_tried_again_later(stage: SimpleNamespace) -> None:
     stage.registry.sign_in_status = 503
     with pytest.raises(EnvironmentFault, match="status 503"):
