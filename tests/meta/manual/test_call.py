@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from contracts.interface.description import load_description
-from contracts.manual.prepared_requests import find_part, read_setting
 from tests.meta.program import RunCommand
 
 OPERATIONS = tuple(load_description().operations)
@@ -93,16 +92,6 @@ def test_a_dry_run_sends_nothing(
     assert list(tmp_path.glob("reports/*")) == []
 
 
-def test_a_target_that_is_down_is_one_line(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REGISTRY_BASE_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("REGISTRY_EMAIL", "somebody@example.test")
-    monkeypatch.setenv("REGISTRY_PASSWORD", "correct-horse")
-    ended = command("call", "listDrafts")
-    assert (ended.code, ended.out) == (6, "")
-    (line,) = ended.err.splitlines()
-    assert "gives the author no token" in line
-
-
 def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
     signed_in = command("call", "createToken", "--target", faithful)
     assert "sandbox-author" not in signed_in.out + signed_in.err
@@ -137,11 +126,3 @@ def test_bad_input_is_one_line(command: RunCommand, words: tuple[str, ...], why:
     assert (ended.code, ended.out) == (4, "")
     (line,) = ended.err.splitlines()
     assert why in line
-
-
-def test_a_part_is_found_by_its_bare_name() -> None:
-    content = {"document": {"title": {"en": "x"}}, "batchId": "1"}
-    assert find_part("title.en", content, ["schema"]).steps == ("document", "title", "en")
-    assert find_part("schema", content, ["schema"]).place == "query"
-    assert find_part("realm", content, []).place == "header"
-    assert read_setting("body.a=b=c").value == "b=c"

@@ -122,15 +122,6 @@ def test_every_reader_of_recordings_counts_the_same_requests(
     assert learned.requests == 5
 
 
-def test_a_closing_slash_that_a_service_does_not_know_fails_nobody(
-    run_command: RunCommand, archive: Archive
-) -> None:
-    ended = run_command("check", archive([FIVE[1]]))
-    assert ended.code == 0, ended.out
-    assert "path:closing-slash" in ended.out
-    assert "the client: to be looked at" in ended.out
-
-
 def test_a_consumer_file_replaces_none_and_is_not_made_of_nothing(
     run_command: RunCommand, archive: Archive
 ) -> None:

@@ -12,7 +12,7 @@ from contracts.sandbox.habits import Settings
 from tests.meta.http_answers import JSON, SIGNED_IN, answer
 from tests.meta.manual.conftest import served
 from tests.meta.program import Launcher, RunCommand
-from tests.meta.wire import Request, Serve, Wire, serving
+from tests.meta.wire import Request, Serve
 
 
 def in_capitals(request: Request, _: object) -> bytes:
@@ -21,11 +21,6 @@ def in_capitals(request: Request, _: object) -> bytes:
         return SIGNED_IN
     known = request.headers["realm"].isupper()
     return answer("200 OK", JSON, body=b"[]") if known else answer("404 No", JSON)
-
-
-def hang_up(wire: Wire) -> None:
-    """Read what is sent, so that it is closed and not reset, and say nothing."""
-    wire.connection.recv(65536)
 
 
 def aim(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
@@ -64,17 +59,6 @@ def test_a_faithful_target_is_ready_within_forty_requests(command: RunCommand, f
     assert content["left"] == []
     costs = [content["costs"][profile]["requests"] for profile in ("smoke", "gate", "nightly", "full")]
     assert costs[0] <= 300 < costs[1] <= 6100 < costs[2] <= costs[3] <= 30_000
-
-
-def test_an_address_alone_names_a_target_and_not_beside_one(
-    command: RunCommand, sandbox_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    aim(monkeypatch, "http://127.0.0.1:9")
-    ended = command("doctor", "--base-url", sandbox_url, "--json")
-    assert json.loads(ended.out)["base_url"] == sandbox_url
-    both = command("doctor", "--base-url", sandbox_url, "--target", "sandbox")
-    assert (both.code, both.err.count("\n")) == (4, 1)
-    assert "both name a target" in both.err
 
 
 def test_writing_leaves_no_draft_and_permanent_records_are_announced(
@@ -141,31 +125,6 @@ def test_the_author_signs_in_or_the_settings_are_wrong(
     assert password not in json.dumps(content)
 
 
-def test_three_variables_alone_are_told_which_settings_would_unlock_most(
-    command: RunCommand, faithful: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = json.loads(command("doctor", "--target", faithful, "--json").out)["base_url"]
-    aim(monkeypatch, address)
-    ended = command("doctor")
-    assert ended.code == 0
-    assert "A gate would judge" in ended.out
-    assert "realm.<realm>.contact_schema" in ended.out
-    assert ended.last.startswith("not ready for a gate: a run can judge ")
-    gains = [
-        int(line.split()[0]) for line in ended.out.splitlines() if line.startswith("  ") and " +" in line
-    ]
-    assert gains == sorted(gains, reverse=True)
-
-
-@pytest.mark.parametrize("body", [b"[1,2", b'{"token": "x"}', b"17"])
-def test_a_sign_in_that_gives_no_token_is_the_finding_that_a_run_tells(
-    command: RunCommand, monkeypatch: pytest.MonkeyPatch, serve: Serve, body: bytes
-) -> None:
-    aim(monkeypatch, serve(lambda *_: answer("200 OK", JSON, body=body)).url)
-    content = looked(command, code=1)
-    assert "contradicts token-issued" in texts(content, "author")
-
-
 @pytest.mark.parametrize(("wait", "code"), [("0", 6), ("20", 0)])
 def test_a_target_that_is_just_starting_is_waited_for(
     command: RunCommand,
@@ -193,19 +152,6 @@ class Starting:
         self._left -= 1
         await send({"type": "http.response.start", "status": 503, "headers": []})
         await send({"type": "http.response.body", "body": b""})
-
-
-@pytest.mark.parametrize(
-    ("scheme", "hint"), [("http", "does it want https?"), ("https", "does it want http,")]
-)
-def test_an_address_of_the_other_scheme_is_asked_about(
-    command: RunCommand, monkeypatch: pytest.MonkeyPatch, scheme: str, hint: str
-) -> None:
-    """What speaks another protocol ends the connection without an answer."""
-    with serving(hang_up) as address:
-        aim(monkeypatch, f"{scheme}://{address.partition('//')[2]}")
-        content = looked(command, code=6)
-    assert hint in texts(content, "address")
 
 
 def test_a_closed_port_is_the_environment(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:

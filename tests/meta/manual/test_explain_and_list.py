@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from contracts.evidence.record import Verdict
 from contracts.evidence.verdicts import judge
 from contracts.file_formats import write_file
-from contracts.manual import sandbox_setup
 from contracts.reports import verdict_json
 from contracts.reports.verdict_json import CellEntry, ClauseEntry, VerdictFile
 from tests.meta.evidence.sample_records import CATALOGUE, Story
@@ -84,16 +83,6 @@ def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
         assert part in ended.out
 
 
-def test_without_the_sandbox_faults_are_left_out(
-    command: RunCommand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("contracts.cli.explain.faults", lambda **_: None)
-    assert "known where the sandbox is installed" in command("explain", "uid-too-short").out
-    monkeypatch.setattr(sandbox_setup, "faults", lambda: None)
-    ended = command("list", "faults")
-    assert (ended.code, "pip install" in ended.err) == (4, True)
-
-
 def rows(command: RunCommand, *words: object) -> list[dict[str, Any]]:
     ended = command("list", *words, "--json")
     assert ended.code == 0, ended.err
@@ -115,11 +104,6 @@ def test_everything_is_listed(command: RunCommand, what: str) -> None:
     ended = command("list", what)
     assert ended.code == 0
     assert len(ended.out.splitlines()) == len(rows(command, what)) > 1
-
-
-def test_findings_of_the_last_run_are_listed(command: RunCommand, last: Path) -> None:
-    assert [each["id"] for each in rows(command, "findings", "--reports", last)] == ["0123456789"]
-    assert rows(command, "findings", "--reports", last, "--realm", "bch-dev") == []
 
 
 @pytest.mark.parametrize(

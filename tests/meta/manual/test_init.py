@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from contracts.manual.settings_writer import without_personal_data
 from contracts.settings.settings_reader import read_target
 from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand
@@ -171,103 +170,9 @@ def test_what_cannot_be_used_is_one_line(command: RunCommand, words: tuple[str, 
     assert ended.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("shorten", "says"),
-    [
-        (
-            lambda _: json.dumps({"log": {"entries": [entry("GET", "/elsewhere")]}}),
-            "no request of the interface",
-        ),
-        (lambda text: text[: len(text) // 2], "was cut short"),
-        (lambda _: "", "is empty"),
-        (lambda _: "{}", "is JSON, but no HAR"),
-    ],
-    ids=["of another service", "cut short", "empty", "something else"],
-)
-def test_a_recording_that_cannot_be_used_is_refused_in_one_line(
-    command: RunCommand, here: Path, archive: Archive, shorten: Callable[[str], str], says: str
-) -> None:
-    path = archive(recording())
-    path.write_text(shorten(path.read_text("utf-8")), "utf-8")
-    ended = command("init", "dev", "--from-har", path)
-    assert (ended.code, ended.err.count("\n")) == (4, 1)
-    assert says in ended.err
-    assert not (here / "targets").exists()
-
-
-def test_ctrl_c_while_it_looks_says_that_the_settings_are_written(
-    command: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("contracts.cli.init.examine", interrupted)
-    monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
-    monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
-    ended = command("init", "dev", "--base-url", "https://one.example")
-    assert ended.code == 2
-    assert "targets/dev.toml is written; the target was not looked at" in ended.err
-    assert written(here)["base_url"] == "https://one.example"
-
-
-@pytest.mark.parametrize(
-    ("password", "address", "code", "says"),
-    [
-        ("wrong", None, 4, "do not fit the target"),
-        ("sandbox-author", "page", 6, "an HTML page with status 200"),
-    ],
-    ids=["wrong account", "a page"],
-)
-def test_a_target_that_cannot_be_used_is_told_at_once(
-    command: RunCommand,
-    here: Path,
-    faithful: Path,
-    serve_app: Callable[[Any], str],
-    monkeypatch: pytest.MonkeyPatch,
-    password: str,
-    address: str | None,
-    code: int,
-    says: str,
-) -> None:
-    base_url = serve_app(_page) if address else tomllib.loads(faithful.read_text("utf-8"))["base_url"]
-    monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
-    monkeypatch.setenv("REGISTRY_PASSWORD", password)
-    ended = command("init", "dev", "--base-url", base_url)
-    assert ended.code == code, ended
-    assert says in ended.out + ended.err
-    assert written(here)["base_url"] == base_url
-
-
-async def _page(scope: Any, _receive: Any, send: Any) -> None:
-    """A proxy that asks to sign in, whatever is requested (ASGI)."""
-    if scope["type"] != "http":
-        return
-    headers = [(b"content-type", b"text/html")]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": b"<!doctype html><title>Sign in</title>"})
-
-
 def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(command: RunCommand, here: Path) -> None:
     assert command("init", "dev", "--base-url", "https://one.example").code == 0
     assert command("init", "dev", "--base-url", "https://two.example").code == 4
     assert written(here)["base_url"] == "https://one.example"
     assert command("init", "dev", "--base-url", "https://two.example", "--force").code == 0
     assert written(here)["base_url"] == "https://two.example"
-
-
-def test_texts_of_a_person_are_replaced_by_their_kind_and_nothing_else() -> None:
-    value = {
-        "phones": ["+1 604 12"],
-        "title": {"en": "Byron"},
-        "lastName": "Byron",
-        "size": 3,
-        "by": "a@b.test",
-    }
-    assert without_personal_data(value) == {
-        "phones": ["+5 555 55"],
-        "title": {"en": "Byron"},
-        "lastName": "Sample",
-        "size": 3,
-        "by": "person@example.test",
-    }
-    assert json.dumps(value).count("Byron") == 2

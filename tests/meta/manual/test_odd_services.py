@@ -11,7 +11,7 @@ import pytest
 from tests.meta.http_answers import JSON, SIGNED_IN, answer
 from tests.meta.program import Ended, RunCommand, assert_safe
 from tests.meta.sandbox_client import settings_of
-from tests.meta.wire import Request, Respond, Serve
+from tests.meta.wire import Serve
 
 LIST = answer("200 OK", JSON, body=b"[]")
 
@@ -23,60 +23,6 @@ def honest(ended: Ended, *codes: int) -> Ended:
     assert "Traceback" not in ended.output
     assert_safe(ended)
     return ended
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contracts.session.breaker.sleep", lambda _: None)
-
-
-def after_sign_in(content: bytes) -> Respond:
-    def respond(request: Request, connection: Any) -> bytes | None:
-        if request.target.endswith("/token"):
-            return SIGNED_IN
-        connection.sendall(content)
-        return None
-
-    return respond
-
-
-def headed(*lines: bytes) -> bytes:
-    """A list, with further lines in the head of the answer."""
-    return LIST.replace(b"200 OK\r\n", b"200 OK\r\n" + b"".join(line + b"\r\n" for line in lines))
-
-
-ODD: dict[str, tuple[bytes, int]] = {
-    "switching protocols": (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", 1),
-    "status that is none": (b"HTTP/1.1 abc OK\r\n\r\n", 6),
-    "status 000": (LIST.replace(b"200 OK", b"000 Odd"), 6),
-    "status 999": (LIST.replace(b"200 OK", b"999 Odd"), 1),
-    "no head": (b"[]", 6),
-    "length below zero": (LIST.replace(b"Length: 2", b"Length: -2"), 0),
-    "length that is none": (LIST.replace(b"Length: 2", b"Length: two"), 0),
-    "packed bytes that are none": (headed(b"Content-Encoding: gzip"), 6),
-    "packed in no known way": (headed(b"Content-Encoding: \xff, rot13, gzip"), 6),
-    "charset that forges": (LIST.replace(b"json\r", b"json; charset=\xff::error::forged\r"), 0),
-    "UTF-7": (LIST.replace(b"json\r", b"json; charset=utf-7\r"), 0),
-    "many cookies": (headed(*[b"Set-Cookie: a=b"] * 90), 0),
-    "control characters in a header": (headed(b"X-Odd: \x00\x01\x1b[2J"), 0),
-    "reason that forges": (LIST.replace(b"200 OK", b"200 \x1b[2J::error::forged"), 0),
-    "redirect that forges": (answer("302 Found", "Location: /\x1b[2J%0d%0a::error::forged", body=b""), 0),
-    "redirect with credentials": (
-        answer("302 Found", "Location: http://me:secret@127.0.0.1:9/", body=b""),
-        6,
-    ),
-    "body after 204": (LIST.replace(b"200 OK", b"204 None"), 0),
-    "megabyte of a number": (answer("200 OK", JSON, body=b"[" + b"9" * 1_000_000 + b"]"), 0),
-}
-
-
-@pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("name", ODD)
-def test_any_answer_is_only_an_answer(command: RunCommand, serve: Serve, tmp_path: Path, name: str) -> None:
-    content, code = ODD[name]
-    server = serve(after_sign_in(content))
-    ended = honest(command("call", "listDrafts", "--target", settings_of(server.url, tmp_path)), code)
-    assert "me:secret" not in ended.output
 
 
 def _terabyte(path: Path) -> None:

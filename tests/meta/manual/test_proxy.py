@@ -162,21 +162,6 @@ def test_an_answer_that_breaks_off_breaks_off_for_the_client_too() -> None:
     assert handed.status is None
 
 
-def test_a_client_that_goes_away_frees_the_service() -> None:
-    left: list[bytes] = []
-
-    def script(wire: Wire) -> None:
-        wire.head()
-        left.append(wire.stream.read(1))
-
-    with serving(script) as url, between(url) as proxy:
-        with proxy.connected() as wire:
-            wire.send(GET)
-        handed = proxy.handed()
-    assert handed.fault == "the client went away before the answer ended"
-    assert handed.status is None
-
-
 def test_production_is_refused_before_the_first_byte() -> None:
     seen: list[bool] = []
 

@@ -1,16 +1,11 @@
 """Findings for build servers: GitHub's annotations, JUnit as Jenkins takes it."""
 
-import io
 import re
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import pytest
-
 from contracts.evidence.verdicts import RunVerdict
-from contracts.reports.build_server import annotate, annotation_lines
-from contracts.safe_text import SafeOutput
+from contracts.reports.build_server import annotation_lines
 
 COMMAND = re.compile(
     r"::(error|warning|notice) file=(?P<file>[^:,]+),line=(?P<line>\d+),title=(?P<title>[^:,]*(?:%3A|%2C)[^:,]*)::.+"
@@ -39,24 +34,6 @@ def test_an_annotation_for_each_finding_cannot_be_made_into_another_command(verd
     for line in lines:
         assert COMMAND.fullmatch(line), line
         assert not any(ord(character) < 32 for character in line)
-
-
-def test_annotations_are_for_the_runner_of_github_alone(
-    verdict: RunVerdict, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They pass through the output that takes commands out of everything else."""
-    written = io.BytesIO()
-    stream = io.TextIOWrapper(written, encoding="utf-8")
-    monkeypatch.setattr(sys, "stdout", SafeOutput(stream))
-    monkeypatch.setenv("GITHUB_ACTIONS", "false")
-    annotate(verdict)
-    assert written.getvalue() == b""
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    sys.stdout.write("::error::of a service\n")
-    annotate(verdict)
-    lines = written.getvalue().decode("utf-8").splitlines()
-    assert [line for line in lines if line.startswith("::")] == list(annotation_lines(verdict))
-    assert lines[0] == "\\u003a:error::of a service"
 
 
 def test_junit_has_no_attribute_that_jenkins_does_not_know(rendered: Path) -> None:

@@ -1,6 +1,5 @@
 """Every machine-readable file has a schema, is listed, and what the project writes keeps it."""
 
-import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,13 +7,9 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from contracts.file_formats import plain
-from contracts.history.drift import compare
-from contracts.history.observed_facts import Facts, Place
-from contracts.proving import trials
 from tests.meta.published_schemas import FOLDER, PUBLISHED, text_of
 from tests.meta.published_schemas import SCHEMAS as SCHEMA_MAKERS
-from tests.meta.schemas import SCHEMAS, misfits, mistakes
+from tests.meta.schemas import SCHEMAS, misfits
 
 CHECKOUT = Path(__file__).parents[3]
 NOW = datetime.now(UTC).isoformat()
@@ -47,24 +42,3 @@ def test_a_file_without_a_schema_would_be_seen(tmp_path: Path) -> None:
     found = misfits(tmp_path)
     assert "new.json has no schema" in found
     assert any(line.startswith("drift.json: drift: ") for line in found)
-
-
-def test_changes_as_drift_prints_them_fit() -> None:
-    place = Place("list-fields", "listDrafts", "abs-dev")
-    was: Facts = {place: {"200 body": "object", "200 body.a": "string"}}
-    now: Facts = {place: {"200 body": "object", "200 body.a": "number"}}
-    changes = [plain(change) for change in compare(was, now)]
-    assert mistakes("changes", [changes]) == []
-    assert mistakes("changes", [[{**changes[0], "severity": "grave"}]])
-
-
-def test_the_trials_of_a_proof_fit() -> None:
-    fault, fixed = trials.Kind.FAULT, trials.Part.FIXED
-    trial = trials.Trial(fixed, fault, "a-fault", ("abs-dev",), 1, clauses=("uid-hyphen",))
-    found = trials.Found("uid-hyphen", must=True, case="a case", text="seen")
-    results = (
-        trials.Result(trial, 1, (found,), ("a case",), confirmed=True),
-        trials.Result(trial, trouble="took too long"),
-    )
-    assert mistakes("trial", [json.loads(json.dumps(plain(result))) for result in results]) == []
-    assert mistakes("trial", [{}])

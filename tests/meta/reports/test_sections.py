@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 from junitparser import JUnitXml
 
-from contracts.errors import UsageError
 from contracts.evidence.run_folder import collect
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import judge
@@ -17,35 +16,6 @@ from contracts.reports import build_server, finding_files, html, summary, verdic
 from contracts.reports.writers import write_all
 from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
 from tests.meta.reports.sample_runs import CATALOGUE
-
-SINCE = "red since 2026-01-05 10:00, last green 2026-01-03 10:00; changed 3 times lately"
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("deviations", ["expired draft-get-content", "not counted errors-code", "deviations/x.toml:3"]),
-        ("drift", ["baselines/x.yaml: 1 breaking for clients, 0 additive; 1 fact not in it yet"]),
-        (
-            "drift",
-            ["Breaking drift fails this run.", "changed outside the consumer getDraftInfo: body: 201, now"],
-        ),
-        ("findings", [f"Since when: {SINCE}."]),
-        ("trends", ["after 5 earlier runs of its series", "draft-get-content in abs-dev (3 times)"]),
-        ("clauses", ["getDraftInfo body: other &lt;script&gt;"]),
-    ],
-)
-def test_a_section_of_the_page_shows_what_it_is_for(rendered: Path, name: str, says: list[str]) -> None:
-    page = (rendered / "index.html").read_text("utf-8")
-    inside = page.partition(f'<h2 id="{name}">')[2].partition("<h2 ")[0]
-    flowing = re.sub("</?(?:a|b|code|span)\\b[^>]*>", "", inside)
-    shown = " ".join(re.sub("<[^>]*>", " ", flowing).split())
-    assert not [text for text in says if text not in shown], shown
-
-
-def test_the_summary_says_since_when_and_what_drifted(rendered: Path) -> None:
-    text = (rendered / "summary.md").read_text("utf-8")
-    assert not [words for words in (SINCE, "### Drift", "changed, outside the consumer") if words not in text]
 
 
 def test_an_issue_is_a_link_only_where_it_is_an_address_of_the_web(rich: Path) -> None:
@@ -56,19 +26,6 @@ def test_an_issue_is_a_link_only_where_it_is_an_address_of_the_web(rich: Path) -
     page = html.render(swapped := replace(record, run=run), judge(swapped, CATALOGUE))
     assert "<code>javascript:alert(3)</code>" in page
     assert 'href="javascript' not in page
-
-
-@pytest.mark.usefixtures("verdict")
-def test_a_first_run_has_no_trends_and_says_nothing_of_the_past(folder: Path) -> None:
-    page = (folder / "index.html").read_text("utf-8")
-    assert 'id="trends"' not in page
-    assert "Since when" not in page + (folder / "summary.md").read_text("utf-8")
-
-
-def test_a_past_that_was_altered_is_named(rich: Path, made_up: SimpleNamespace) -> None:
-    (rich / "past.json").write_text('{"runs": 1}')
-    with pytest.raises(UsageError, match=r"past\.json: runs: "):
-        write_all(rich, ["html"], catalogue=made_up.catalogue)
 
 
 def test_a_report_without_its_closing_record_is_shown_as_invalid(

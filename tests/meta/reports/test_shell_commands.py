@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -110,35 +109,6 @@ def test_a_script_sends_everything_in_its_order_with_what_answers_made_up(tmp_pa
         "documents/rc-0000document/attachments Bearer now ",
         "documents/rc-0000document/versions/draft Bearer now ",
     ]
-
-
-def test_a_script_signs_in_as_whoever_sends_and_creates_under_a_new_name_each_time(tmp_path: Path) -> None:
-    url = f"{BASE.rpartition('/')[0]}/schemas/permit/rc-ab12submitted"
-    body = b'{"header": {"identifier": "rc-ab12submitted"}}'
-    refused = sent("1", "createWorkflowRecordWithIdentifier", "POST", url, "restricted", body, b"{}")
-    lead = structs.replace(finding(refused), role="restricted", operation=refused.operation)
-    cause = Cause((lead,), "", "", culprit="1", curl=lead.reproduce.curl[0])
-    made = script(next_commands(run_facts(target="dev", **{"token": "ab12"}), cause, (), (refused,)))
-    (tmp_path / "curl").write_text(f'{CURL}echo "$*" >> $NOTED\n', "utf-8")
-    (tmp_path / "curl").chmod(0o755)
-    noted, secret = tmp_path / "noted", PASSWORDS["other"]
-    given = {"REGISTRY_RESTRICTED_EMAIL": "r@example.test", "REGISTRY_RESTRICTED_PASSWORD": secret}
-    names = set()
-    for _ in range(3):
-        noted.unlink(missing_ok=True)
-        subprocess.run(
-            ["bash", "-c", made],  # noqa: S607 - the script of a finding is for a shell
-            env={"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "NOTED": str(noted), **given},
-            check=True,
-            capture_output=True,
-        )
-        text = noted.read_text("utf-8")
-        given_json = json.dumps({"email": "r@example.test", "password": secret}, separators=(",", ":"))
-        assert given_json in text
-        assert "Bearer now" in text
-        (name,) = set(re.findall(r"rc-\w{4}submitted", text))
-        names.add(name)
-    assert len(names) > 1
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.evidence.journal import journal_path
-from contracts.evidence.run_folder import collect, point_latest
+from contracts.evidence.run_folder import collect
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.har import read_har
 from contracts.reports import writers
@@ -86,16 +86,6 @@ def test_a_folder_that_is_too_large_is_packed_and_read_as_before(
         UsageError, match=r"cannot read .*journal-gw0\.jsonl\.gz: its packed bytes are damaged"
     ):
         collect(folder)
-
-
-def test_latest_is_a_text_file_where_there_are_no_links(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError("no symbolic links here")
-
-    monkeypatch.setattr(Path, "symlink_to", refuse)
-    assert point_latest(folder).read_text() == "run\n"
 
 
 def test_the_command_ends_with_the_run_s_exit_code(
