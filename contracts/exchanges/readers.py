@@ -11,11 +11,12 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from contracts.exchanges.exchange import Response
 from contracts.interface.description import operations_with
 from contracts.interface.operations import is_valid_uid
-from contracts.safe_text import cut
+from contracts.safe_text import cut, plain_line
 
 #: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
 _DEEPEST = 64
@@ -387,6 +388,8 @@ def environment_fault(answer: Response, operation: str | None) -> str | None:
         and (answer.success or answer.status > 500)
     ):
         return page_words(answer)
+    if operation == "createToken" and answer.redirect:
+        return f"a redirect to {_where_to(answer)} in place of a token: name the service's own address as the base URL"
     if _broken_off(answer):
         return "the answer broke off in the middle of its JSON"
     return None
@@ -399,6 +402,15 @@ def _broken_off(answer: Response) -> bool:
         return False
     text = answer.text.strip()
     return text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
+
+
+def _where_to(answer: Response) -> str:
+    try:
+        address = urlsplit(answer.headers.get("location", ""))
+        host = f"{address.scheme}://{address.hostname}" if address.hostname else ""
+    except ValueError:
+        host = ""
+    return plain_line(host) or "another path"
 
 
 def page_words(answer: Response) -> str:

@@ -414,6 +414,11 @@ def _signed_in(role: str, token: Token, base_url: str) -> Diagnosis:
     stops = role == AUTHOR
     if token.environment:
         return Diagnosis(role, State.ENVIRONMENT, f"gets no token: {token.refusal}", stops)
+    if token.status is not None and 400 <= token.status < 500 and "an HTML page" in token.refusal:
+        text = f"{base_url} answers signing in with {token.refusal}: open it in a browser to see who refuses"
+        return Diagnosis(
+            role, State.ENVIRONMENT, f"{text}, a firewall, a login wall, or the service itself", stops
+        )
     if token.status is not None and 400 <= token.status < 500:
         why = f"refuses the {role}'s e-mail and password (status {token.status})"
         advice = "check the variables that hold them"

@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from contracts.exchanges.exchange import Response, read_timestamp
-from contracts.exchanges.readers import GATEWAY_STATUSES
+from contracts.exchanges.readers import GATEWAY_STATUSES, page_words
 from contracts.session.shared_state import write_whole
 
 #: A token this close to its end is renewed before it is used.
@@ -150,6 +150,8 @@ def token_of(answer: Response) -> Token:
     """The token that an answer to createToken gives, or why it gives none."""
     record = answer.json if isinstance(answer.json, dict) else {}
     value = record.get("authenticationToken")
+    if answer.page:
+        return Token(refusal=page_words(answer), status=answer.status)
     if not answer.success or not isinstance(value, str) or not value:
         return Token(refusal=f"status {answer.status}, no authenticationToken", status=answer.status)
     if not sendable(value):

@@ -216,3 +216,20 @@ def test_json_in_another_charset_is_read_and_told(label: str, encoded: str, char
     assert response.charset == charset
     assert ("where JSON is in UTF-8" in response.quote()) == bool(charset)
     assert response.json == ({"name": "Zoë"} if response.json_labelled else None)
+
+
+@pytest.mark.parametrize(
+    ("location", "says"),
+    [
+        ("https://login.example.test/?next=secret", "a redirect to https://login.example.test in place"),
+        ("/login", "a redirect to another path in place"),
+        ("http://[::1", "a redirect to another path in place"),
+    ],
+)
+def test_a_sign_in_that_is_redirected_is_answered_by_something_else(location: str, says: str) -> None:
+    redirect = Response(302, "", Headers({"Location": location}))
+    told = readers.environment_fault(redirect, "createToken")
+    assert told is not None
+    assert told.startswith(says)
+    assert "secret" not in told
+    assert readers.environment_fault(redirect, "getAttachment") is None
