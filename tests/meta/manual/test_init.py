@@ -74,17 +74,6 @@ def test_a_recording_gives_address_realms_and_what_the_service_took(
     assert "realm.abs-dev.locked_identifier" in ended.out
 
 
-def test_what_all_recorded_realms_share_stands_once_with_examples_of_the_rest(
-    command: RunCommand, here: Path, archive: Archive
-) -> None:
-    assert command("init", "dev", "--from-har", archive([*recording(), *recording("bch-dev")])).code == 0
-    realm = written(here)["realm"]
-    assert (realm["contact_schema"], realm["workflow_document"]) == ("contact", "samples/dev-workflow.json")
-    assert realm["abs-dev"] == realm["bch-dev"] == {}
-    text = (here / "targets" / "dev.toml").read_text("utf-8")
-    assert text.count('# temporary_files = ["unused-temporary-file-1", ') == 1
-
-
 def test_what_was_written_is_read_as_a_target(command: RunCommand, here: Path, archive: Archive) -> None:
     assert command("init", "dev", "--from-har", archive(recording())).code == 0
     known = {"REGISTRY_EMAIL": "a@b.test", "REGISTRY_PASSWORD": "p"}

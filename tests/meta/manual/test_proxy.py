@@ -141,27 +141,6 @@ def test_a_target_that_is_down_gives_a_502_of_the_proxys_own() -> None:
     assert (handed.status, handed.fault) == (None, "the connection was refused")
 
 
-def test_an_answer_that_breaks_off_breaks_off_for_the_client_too() -> None:
-    def script(wire: Wire) -> None:
-        wire.head()
-        wire.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-
-    with serving(script) as url, between(url) as proxy, proxy.connected() as wire:
-        wire.send(GET)
-        answer = wire.head()
-        assert answer is not None
-        assert answer.value("Content-Length") == "10"
-        try:
-            rest = wire.stream.read(10)
-        except ConnectionResetError:
-            rest = b""
-        handed = proxy.handed()
-    assert len(rest) < 10
-    assert handed.fault is not None
-    assert "broke off" in handed.fault
-    assert handed.status is None
-
-
 def test_production_is_refused_before_the_first_byte() -> None:
     seen: list[bool] = []
 
@@ -227,18 +206,3 @@ def test_a_port_in_use_is_one_clear_line(run_command: RunCommand, tmp_path: Path
     assert (ended.code, ended.err.count("\n")) == (4, 1)
     assert f"--port {port} cannot be used: address already in use" in ended.err
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("--target", "nowhere"), "no target 'nowhere'"),
-        (("--base-url", "registry"), "--base-url is not an http or https address"),
-        (("--base-url", "http://x.test", "--target", "y"), "take one of them away"),
-        (("--base-url", "http://x.test", "--sandbox-arguments=--fault x"), "are for the embedded sandbox"),
-    ],
-)
-def test_a_wrong_word_is_one_clear_line(run_command: RunCommand, words: tuple[str, ...], says: str) -> None:
-    ended = run_command("proxy", *words)
-    assert (ended.code, ended.err.count("\n")) == (4, 1)
-    assert says in ended.err

@@ -128,15 +128,6 @@ def test_a_writer_that_breaks_costs_no_other_and_is_named(
         assert (folder.parent / "latest").resolve() == run.resolve()
 
 
-def test_a_contradiction_stays_the_verdict_beside_a_report_that_is_missing(
-    folder: Path, made_up: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    breaking(monkeypatch, "junit", RuntimeError("no more"))
-    verdict = write_all(folder, catalogue=made_up.catalogue)
-    assert verdict.exit_code == 1
-    assert [note for note in verdict.notes if note.startswith("junit.xml could not be written: RuntimeError")]
-
-
 def breaking(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None:
     def broken(*_: object) -> Path:
         raise error

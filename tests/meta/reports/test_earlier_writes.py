@@ -62,11 +62,3 @@ def test_a_finding_takes_along_the_writes_it_relies_on() -> None:
     found = earlier_writes(record(*everything, shown, later), [shown])
     assert [each.id for each in found] == ["x-2", "x-6"]
     assert earlier_writes(record(*everything), []) == ()
-
-
-def test_before_a_list_stands_what_may_be_in_it() -> None:
-    drafts = [draft(number, f"rc-abcd-draft-{number}", role="author") for number in range(9)]
-    shown = sent(20, "GET", "/api/v2013/document-drafts", "listDrafts")
-    assert (
-        len(earlier_writes(record(*drafts, draft(10, "rc-abcd-others", role="other"), shown), [shown])) == 5
-    )
