@@ -29,7 +29,7 @@ from contracts.plugin.collection import case_of, clauses_of
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
-from contracts.settings.target import AUTHOR, DOCUMENT_REALMS, RealmSettings
+from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, DOCUMENT_REALMS, RealmSettings
 
 #: The attempt under way, on the item's stash.
 ATTEMPT = pytest.StashKey[Attempt]()
@@ -99,39 +99,34 @@ def world(worker: Worker, author: Actor, samples: Samples, attempt: Attempt) -> 
 
 
 @pytest.fixture
-def contacts(
-    author: Actor, world: World, samples: Samples, fresh: Namespace, operation: str, attempt: Attempt
-) -> ContactRequests:
+def contacts(world: World, operation: str, attempt: Attempt) -> ContactRequests:
     """Contact records of the author's, sent by the case's operation."""
-    return ContactRequests(operation, author, world, samples, fresh, attempt)
+    return ContactRequests(operation, world.author, world, world.samples, world.fresh, attempt)
 
 
 @pytest.fixture
-def records(
-    author: Actor, world: World, samples: Samples, fresh: Namespace, attempt: Attempt
-) -> WorkflowRecords:
+def records(world: World, attempt: Attempt) -> WorkflowRecords:
     """Records of the realm that workflow cases need: standing, to be used up, locked."""
-    return WorkflowRecords(author, world, samples, fresh, attempt)
+    return WorkflowRecords(world.author, world, world.samples, world.fresh, attempt)
 
 
 @pytest.fixture
-def table(
-    author: Actor, records: WorkflowRecords, world: World, samples: Samples, fresh: Namespace
-) -> RowRequests:
+def table(world: World, records: WorkflowRecords) -> RowRequests:
     """Submissions that meet the condition of one row of the workflow table."""
-    return RowRequests(author, records, world, samples, fresh)
+    return RowRequests(world.author, records, world, world.samples, world.fresh)
 
 
 @pytest.fixture
-def bases(worker: Worker, author: Actor, world: World, samples: Samples) -> ValidRequests:
+def bases(worker: Worker, world: World) -> ValidRequests:
     """Valid requests of the realm's operations, as the author."""
-    return ValidRequests(author, world, samples, worker.namespace, worker.target.accounts[author.role])
+    account = worker.target.accounts[world.author.role]
+    return ValidRequests(world.author, world, world.samples, world.fresh, account)
 
 
 @pytest.fixture
-def ordinary(bases: ValidRequests, world: World, samples: Samples, author: Actor) -> OrdinaryRequests:
+def ordinary(bases: ValidRequests, world: World) -> OrdinaryRequests:
     """One harmless request of each operation, on something the author can use."""
-    return OrdinaryRequests(bases, world, samples, author)
+    return OrdinaryRequests(bases, world, world.samples, world.author)
 
 
 @pytest.fixture
@@ -155,16 +150,9 @@ def description(request: pytest.FixtureRequest, operation: str, probe: Probe) ->
 
 
 @pytest.fixture
-def exercise(
-    bases: ValidRequests,
-    author: Actor,
-    samples: Samples,
-    fresh: Namespace,
-    contacts: ContactRequests,
-    operation: str,
-) -> Exercise:
+def exercise(bases: ValidRequests, world: World, contacts: ContactRequests, operation: str) -> Exercise:
     """Sends single faults of the operation, each in a request that is right otherwise."""
-    return Exercise(operation, bases, author, samples, fresh, contacts.reporting)
+    return Exercise(operation, bases, world.author, world.samples, world.fresh, contacts.reporting)
 
 
 @pytest.fixture
@@ -212,8 +200,4 @@ def _actor(role: str) -> Any:
     return actor
 
 
-author = _actor("author")
-other = _actor("other")
-restricted = _actor("restricted")
-nau = _actor("nau")
-anonymous = _actor("anonymous")
+author, restricted, nau, other, anonymous = map(_actor, (*ACCOUNT_ROLES, ANONYMOUS))

@@ -96,7 +96,7 @@ class Forecast:
     ) -> None:
         self._target, self._catalogue = target, catalogue
         self._budget, self._unreached, self._unused = budget, unreached, files
-        self._requests: defaultdict[str, float] = defaultdict(float)
+        self._requests = 0.0
         self._records, self._files = Counter[str](), Counter[str]()
         for realm, number in arranged:
             self._records[realm] += number
@@ -110,7 +110,7 @@ class Forecast:
                 if of_it and (counts is None or counts(clause, case.realm)):
                     of_cells[clause.id, case.realm].append((case, lacking))
             if not lacking:
-                self._requests[case.realm] += case.requests + case.dealt / realms[without_realm(case.case)]
+                self._requests += case.requests + case.dealt / realms[without_realm(case.case)]
                 self._records[case.realm] += case.records
                 self._files[case.realm] += case.files
         #: What each cell that the run takes up lacks.
@@ -123,7 +123,7 @@ class Forecast:
     @property
     def requests(self) -> int:
         """About how many requests the run sends when nothing has to be repeated."""
-        return math.ceil(sum(self._requests.values()))
+        return math.ceil(self._requests)
 
     @property
     def minutes(self) -> float | None:
@@ -189,8 +189,6 @@ class Forecast:
     def lines(self) -> Iterator[str]:
         """All of it, as a table and sentences."""
         yield f"requests      about {self.requests:,}{self._pace()}; the run stops at {self._budget:,}"
-        by_realm = ", ".join(f"{realm} {round(number):,}" for realm, number in self._requests.items())
-        yield f"by realm      {by_realm or 'none'}"
         yield f"stays         {self._stays()}"
         yield f"uses up       temporary files: {self.files or 'none'}"
         if self.dealt:

@@ -8,16 +8,12 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class RunOption:
-    """One option of a run.
+    """One option of a run; a switch has no value.
 
     Attributes:
         name: As on the command line, without the leading dashes.
         metavar: What the help shows for the value.
-        help: One sentence.
         default: What pytest takes where the option is not given; commands hand on only what was given.
-        repeatable: The option may be given several times.
-        integer: The value is a whole number.
-        switch: The option has no value.
     """
 
     name: str
@@ -42,83 +38,63 @@ class RunOption:
         return {"metavar": self.metavar, "help": self.help, "default": self.default} | kind
 
 
-TARGET: Final = RunOption(
-    "target", "FILE|NAME", "Target settings; by default REGISTRY_… variables, or the sandbox."
-)
-REALM: Final = RunOption("realm", "REALM", "Judge only this realm; may be repeated.", repeatable=True)
-CONSUMER: Final = RunOption(
+TARGET = RunOption("target", "FILE|NAME", "Target settings; by default REGISTRY_… variables, or the sandbox.")
+REALM = RunOption("realm", "REALM", "Judge only this realm; may be repeated.", repeatable=True)
+CONSUMER = RunOption(
     "consumer",
     "FILE",
     "Judge only what an SDK uses, as a consumer file names it; by default the whole interface.",
 )
-DEVIATIONS: Final = RunOption(
-    "deviations", "FILE", "Accepted contradictions; by default deviations/<target>.toml."
-)
-PROFILE: Final = RunOption("profile", "NAME", "smoke, gate (default), nightly or full.")
-CLAUSE: Final = RunOption("clause", "ID", "Judge only this clause; may be repeated.", repeatable=True)
-OPERATION: Final = RunOption("operation", "ID", "Only this operation; may be repeated.", repeatable=True)
-FINDING: Final = RunOption(
-    "finding", "ID", "Only the case that saw this finding of an earlier run, with its target, realm and seed."
-)
-SEED: Final = RunOption(
-    "seed", "N", "Seed of generated data; fixed by default in smoke and gate.", integer=True
-)
-SANDBOX_ARGUMENTS: Final = RunOption(
-    "sandbox-arguments",
-    "TEXT",
-    'More options for the embedded sandbox, as in "--fault uid-accepts-ten".',
-    default="",
-)
-REPORTS: Final = RunOption(
-    "reports", "DIR", "Folder for the evidence; by default 'reports'.", default="reports"
-)
-DRIFT: Final = RunOption(
-    "drift", "MODE", "Drift from the baseline: warn (default), fail or off.", default="warn"
-)
-BASELINE: Final = RunOption("baseline", "FILE", "Accepted observations; by default baselines/<target>.yaml.")
-HISTORY: Final = RunOption("history", "FILE", "History of runs, or 'off'; by default in the reports.")
-KEEP: Final = RunOption(
-    "keep",
-    "N",
-    "Run folders to keep in the reports; older ones that left no draft are removed; 30 by default, 0 keeps all.",
-    default="30",
-    integer=True,
-)
-UNPACKED: Final = RunOption(
-    "unpacked",
-    "",
-    "Leave journals, traffic and Allure's results as they are, where they make the folder larger than 10 MB.",
-    switch=True,
-)
-WAIT: Final = RunOption(
+DEVIATIONS = RunOption("deviations", "FILE", "Accepted contradictions; by default deviations/<target>.toml.")
+WAIT = RunOption(
     "wait",
     "SECONDS",
     "How long to wait for a target whose gateway answers for it, since it is just starting; 30 by default.",
-    default="30",
+    "30",
     integer=True,
 )
-
-PLAN: Final = RunOption(
+PLAN = RunOption(
     "plan",
     "",
     "Say what would be sent, how long it takes, what stays and what is left untested; send nothing.",
     switch=True,
 )
-
-FIRST: Final = RunOption(
+PROFILE = RunOption("profile", "NAME", "smoke, gate (default), nightly or full.")
+CLAUSE = RunOption("clause", "ID", "Judge only this clause; may be repeated.", repeatable=True)
+OPERATION = RunOption("operation", "ID", "Only this operation; may be repeated.", repeatable=True)
+FINDING = RunOption(
+    "finding", "ID", "Only the case that saw this finding of an earlier run, with its target, realm and seed."
+)
+SEED = RunOption("seed", "N", "Seed of generated data; fixed by default in smoke and gate.", integer=True)
+FIRST = RunOption(
     "first", "", "End at the first confirmed finding against a must clause, as -x does.", switch=True
 )
+SANDBOX_ARGUMENTS = RunOption(
+    "sandbox-arguments",
+    "TEXT",
+    'More options for the embedded sandbox, as in "--fault uid-accepts-ten".',
+    "",
+)
+REPORTS = RunOption("reports", "DIR", "Folder for the evidence; by default 'reports'.", "reports")
+KEEP = RunOption(
+    "keep",
+    "N",
+    "Run folders to keep in the reports; older ones that left no draft are removed; 30 by default, 0 keeps all.",
+    "30",
+    integer=True,
+)
+UNPACKED = RunOption(
+    "unpacked",
+    "",
+    "Leave journals, traffic and Allure's results as they are, where they make the folder larger than 10 MB.",
+    switch=True,
+)
+DRIFT = RunOption("drift", "MODE", "Drift from the baseline: warn (default), fail or off.", "warn")
+BASELINE = RunOption("baseline", "FILE", "Accepted observations; by default baselines/<target>.yaml.")
+HISTORY = RunOption("history", "FILE", "History of runs, or 'off'; by default in the reports.")
 
 #: By topic, in the order of the help.
 JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)
 SELECTION: Final = (PROFILE, CLAUSE, OPERATION, FINDING, SEED, FIRST)
 COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
-RUN_OPTIONS: Final = (
-    *JUDGING,
-    *SELECTION,
-    SANDBOX_ARGUMENTS,
-    REPORTS,
-    KEEP,
-    UNPACKED,
-    *COMPARISON,
-)
+RUN_OPTIONS: Final = (*JUDGING, *SELECTION, SANDBOX_ARGUMENTS, REPORTS, KEEP, UNPACKED, *COMPARISON)

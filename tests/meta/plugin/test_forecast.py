@@ -3,7 +3,6 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,12 +74,6 @@ def test_smoke_takes_in_every_case_that_is_marked(run_command: RunCommand) -> No
     assert not left_out
 
 
-def test_what_is_dealt_out_is_sent_once_however_many_realms_are_judged() -> None:
-    one = case(requests=1, dealt=6)
-    assert forecast(one).requests == 7
-    assert forecast(one, case(realm="bch-dev", requests=1, dealt=6)).requests == 8
-
-
 def test_requests_minutes_and_what_stays_are_told() -> None:
     planned = forecast(*[case(records=1)] * 400, pace=Pace(requests_per_second=10.0))
     assert planned.requests == 1200
@@ -131,9 +124,9 @@ def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any)
     bare = re.sub(r"\n\[realm\..*", "\n", text, flags=re.DOTALL)
     service.target.write_text(bare, "utf-8")
     words = ("-k", "test_single_faults and createContact", "--realm=abs-dev", f"--target={service.target}")
-    foretold = re.search(
-        r"(\d+) must clauses: setting realm.<realm>.contact_schema", run(*words, "--plan").out
-    )
+    planned = run(*words, "--plan")
+    assert (planned.code, service.app.requests, planned.reports.exists()) == (0, [], False), planned.output
+    foretold = re.search(r"(\d+) must clauses: setting realm.<realm>.contact_schema", planned.out)
     ended = run(*words)
     untested = [
         clause["id"]
@@ -153,20 +146,10 @@ def test_temporary_files_that_run_out_are_told_before() -> None:
 
 
 def test_a_clause_is_dealt_where_all_its_cases_deal() -> None:
+    one, other = case(requests=1, dealt=6), case(realm="bch-dev", requests=1, dealt=6)
+    assert (forecast(one).requests, forecast(one, other).requests) == (7, 8)
     here, there = case(deals=True), case(realm="bch-dev", deals=True)
     assert forecast(here, there).dealt == ["uid-hyphen"]
     assert "dealt         1 must clause, each judged" in "\n".join(forecast(here, there).lines())
     assert not forecast(here).dealt
     assert not forecast(here, there, case(), case(realm="bch-dev")).dealt
-
-
-def test_a_plan_sends_nothing_and_leaves_no_folder(
-    run_command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for name, value in {"BASE_URL": "http://127.0.0.1:9", "EMAIL": "a@b.test", "PASSWORD": "wrong"}.items():
-        monkeypatch.setenv(f"REGISTRY_{name}", value)
-    ended = run_command("run", "--plan", "--realm=abs-dev", "--workers=2", f"--reports={tmp_path / 'none'}")
-    assert ended.code == 0, ended
-    assert "environment at http://127.0.0.1:9, profile gate" in ended.out
-    assert "\nNothing was sent.\n" in ended.out
-    assert not (tmp_path / "none").exists()

@@ -73,10 +73,12 @@ def test_a_case_that_takes_its_worker_with_it_is_an_error_and_the_others_are_jud
     assert saved <= {path for method, path in service.app.requests if method == "DELETE"}
 
 
-@pytest.mark.parametrize(("breaks_at", "most_cases"), [("case", 11), ("end", 13)])
 @pytest.mark.parametrize(
-    ("breaks_with", "words"),
-    [("disk", "OSError: [Errno 28] No space left on device"), ("mistake", "KeyError: 'no such thing'")],
+    ("breaks_at", "most_cases", "breaks_with", "words"),
+    [
+        ("case", 11, "disk", "OSError: [Errno 28] No space left on device"),
+        ("end", 13, "mistake", "KeyError: 'no such thing'"),
+    ],
 )
 def test_a_worker_that_cannot_go_on_stops_the_run_and_says_why_in_a_line(
     run: Any, faulty: Callable[..., Any], breaks_at: str, most_cases: int, breaks_with: str, words: str
