@@ -51,8 +51,8 @@ TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
 _UNAUTHENTICATED: Final = 401
 _FORBIDDEN: Final = 403
 _SHORT_LIFE_SECONDS: Final = 120.0
-#: The most that one step sends: a token seen refused twice, a realm seen refused twice, a first write of an account.
-_TOKEN_COSTS, _CAPITALS_COST, _WRITE_COSTS = 4, 2, 4
+#: The most that one step sends: a token seen refused twice, a first write of an account.
+_TOKEN_COSTS, _WRITE_COSTS = 4, 4
 
 
 class State(StrEnum):

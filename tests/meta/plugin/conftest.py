@@ -23,7 +23,7 @@ PLANTED = Path(__file__).parent / "planted"
 
 @dataclass
 class Ended:
-    """A run that is over."""
+    """A run that is over; `output` is everything that stood in the terminal."""
 
     code: int
     out: str
@@ -32,19 +32,14 @@ class Ended:
 
     @property
     def output(self) -> str:
-        """Everything that stood in the terminal."""
         return self.out + self.err
 
     @property
     def folder(self) -> Path:
         """The only run folder."""
-        folders = [
-            path
-            for path in self.reports.iterdir()
-            if path.is_dir() and path.name[0] != "." and not path.is_symlink()
-        ]
-        assert len(folders) == 1, self.output
-        return folders[0]
+        paths = (path for path in self.reports.iterdir() if path.name[0] != "." and not path.is_symlink())
+        (folder,) = filter(Path.is_dir, paths)
+        return folder
 
     @property
     def verdict(self) -> dict[str, Any]:
@@ -55,25 +50,23 @@ class Ended:
 
     def cases(self) -> dict[str, dict[str, Any]]:
         """What the journals say of each case, by its name with parameters."""
-        events = [
-            json.loads(line)
-            for journal in self.folder.glob("journal-*.jsonl")
-            for line in journal.read_text(encoding="utf-8").splitlines()
+        lines = [
+            line for path in self.folder.glob("journal-*") for line in path.read_text("utf-8").splitlines()
         ]
-        return {event["case"].partition("::")[2]: event for event in events if event["kind"] == "case"}
+        events = [event for event in map(json.loads, lines) if event["kind"] == "case"]
+        return {event["case"].partition("::")[2]: event for event in events}
+
+    def _cells(self) -> dict[tuple[str, str], dict[str, Any]]:
+        clauses = self.verdict["clauses"]
+        return {(each["id"], realm): cell for each in clauses for realm, cell in each["realms"].items()}
 
     def cells(self) -> dict[tuple[str, str], str]:
         """Verdicts by clause and realm."""
-        return {
-            (clause["id"], realm): cell["verdict"]
-            for clause in self.verdict["clauses"]
-            for realm, cell in clause["realms"].items()
-        }
+        return {place: cell["verdict"] for place, cell in self._cells().items()}
 
     def reason(self, clause: str, realm: str = "abs-dev") -> str:
         """Why a cell has its verdict."""
-        found = next(each for each in self.verdict["clauses"] if each["id"] == clause)
-        return str(found["realms"][realm]["reason"])
+        return str(self._cells()[clause, realm]["reason"])
 
 
 class Runner:
@@ -183,24 +176,17 @@ def run(checkout: Path, tmp_path: Path, launcher: Launcher) -> Runner:
 
 
 Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
+#: Answers in the place of a service, by method, path and how often this method and path's last step came before.
 Rule = Callable[[str, str, int], Answer | None]
 
 
 class Faulty:
-    """A sandbox behind a rule that may answer in its place.
-
-    Args:
-        rule: Called with method, path and how often this method and path's last step came before; None passes on.
-        delay: Seconds that every answer takes.
-    """
+    """A sandbox behind a rule that may answer in its place, each answer delayed; `done` are those it has answered."""
 
     def __init__(self, app: Any, rule: Rule, delay: float = 0.0) -> None:
-        self._app = app
-        self._rule = rule
-        self._delay = delay
+        self._app, self._rule, self._delay = app, rule, delay
         self._lock = threading.Lock()
         self.requests: list[tuple[str, str]] = []
-        #: Of these, the ones that the service has done with.
         self.done: list[tuple[str, str]] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -263,11 +249,7 @@ def faulty(serve_app: Callable[[Any], str], tmp_path: Path, run: Runner) -> Call
 
 
 def aim(run: Runner, folder: Path, url: str, *, only_author: bool = False, pace: str = "") -> Path:
-    """Write settings that aim at an address, and put the sandbox's accounts into the environment.
-
-    Args:
-        pace: More lines for the `[pace]` table.
-    """
+    """Write settings that aim at an address, with more lines of pace, and tell the runs the sandbox's accounts."""
     run.environment |= account_variables(*(("author",) if only_author else ()))
     return settings_of(url, folder, pace=pace)
 
