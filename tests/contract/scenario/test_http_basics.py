@@ -39,18 +39,18 @@ def test_an_ordinary_request_is_served(
         each.meets("empty-or-json", sent)
     for each in expect.on("head-without-body", operation):
         each.meets("no-content", sent)
+    for clause in ("version-2013-paths", "version-2023-paths"):
+        for each in expect.on(clause, operation):
+            comparison.claim_served(each, sent, partial(ordinary.nowhere, operation))
+    for clause in ("realm-document-realms", "realm-workflow-realms"):
+        for each in expect.on(clause, operation):
+            comparison.claim_realm_accepted(each, sent, again)
     for each in expect.on("content-type-without-body", operation):
         comparison.tolerated(each, sent, partial(again, {"Content-Type": None}))
     for each in expect.on("content-type-charset", operation):
         comparison.treated_alike(each, again(CHARSET), sent)
     for each in expect.on("header-letter-case", operation):
         comparison.treated_alike(each, again(_renamed(world.author)), sent)
-    for clause in ("realm-document-realms", "realm-workflow-realms"):
-        for each in expect.on(clause, operation):
-            comparison.claim_realm_accepted(each, sent, again)
-    for clause in ("version-2013-paths", "version-2023-paths"):
-        for each in expect.on(clause, operation):
-            comparison.claim_served(each, sent, partial(ordinary.nowhere, operation))
 
 
 def _renamed(actor: Actor) -> dict[str, str | None]:
