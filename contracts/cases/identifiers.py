@@ -21,6 +21,7 @@ from contracts.cases.drafts import (
     claim_each_refused,
     completes_lifecycle_under,
     never_used,
+    nothing_saved,
     relies_on_absence,
     save,
     works_for_ordinary_uid,
@@ -94,11 +95,6 @@ ALL_FORBIDDEN: Final[Mapping[str, str]] = {
 NO_UTF_8: Final[Mapping[str, str]] = {"no utf-8": "\ud800"}
 
 
-def base(fresh: Namespace) -> str:
-    """A fresh valid uid that leaves room on both sides of its middle."""
-    return fresh.uid(_BASE_LENGTH)
-
-
 def spoilt(uid: str, characters: Mapping[str, str]) -> list[str]:
     """One uid for each character: the same valid uid with just this character in its middle."""
     half = len(uid) // 2
@@ -115,31 +111,6 @@ def within(fresh: Namespace, uid: str, characters: Mapping[str, str], ending: st
     for identifier in identifiers:
         fresh.claim(identifier)
     return identifiers
-
-
-def ended(uid: str, endings: Mapping[str, str]) -> list[str]:
-    """One uid for each ending: the same valid uid with just this behind it."""
-    return [uid + ending for ending in endings.values()]
-
-
-def too_short(fresh: Namespace) -> list[str]:
-    """Uids of 10 characters and fewer."""
-    return [fresh.uid(UID_SHORTEST - 1), fresh.uid(8)]
-
-
-def too_long(fresh: Namespace) -> list[str]:
-    """Uids of 129 characters and more."""
-    return longer(longest(fresh))
-
-
-def longer(uid: str) -> list[str]:
-    """Uids that begin with a given one and are 1 and 128 characters longer."""
-    return [uid + "x" * more for more in (1, UID_LONGEST)]
-
-
-def longest(fresh: Namespace) -> str:
-    """A fresh uid of 128 characters."""
-    return fresh.uid(UID_LONGEST)
 
 
 def foldings(uids: Iterable[str]) -> list[str]:
@@ -357,6 +328,14 @@ MISSES: Final = (
     NearMiss(_WIDE, NON_ASCII["arabic-indic one"]),
 )
 
+#: What is sent where a service that takes it stores it: every sign by itself, beside the others.
+MISSES_OF_SAVES: Final = (
+    *MISSES,
+    *(NearMiss(_CHARACTER, sign) for sign in (*TWICE.values(), *FORBIDDEN.values())),
+    *(NearMiss(_WIDE, sign) for sign in (*NON_ASCII.values(), *NO_UTF_8.values())),
+    *(NearMiss(_NEWLINE, ending, 1.0) for ending in LINE_BREAKS.values()),
+)
+
 
 def near_misses() -> SearchStrategy[NearMiss]:
     """Near misses with any character that the rule leaves out, at any place of the second half."""
@@ -400,6 +379,7 @@ class NearMisses:
         self._fresh = fresh
         self._claim = expect
         self._usual: Request | None = None
+        self._tried: list[str] = []
         self.refused: Exchange | None = None
 
     def is_refused(self, miss: NearMiss) -> None:
@@ -412,7 +392,11 @@ class NearMisses:
         request = self._request(miss)
         uid = miss.of(request.path["uid"])
         self._fresh.claim(uid)
-        sent = requests.send(requests.at(request, uid), self._actor)
+        self._tried.append(uid)
+        spoilt = (
+            requests.saving(self._world, uid) if self._operation == "saveDraft" else requests.at(request, uid)
+        )
+        sent = spoilt.send(self._actor)
         # Operations that only look refuse what is absent, and cannot be told apart where they do not.
         looks = self._operation in operations_with(safe=True)
         control = partial(self._control, request) if looks else None
@@ -421,13 +405,17 @@ class NearMisses:
 
     def are_refused(self, properties: Properties, deal: Deal) -> None:
         """Claim that near misses are refused: this realm's share of the known ones, and one that is drawn."""
-        first = list(deal({str(miss): miss for miss in MISSES}, len(self._operation)).values())
+        table = MISSES_OF_SAVES if self._operation == "saveDraft" else MISSES
+        first = list(deal({str(miss): miss for miss in table}, len(self._operation)).values())
         self._request(first[0])  # what it takes to arrange something is no share of the misses
         properties.hold(near_misses(), self.is_refused, requests=len(first) + 1, each=1, first=first)
 
     def left_nothing(self) -> None:
-        """Claim that no file was added to the document whose identifier was spoilt."""
-        if self._usual is not None and self.refused is not None:
+        """Claim that no file was added to the document whose identifier was spoilt, and no draft saved."""
+        if self.refused is not None and self._operation == "saveDraft":
+            claims = partial(self._claim, _CHARACTER)
+            nothing_saved(claims, self._actor, self._tried, foldings(self._tried), self.refused)
+        elif self._usual is not None and self.refused is not None:
             attached = self._world.attachment_ids(self._usual.path["uid"], by=self._actor)
             self._claim(_CHARACTER, self._operation).holds(
                 not attached,

@@ -18,6 +18,7 @@ def contract(  # noqa: PLR0913 - one for each fact
     nightly: float = 0,
     faults: bool = False,
     last: bool = False,
+    turns: bool = False,
     records: int = 0,
     files: int = 0,
     needs: Iterable[str] | None = None,
@@ -34,6 +35,7 @@ def contract(  # noqa: PLR0913 - one for each fact
         dealt: About how many it deals out among the realms of the run besides.
         nightly: About how many it sends in each realm from the profile `nightly` on, where these are others.
         faults: The case also covers every clause that speaks about generated faults of its operation.
+        turns: A gate asks each case of it in one realm by turns, as other cases judge its clauses in the others.
         last: The case uses up what others need, or builds on what they leave, so they run before it.
         records: Contacts and submissions that the case creates when it passes; their places in the budget of permanent
             records are kept for it, and it runs after the cases that create none.
@@ -50,6 +52,7 @@ def contract(  # noqa: PLR0913 - one for each fact
         nightly=nightly,
         faults=faults,
         last=last,
+        turns=turns,
         records=records,
         files=files,
         needs=None if needs is None else tuple(needs),

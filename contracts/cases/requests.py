@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -326,28 +326,21 @@ def at(request: Request, uid: str) -> Request:
     return replace(request, path={**request.path, "uid": uid})
 
 
-def save_each(
-    actor: Actor, samples: Samples, world: World, fresh: Namespace, uids: Iterable[str]
-) -> list[Exchange]:
-    """Try to save a draft under each uid; the record names none itself, so that only the address can be at fault.
+def saving(world: World, uid: str) -> Request:
+    """A request that saves a draft under a uid, in a record that names none, so that only the address can be at fault.
 
-    Where such a record is not taken under a valid uid either, it names the uid that is tried.
+    Where such a record is not taken under a valid uid either, it names the uid.
     """
-    query = {"schema": samples.draft_schema}
+    query = {"schema": world.samples.draft_schema}
 
-    def save(uid: str, document: dict[str, Any]) -> Exchange:
-        return actor.send("saveDraft", path={"uid": uid}, query=query, json=document)
+    def request(uid: str, document: dict[str, Any]) -> Request:
+        return Request("saveDraft", {"uid": uid}, query, body=document)
 
-    def nameless() -> dict[str, Any]:
-        return {name: value for name, value in samples.draft("").items() if name != "header"}
-
-    fine = world.once("draft without a header", lambda: taken(save(fresh.uid(), nameless())))
-    return [save(uid, nameless() if fine else samples.draft(uid)) for uid in uids]
-
-
-def send_to_each_uid(actor: Actor, operation: str, uids: Iterable[str]) -> list[Exchange]:
-    """Send an operation that needs nothing but a uid, once for each."""
-    return [actor.send(operation, path={"uid": uid}) for uid in uids]
+    nameless = {name: value for name, value in world.samples.draft("").items() if name != "header"}
+    fine = world.once(
+        "draft without a header", lambda: taken(request(world.uid(), nameless).send(world.author))
+    )
+    return request(uid, nameless if fine else world.samples.draft(uid))
 
 
 def _to_nowhere(address: str) -> str:

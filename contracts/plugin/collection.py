@@ -45,7 +45,7 @@ NARROWED = pytest.StashKey[list[Narrowing]]()
 _OFFERED = pytest.StashKey[list[pytest.Item]]()
 #: Whether a case is in the profile `smoke`, in its realm.
 _IN_SMOKE = pytest.StashKey[bool]()
-#: Whether a case that no must clause depends on has its turn in a gate, in its realm.
+#: Whether a case that a gate asks by turns has its turn in its realm; those of one function go round the realms.
 _IN_TURN = pytest.StashKey[bool]()
 #: Facts about a case are asked for many times while cases are chosen and ordered.
 _kept: Final = lru_cache(maxsize=8192)
@@ -160,8 +160,8 @@ def _smoke_of(item: pytest.Item) -> pytest.Mark | None:
 def _is_of(item: pytest.Item, selection: Selection) -> bool:
     """Whether the profile of a selection takes a case in.
 
-    A gate has to judge each must clause in each realm: what no must clause depends on it asks in one realm by turns,
-    and what can only be observed not at all, unless its clause is named.
+    A gate has to judge each must clause in each realm: what is not needed for that it asks in one realm by turns, and
+    what can only be observed not at all, unless its clause is named.
     """
     profile = selection.profile
     if profile is Profile.SMOKE:
@@ -169,9 +169,9 @@ def _is_of(item: pytest.Item, selection: Selection) -> bool:
     if not profile.includes(_profile_of(item)):
         return False
     level = _level_of(item)
-    if profile is not Profile.GATE or selection.clauses or level is Level.MUST:
+    if profile is not Profile.GATE or selection.clauses or (level is Level.MUST and not _most(item, "turns")):
         return True
-    return level is Level.SHOULD and item.stash[_IN_TURN]
+    return level is not Level.SILENT and item.stash[_IN_TURN]
 
 
 @_kept
@@ -216,14 +216,16 @@ def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Note every case, and whether it is in `smoke` and has its turn, before -k and the like take some away."""
     config.stash[_OFFERED] = offered = [item for item in items if marks(item)]
-    realms: dict[str, list[str]] = {}
+    cases: dict[str, dict[str, list[str]]] = {}
     for item in offered:
-        realms.setdefault(without_realm(case_of(item)), []).append(realm_of(item))
+        name = without_realm(case_of(item))
+        cases.setdefault(name.partition("[")[0], {}).setdefault(name, []).append(realm_of(item))
     for item in offered:
         name, mark = without_realm(case_of(item)), _smoke_of(item)
-        own = realms[name]
+        function = name.partition("[")[0]
+        own, turn = cases[function][name], crc32(function.encode()) + list(cases[function]).index(name)
         item.stash[_IN_SMOKE] = bool(mark and (mark.kwargs["every_realm"] or realm_of(item) == own[0]))
-        item.stash[_IN_TURN] = realm_of(item) == own[crc32(name.encode()) % len(own)]
+        item.stash[_IN_TURN] = realm_of(item) == own[turn % len(own)]
 
 
 @pytest.hookimpl(trylast=True)

@@ -26,7 +26,7 @@ LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1
 
 @contract("attachment-create-accepted", "attachment-exists-present")
 @smoke()
-@contract("attachment-download-same", "attachment-create-listed", requests=4)
+@contract("attachment-download-same", "attachment-create-listed", requests=4, turns=True)
 def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> None:
     """A file of some mebibytes is taken, comes back whole, and is listed like any other; each realm sends another."""
     size = world.author.uploadable(max(deal(LARGE).values()))
@@ -44,7 +44,7 @@ def test_a_file_of_five_mebibytes_comes_back(world: World, expect: Expect) -> No
     attachments.downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
 
 
-@contract("attachment-download-same", requests=12)
+@contract("attachment-download-same", requests=12, turns=True)
 def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     """A file sent without announcing its length comes back whole, twice, and so do two files of one name, if taken."""
     content = contents.content(150_000, seed=7)

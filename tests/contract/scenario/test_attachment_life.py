@@ -72,7 +72,7 @@ def test_the_first_attachment_stays_while_others_are_added(world: World, expect:
     attachments.stays_beside(expect, world, count)
 
 
-@contract("attachment-create-listed", operations=["listAttachments"], requests=13)
+@contract("attachment-create-listed", operations=["listAttachments"], requests=13, turns=True)
 def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World, expect: Expect) -> None:
     """Each attachment is in the list that is asked for after it was created, and in those after that."""
     uid, listing = world.document(), expect("attachment-create-listed", "listAttachments")

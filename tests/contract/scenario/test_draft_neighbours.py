@@ -3,7 +3,7 @@
 from contracts.cases import Actor, Expect, World, contract, done, drafts, require
 
 
-@contract("draft-delete-spares-others", requests=7)
+@contract("draft-delete-spares-others", requests=7, turns=True)
 def test_deleting_a_draft_spares_those_of_other_accounts(world: World, other: Actor, expect: Expect) -> None:
     """The draft of another account stays when an account deletes one of its own."""
     theirs, mine = world.draft(by=other), world.draft()

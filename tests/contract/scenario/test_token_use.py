@@ -94,6 +94,7 @@ def test_one_token_serves_every_realm(
     operations=PROTECTED[:-3],
     requests=2.8,
     dealt=3,
+    turns=True,
 )
 def test_protected_operations_refuse_a_token_never_issued(
     world: World,

@@ -63,7 +63,13 @@ def test_underscores_alone_are_enough(
 
 
 @contract(
-    "uid-any-kind", "uid-hyphen", "uid-underscore", "uid-digits-only", operations=DRAFT[:3], requests=16
+    "uid-any-kind",
+    "uid-hyphen",
+    "uid-underscore",
+    "uid-digits-only",
+    operations=DRAFT[:3],
+    requests=16,
+    turns=True,
 )
 def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> None:
     """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""

@@ -1,23 +1,15 @@
 """The length of a uid: 11 to 128 characters, at both ends and on both sides of them."""
 
-from functools import partial
-from typing import Final
-
 import pytest
 
 from contracts.cases import (
     Expect,
-    Observer,
     World,
     contract,
     drafts,
-    identifiers,
-    requests,
-    shape,
 )
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
-_OUTSIDE: Final = {"uid-too-short": identifiers.too_short, "uid-too-long": identifiers.too_long}
 
 
 @pytest.mark.parametrize(
@@ -40,35 +32,13 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
 
 
 @pytest.mark.parametrize(
-    "clause",
-    [
-        pytest.param("uid-too-short", id="short", marks=contract("uid-too-short")),
-        pytest.param("uid-too-long", id="long", marks=contract("uid-too-long")),
-    ],
-)
-@contract("uid-refusal-answer", operations=("saveDraft", "draftExists"), requests=5.5)
-def test_save_refuses_a_uid_outside_the_range(
-    world: World,
-    expect: Expect,
-    observe: Observer,
-    clause: str,
-) -> None:
-    """A uid of 10 or of 129 characters is refused, and no draft is stored, not under its first 128 either."""
-    uids = _OUTSIDE[clause](world.fresh)
-    saved = requests.save_each(world.author, world.samples, world, world.fresh, uids)
-    drafts.claim_each_refused(expect(clause, "saveDraft"), saved)
-    drafts.nothing_saved(partial(expect, clause), world.author, uids, identifiers.foldings(uids), *saved)
-    observe("uid-refusal-answer", "saveDraft", shape(saved[0]))
-
-
-@pytest.mark.parametrize(
     ("clause", "length"),
     [
         pytest.param("uid-shortest", 12, id="12", marks=contract("uid-shortest")),
         pytest.param("uid-longest", 127, id="127", marks=contract("uid-longest")),
     ],
 )
-@contract(operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"), requests=5)
+@contract(operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"), requests=5, turns=True)
 def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     world: World,
     expect: Expect,

@@ -5,7 +5,6 @@ import pytest
 from contracts.cases import (
     Actor,
     Attempt,
-    Deal,
     Expect,
     Namespace,
     Properties,
@@ -22,7 +21,7 @@ from contracts.plugin.worker import Worker
 #: Operations of drafts alone: the case has no meaning in a realm without drafts.
 OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft", "listDrafts")
 #: Requests beside those that are kept from earlier runs.
-GATE, ONE_OF_SEVERAL, NIGHTLY = 145, 110, 3000
+GATE, NIGHTLY = 145, 3000
 
 
 @pytest.fixture
@@ -43,13 +42,10 @@ def players(
     return draft_lives.Players(author, other, expect, world, samples, fresh, attempt)
 
 
-@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=95, dealt=50, nightly=3300)
-def test_promises_hold_over_many_calls(
-    players: draft_lives.Players, deal: Deal, properties: Properties
-) -> None:
+@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=145, nightly=3300, turns=True)
+def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
-    thorough = properties.share > 1
-    requests = NIGHTLY if thorough else GATE if deal.realms == 1 else ONE_OF_SEVERAL
+    requests = NIGHTLY if properties.share > 1 else GATE
     draft_lives.explore(players, draft_lives.KeptCalls(properties.database), properties.seed, requests)
 
 

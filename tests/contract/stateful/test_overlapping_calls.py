@@ -11,7 +11,7 @@ from contracts.cases import (
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
-@contract(*overlapping.CLAUSES, operations=DRAFTS, requests=28)
+@contract(*overlapping.CLAUSES, operations=DRAFTS, requests=28, turns=True)
 def test_overlapping_calls_on_drafts_keep_their_promises(world: World, expect: Expect) -> None:
     """Drafts that are saved, read and deleted at the same time are saved, read and deleted, each its own."""
     drafts = overlapping.OverlappingDrafts([world.author, world.author], world.samples, world.fresh, expect)
@@ -29,7 +29,9 @@ def test_overlapping_calls_of_two_accounts_keep_their_promises(
     drafts.are_deleted_alone()
 
 
-@contract("attachment-download-same", operations=["createAttachment", "getAttachment"], requests=6)
+@contract(
+    "attachment-download-same", operations=["createAttachment", "getAttachment"], requests=6, turns=True
+)
 def test_overlapping_uploads_keep_their_bytes(world: World, expect: Expect) -> None:
     """Two files that are sent at the same time come back each as it was sent."""
     overlapping.files_are_kept_apart(world, expect)
