@@ -157,10 +157,6 @@ class ContactRequests:
             return False
 
 
-#: Identifiers of one answer that are tried.
-_MOST_NAMES = 3
-
-
 def updates(claim: Claim, author: Actor, world: World, samples: Samples, fresh: Namespace) -> ContactRequests:
     """Updates of the shared contact; where none can be arranged, a claim that what was just created can be updated.
 

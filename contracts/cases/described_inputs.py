@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from contracts.cases.sample_records import Samples
 from contracts.cases.world import World
 from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Blocked, Contradiction, taken, usable
@@ -27,9 +26,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, UID_LONGEST, is_valid_uid
-from contracts.session.actor import Actor
 from contracts.session.actor_client import ActorClient
-from contracts.session.namespace import Namespace
 
 #: Where a request goes is the actor's business: this address is only written into what Schemathesis makes.
 _ANYWHERE: Final = "http://127.0.0.1"
@@ -51,8 +48,7 @@ _FREED: Final[Mapping[str, str]] = {
 _FAILED: Final = 500
 #: Parameters of a path that name a record.
 _UIDS: Final = ("uid", "identifier")
-#: Operations that write to what is there already.
-_ON_WHAT_IS_THERE: Final = ("updateContact", "createAttachment", "persistTemporaryFile")
+_FILLS_DOCUMENTS: Final = ("createAttachment", "persistTemporaryFile")
 ANSWER_CLAUSES: Final = (_LABEL, _SHAPE, "no-server-error")
 INPUT_CLAUSES: Final = (*ANSWER_CLAUSES, "list-top", "draft-values-kept")
 LINK_CLAUSES: Final = (*_FREED.values(), "draft-get-content", "draft-exists-present", "draft-info-present")
@@ -92,35 +88,16 @@ def _read_by_schemathesis(document: dict[str, Any]) -> Any:
     return schemathesis.openapi.from_dict(document, config=config)
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """Inputs of one operation as Schemathesis drew them.
+def inputs(operation: str, realm: str) -> SearchStrategy[Any]:
+    """Cases of an operation: those that the description allows, and those that break it.
 
-    Attributes:
-        allowed: The description allows them.
+    Where what is accepted stays for good, only cases whose body breaks the description are drawn.
     """
-
-    allowed: bool
-    path: dict[str, Any] = field(default_factory=dict)
-    query: dict[str, Any] = field(default_factory=dict)
-    headers: dict[str, Any] = field(default_factory=dict)
-    body: Any = None
-    media_type: str | None = None
-
-
-def inputs(operation: str, realm: str) -> SearchStrategy[Inputs]:
-    """Inputs of an operation: those that the description allows, and those that break it.
-
-    Where what is accepted stays for good, only inputs whose body breaks the description are drawn.
-    """
-    described_operation = described(realm).find_operation_by_id(operation)
-    broken: SearchStrategy[Any] = described_operation.as_strategy(
-        generation_mode=schemathesis.GenerationMode.NEGATIVE
-    )
+    strategy = described(realm).find_operation_by_id(operation).as_strategy
+    broken: SearchStrategy[Any] = strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
     if load_description().operations[operation].stores in PERMANENT_KINDS:
-        return broken.filter(_breaks_body).map(_broken)
-    allowed = described_operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
-    return st.one_of(allowed.map(_allowed), broken.map(_broken))
+        return broken.filter(_breaks_body)
+    return st.one_of(strategy(generation_mode=schemathesis.GenerationMode.POSITIVE), broken)
 
 
 def _breaks_body(case: Any) -> bool:
@@ -128,49 +105,19 @@ def _breaks_body(case: Any) -> bool:
     return any(place.value == "body" and part.mode.is_negative for place, part in parts)
 
 
-def _allowed(case: Any) -> Inputs:
-    return _read(case, allowed=True)
-
-
-def _broken(case: Any) -> Inputs:
-    return _read(case, allowed=False)
-
-
-def _read(case: Any, *, allowed: bool) -> Inputs:
-    return Inputs(
-        allowed,
-        dict(case.path_parameters or {}),
-        dict(case.query or {}),
-        dict(case.headers or {}),
-        case.body,
-        case.media_type,
-    )
-
-
 class DescribedInputs:
-    """Sends drawn inputs of one operation, and claims what the description says of the answers."""
+    """Sends drawn cases of one operation, and claims what the description says of the answers."""
 
-    def __init__(
-        self,
-        operation: str,
-        actor: Actor,
-        world: World,
-        samples: Samples,
-        fresh: Namespace,
-        expect: Expect,
-    ) -> None:
+    def __init__(self, operation: str, world: World, expect: Expect) -> None:
         self._operation = operation
-        self._actor = actor
         self._world = world
-        self._samples = samples
-        self._fresh = fresh
         self._claim = expect
-        self._client = ActorClient(actor)
-        self._described = described(actor.realm).find_operation_by_id(operation)
+        self._client = ActorClient(world.author)
+        self._described = described(world.realm).find_operation_by_id(operation)
         self._lasting = load_description().operations[operation].stores in PERMANENT_KINDS
         self._failed = False
 
-    def are_answered_as_described(self, drawn: Inputs) -> None:
+    def are_answered_as_described(self, drawn: Any) -> None:
         """Claim that an answer is as the description says.
 
         Raises:
@@ -180,12 +127,16 @@ class DescribedInputs:
         """
         if self._failed:
             raise Blocked(self._operation, "failed at an input before")
-        path = self._own_path(drawn)
+        allowed = drawn.meta.generation.mode.is_positive
+        path = self._own_path(dict(drawn.path_parameters or {}), allowed=allowed)
+        query = dict(drawn.query or {})
+        if allowed and "schema" in query:
+            query["schema"] = self._world.samples.draft_schema
         case = self._described.Case(
             path_parameters=path,
-            query=self._known_query(drawn),
-            headers=drawn.headers,
-            body=_named(drawn.body, _uid_of(path) or self._fresh.uid()),
+            query=query,
+            headers=dict(drawn.headers or {}),
+            body=_named(drawn.body, _uid_of(path) or self._world.uid()),
             media_type=drawn.media_type,
         )
         response = case.call(base_url=_ANYWHERE, session=self._client)
@@ -197,7 +148,12 @@ class DescribedInputs:
             self._claim(clause, self._operation).holds(
                 not failure, exchange, expected="an answer as described", seen=failure
             )
-        self._judge_effect(drawn, path, exchange)
+        top = str(query.get("$top", ""))
+        if exchange.answer.success and top.isascii() and top.isdigit():
+            self._claim("list-top").at_most(exchange, int(top))
+        if self._operation == "saveDraft" and allowed and taken(exchange):
+            read = self._world.author.send("getDraft", path=path)
+            self._claim("draft-values-kept", "getDraft").shows(read, drawn.body)
 
     def _exact_for(self, exchange: Exchange) -> Iterator[str]:
         """The clauses on what the document shows of an answer: where it has a body, and errors in it."""
@@ -211,46 +167,24 @@ class DescribedInputs:
             if there and self._operation in load_catalogue().clause(clause).operations:
                 yield clause
 
-    def _judge_effect(self, drawn: Inputs, path: dict[str, Any], exchange: Exchange) -> None:
-        top = str(drawn.query.get("$top", ""))
-        if exchange.answer.success and top.isascii() and top.isdigit():
-            self._claim("list-top").at_most(exchange, int(top))
-        if self._operation == "saveDraft" and drawn.allowed and taken(exchange):
-            read = self._actor.send("getDraft", path=path)
-            self._claim("draft-values-kept", "getDraft").shows(read, drawn.body)
-
-    def _own_path(self, drawn: Inputs) -> dict[str, Any]:
+    def _own_path(self, path: dict[str, Any], *, allowed: bool) -> dict[str, Any]:
         """The drawn path, with identifiers of the run's own where something would be written, or could be found."""
-        path = dict(drawn.path)
         if "schema" in path:
-            path["schema"] = self._samples.workflow_schema
+            path["schema"] = self._world.samples.workflow_schema
         uid = _uid_of(path)
         if uid is None:
             return path
+        if allowed and load_description().operations[self._operation].safe:
+            there = self._world.shared_attachment().path if "attachmentId" in path else None
+            return there or {"uid": self._world.shared_draft().uid}
         if load_description().operations[self._operation].safe:
-            return path | (self._usual(path) if drawn.allowed else {})
-        if drawn.allowed and self._operation in _ON_WHAT_IS_THERE:
-            return path | {"uid": self._there()}
-        own = (self._fresh.prefix + uid)[:UID_LONGEST] if is_valid_uid(uid) else self._fresh.uid()
+            return path
+        own = (self._world.fresh.prefix + uid)[:UID_LONGEST] if is_valid_uid(uid) else self._world.uid()
+        if allowed and self._operation == "updateContact":
+            own = self._world.contact()
+        elif allowed and self._operation in _FILLS_DOCUMENTS:
+            own = self._world.shared("document for drawn files", self._world.document)
         return path | {name: own for name in _UIDS if name in path}
-
-    def _usual(self, path: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters of a path under which there is something to read."""
-        if "attachmentId" not in path:
-            return {"uid": self._world.shared_draft(by=self._actor).uid}
-        usual = self._world.shared_attachment(by=self._actor).path
-        return {name: value for name, value in usual.items() if name in path}
-
-    def _there(self) -> str:
-        """The identifier of what an operation needs."""
-        if self._operation == "updateContact":
-            return self._world.contact(by=self._actor)
-        return self._world.shared("document for drawn files", lambda: self._world.document(by=self._actor))
-
-    def _known_query(self, drawn: Inputs) -> dict[str, Any]:
-        """The drawn query, under the schema that the settings name."""
-        query = {"schema": self._samples.draft_schema} if drawn.allowed and "schema" in drawn.query else {}
-        return dict(drawn.query) | query
 
 
 def _uid_of(path: Mapping[str, Any]) -> str | None:
@@ -290,9 +224,7 @@ class LinkedCalls:
         latest: The uid of the latest save; calls that follow no link are about it.
     """
 
-    actor: Actor
-    samples: Samples
-    fresh: Namespace
+    world: World
     claim: Expect
     saved: dict[str, dict[str, Any]] = field(default_factory=dict)
     deleted: dict[str, dict[str, Any] | None] = field(default_factory=dict)
@@ -310,7 +242,7 @@ class LinkedCalls:
             Contradiction: a must was contradicted.
             Blocked, EnvironmentFault: a call could not be judged.
         """
-        machine: Any = type("LinkedCallsOfOneCase", (_machine(self.actor.realm),), {"calls": self})
+        machine: Any = type("LinkedCallsOfOneCase", (_machine(self.world.realm),), {"calls": self})
         settings = hypothesis.settings(
             max_examples=scenarios,
             stateful_step_count=steps,
@@ -329,13 +261,13 @@ class LinkedCalls:
     def prepare(self, case: Any) -> None:
         """Make a call write to the run's own drafts only, and save a valid record."""
         uid, saves = str(case.path_parameters.get("uid", "")), case.operation.method.upper() == "PUT"
-        if not self.fresh.owns(uid):
-            uid = self.latest if self.latest and not saves else self.fresh.uid()
+        if not self.world.fresh.owns(uid):
+            uid = self.latest if self.latest and not saves else self.world.uid()
             case.path_parameters["uid"] = uid
         if saves:
             self.latest = uid
-            case.query = {"schema": self.samples.draft_schema}
-            case.body = self.samples.short_draft(uid, middleName=f"save {len(self.saved)}")
+            case.query = {"schema": self.world.samples.draft_schema}
+            case.body = self.world.samples.short_draft(uid, middleName=f"save {len(self.saved)}")
 
     def judge(self, case: Any, exchange: Exchange) -> None:
         """Claim what is promised of a call, from what was saved and deleted before it."""
@@ -394,7 +326,7 @@ def _machine(realm: str) -> Any:
             self.calls.prepare(case)
 
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:  # noqa: ARG002 - Schemathesis's signature
-            return {"base_url": _ANYWHERE, "session": ActorClient(self.calls.actor)}
+            return {"base_url": _ANYWHERE, "session": ActorClient(self.calls.world.author)}
 
         def validate_response(self, _response: Any, case: Any, **parts: Any) -> None:
             self.calls.judge(case, parts["session"].exchanges[-1])

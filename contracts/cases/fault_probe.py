@@ -16,8 +16,9 @@ from contracts.cases.contact_requests import note_made_up
 from contracts.cases.drafts import never_used
 from contracts.cases.generated_cases import Case, Fault, faults_of, with_fault
 from contracts.cases.requests import ValidRequests
-from contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FIELDS, Samples, without
+from contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FIELDS, without
 from contracts.cases.shared_documents import ABSENT as NO_ATTACHMENT
+from contracts.cases.world import World
 from contracts.checks.claims import Expect
 from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Blocked, Contradiction, Result, observed, usable
 from contracts.checks.table import refusal_due
@@ -26,8 +27,6 @@ from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 #: Sightings that a fault of the environment may spoil before one is taken as it is.
 _MOST_SPOILT: Final = 3
@@ -54,52 +53,42 @@ class Turns:
         return self.everything or number % self.realms == self.place or (everywhere and number == 0)
 
 
-class Exercise:
-    """Sends faults of one operation as one actor, each in an otherwise valid request."""
+#: Sends a fault on fresh data.
+Send = Callable[[Fault], Exchange]
 
-    def __init__(
-        self,
-        operation: str,
-        bases: ValidRequests,
-        actor: Actor,
-        samples: Samples,
-        fresh: Namespace,
-        reporting: Callable[[], Reporting],
-    ) -> None:
-        self._operation = operation
-        self._bases = bases
-        self._actor = actor
-        self._samples = samples
-        self._fresh = fresh
-        #: How a contact operation reports faulty records.
-        self.reporting = reporting
 
-    def send(self, fault: Fault) -> Exchange:
-        """Send the fault on fresh data."""
-        request = with_fault(self._bases.request(self._operation), fault, self._fresh)
-        if self._operation.endswith("Contact") and fault.place == "body" and isinstance(request.body, dict):
+def sending(operation: str, bases: ValidRequests, world: World) -> Send:
+    """What sends faults of an operation as the author, each in an otherwise valid request."""
+
+    def send(fault: Fault) -> Exchange:
+        request = with_fault(bases.request(operation), fault, world.fresh)
+        if operation.endswith("Contact") and fault.place == "body" and isinstance(request.body, dict):
             # Nothing that may be refused for a reason of its own.
             others = CONTACT_FIELDS.keys() - {"header", *MANDATORY_FIELDS, *fault.steps[:1]}
             request = replace(request, body=without(request.body, *others))
-        return note_made_up(request.send(self._actor), request.body, self._samples)
+        return note_made_up(request.send(world.author), request.body, world.samples)
 
-    def field_of(self, fault: Fault) -> str:
-        """The field of a contact that a fault is in, which its errors have to tell; empty for any other fault."""
-        if fault.place != "body" or not self._operation.endswith("Contact"):
-            return ""
-        return next(iter(fault.steps or (fault.value if fault.kind == "unknown-property" else ())), "")
+    return send
 
 
 class Probe:
     """Judges the faults of one operation's generated cases by the clauses that speak about them."""
 
     def __init__(
-        self, operation: str, attempt: Attempt, catalogue: Catalogue, exercise: Exercise, turns: Turns
+        self,
+        operation: str,
+        attempt: Attempt,
+        catalogue: Catalogue,
+        send: Send,
+        reporting: Callable[[], Reporting],
+        turns: Turns,
     ) -> None:
         self._operation = operation
         self._attempt = attempt
         self._catalogue = catalogue
-        self._exercise = exercise
+        self._send = send
+        #: How a contact operation reports faulty records.
+        self._reporting = reporting
         self._turns = turns
         self._met: Counter[str] = Counter()
         described = load_description().operations[operation]
@@ -178,7 +167,7 @@ class Probe:
                 raise Contradiction(results[0])
 
     def _observe(self, clause: Clause, fault: Fault) -> None:
-        exchange = self._exercise.send(fault)
+        exchange = self._send(fault)
         if exchange.response is not None and exchange.fault is None:
             seen = {"fault": fault.key, "status": exchange.response.status}
             self._attempt.observations.append(observed(clause.id, self._operation, seen))
@@ -196,7 +185,7 @@ class Probe:
         return self._judged(clause, fault)
 
     def _judged(self, clause: Clause, fault: Fault) -> dict[tuple[str, str], Result]:
-        exchange = self._exercise.send(fault)
+        exchange = self._send(fault)
         shown = Attempt(self._attempt.number)
         with suppress(Contradiction):
             self._claim(Expect(shown, self._catalogue, (clause.id, *TOLD_CLAUSES)), clause, fault, exchange)
@@ -207,7 +196,7 @@ class Probe:
 
     def _claim(self, expect: Expect, clause: Clause, fault: Fault, exchange: Exchange) -> None:
         """Claim that a fault was refused, and that the content of a contact was refused with the right errors."""
-        told = self._exercise.field_of(fault)
+        told = self._field_of(fault)
         if self._operation == "createToken":
             # How a refused sign-in is answered is not shown.
             expect(clause.id, self._operation).meets("no-token", exchange)
@@ -215,7 +204,13 @@ class Probe:
             due = refusal_due(clause, self._operation, fault.key)
             expect(clause.id, self._operation).turned_down(exchange, due.expected)
         else:
-            self._exercise.reporting().claim_told(expect, clause.id, exchange, told, fault.key)
+            self._reporting().claim_told(expect, clause.id, exchange, told, fault.key)
+
+    def _field_of(self, fault: Fault) -> str:
+        """The field of a contact that a fault is in, which its errors have to tell; empty for any other fault."""
+        if fault.place != "body" or not self._operation.endswith("Contact"):
+            return ""
+        return next(iter(fault.steps or (fault.value if fault.kind == "unknown-property" else ())), "")
 
     def _relies_on_absence(self, fault: Fault) -> None:
         """See that an operation which looks for something refuses what is absent, when it did not refuse a bad name.
@@ -226,6 +221,6 @@ class Probe:
         absent = _ABSENT.get(fault.name) if fault.place == "path" and fault.kind != "unknown-value" else None
         if absent is None or not self._looks:
             return
-        control = self._exercise.send(replace(fault, value=absent))
+        control = self._send(replace(fault, value=absent))
         if not usable(control).refusal:
             raise Blocked(self._operation, "does not refuse what is absent, so nothing can be told apart")

@@ -13,7 +13,7 @@ from contracts.cases.contact_requests import ContactRequests
 from contracts.cases.contents import Limit, upload_limit
 from contracts.cases.described_inputs import described_operation
 from contracts.cases.drafts import prove
-from contracts.cases.fault_probe import Exercise, Probe, Turns
+from contracts.cases.fault_probe import Probe, Turns, sending
 from contracts.cases.hostile_input import Deal
 from contracts.cases.properties import Properties, example_database
 from contracts.cases.requests import OrdinaryRequests, ValidRequests
@@ -150,20 +150,27 @@ def description(request: pytest.FixtureRequest, operation: str, probe: Probe) ->
 
 
 @pytest.fixture
-def exercise(bases: ValidRequests, world: World, contacts: ContactRequests, operation: str) -> Exercise:
-    """Sends single faults of the operation, each in a request that is right otherwise."""
-    return Exercise(operation, bases, world.author, world.samples, world.fresh, contacts.reporting)
-
-
-@pytest.fixture
-def probe(worker: Worker, attempt: Attempt, exercise: Exercise, operation: str, realm: str) -> Probe:
-    """Judges generated cases of the operation: in a gate they are dealt out among the realms, later all are sent."""
+def turns(worker: Worker, operation: str, realm: str) -> Turns:
+    """Which generated cases of the operation the realm sends: in a gate they are dealt out, later all are sent."""
     has = worker.description.operations[operation].realms
     run = worker.selection.realms or worker.target.realms
     realms = [name for name in run if name in has] or [realm]
     everything = worker.selection.profile.includes(Profile.NIGHTLY)
-    turns = Turns(realms.index(realm) if realm in realms else 0, len(realms), everything)
-    return Probe(operation, attempt, worker.catalogue, exercise, turns)
+    return Turns(realms.index(realm) if realm in realms else 0, len(realms), everything)
+
+
+@pytest.fixture
+def probe(
+    worker: Worker,
+    attempt: Attempt,
+    bases: ValidRequests,
+    world: World,
+    contacts: ContactRequests,
+    turns: Turns,
+) -> Probe:
+    """Judges generated cases of the operation."""
+    send = sending(contacts.operation, bases, world)
+    return Probe(contacts.operation, attempt, worker.catalogue, send, contacts.reporting, turns)
 
 
 @pytest.fixture

@@ -5,11 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from contracts.cases import (
-    Actor,
+    Case,
     Expect,
-    Namespace,
     Properties,
-    Samples,
     World,
     contract,
     described_inputs,
@@ -42,18 +40,18 @@ OTHERS = (
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
+Judge = Callable[[Case], None]
+
+
 @pytest.fixture
-def judge(
-    author: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect, operation: str
-) -> Callable[[described_inputs.Inputs], None]:
-    """Sends a drawn input of the operation, and claims what the description says of the answer."""
-    drawn = described_inputs.DescribedInputs(operation, author, world, samples, fresh, expect)
-    return drawn.are_answered_as_described
+def judge(world: World, expect: Expect, operation: str) -> Judge:
+    """Sends a drawn case of the operation, and claims what the description says of the answer."""
+    return described_inputs.DescribedInputs(operation, world, expect).are_answered_as_described
 
 
 @contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, needs=(), requests=3.5, nightly=24)
 def test_drawn_inputs_are_answered_as_described(
-    judge: Callable[[described_inputs.Inputs], None], properties: Properties, realm: str, operation: str
+    judge: Judge, properties: Properties, realm: str, operation: str
 ) -> None:
     """Whatever the description allows or forbids, answers are as it says, and what was saved is kept."""
     properties.hold(described_inputs.inputs(operation, realm), judge, requests=3, each=1)
@@ -61,7 +59,7 @@ def test_drawn_inputs_are_answered_as_described(
 
 @contract(*described_inputs.ANSWER_CLAUSES, operations=OTHERS, profile="nightly", requests=27)
 def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
-    judge: Callable[[described_inputs.Inputs], None], properties: Properties, realm: str, operation: str
+    judge: Judge, properties: Properties, realm: str, operation: str
 ) -> None:
     """Reads of files, and requests whose effects would stay, are answered as described, too."""
     properties.hold(described_inputs.inputs(operation, realm), judge, requests=4, each=1)
@@ -70,5 +68,5 @@ def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
 @contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=21, nightly=168)
 def test_promises_hold_along_the_links(world: World, expect: Expect, properties: Properties) -> None:
     """A draft that was saved is there by every operation that the description links, and gone once it was deleted."""
-    calls = described_inputs.LinkedCalls(world.author, world.samples, world.fresh, expect)
+    calls = described_inputs.LinkedCalls(world, expect)
     calls.follow(properties.seed, scenarios=3 * properties.share, steps=6)

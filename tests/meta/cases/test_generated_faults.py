@@ -11,7 +11,7 @@ import urllib3
 
 from contracts.cases.contact_errors import Reporting
 from contracts.cases.described_inputs import described_operation, failures_of
-from contracts.cases.fault_probe import Exercise, Probe, Turns
+from contracts.cases.fault_probe import Probe, Turns
 from contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
 from contracts.cases.requests import ABSENT, Request
 from contracts.checks.outcomes import Attempt, Contradiction, confirm
@@ -22,16 +22,16 @@ from contracts.session.namespace import Namespace
 from tests.meta.messages import answer, exchange
 
 REALMS = 3
+REPORTING = Reporting(refuses=True, arrays=True, names=True, takes=True)
 MISSING = Fault("header", ("Authorization",), "header.Authorization:missing", ABSENT)
 
 
-class Scripted(Exercise):
+class Scripted:
     """Answers in turn, with a status for each request."""
 
     def __init__(self, attempt: Attempt, turns: list[int | str]) -> None:
-        self._attempt = attempt
+        self.attempt = attempt
         self._turns: Iterator[int | str] = iter(turns)
-        self.reporting = lambda: Reporting(refuses=True, arrays=True, names=True, takes=True)
         self.sent = 0
 
     def send(self, fault: Fault) -> Any:  # noqa: ARG002 - every fault is answered alike
@@ -42,17 +42,23 @@ class Scripted(Exercise):
             raise EnvironmentFault("no answer")
         status = turn if isinstance(turn, int) else 200
         sent = exchange(answer({}, status), "createContact", unsettled=int(turn == "spoilt"))
-        self._attempt.exchanges.append(sent)
+        self.attempt.exchanges.append(sent)
         return sent
 
 
+def probe_of(operation: str, answers: Scripted, place: int = 0, realms: int = 1) -> Probe:
+    """A probe whose faults are answered by a script, in one realm of so many."""
+    attempt, turns = answers.attempt, Turns(place, realms)
+    return Probe(operation, attempt, load_catalogue(), answers.send, lambda: REPORTING, turns)
+
+
 @pytest.fixture
-def probe(attempt: Attempt, catalogue: Any) -> Any:
-    """Makes a probe and its exercise: `probe(*turns)`."""
+def probe(attempt: Attempt) -> Any:
+    """Makes a probe and what answers it: `probe(*turns)`."""
 
     def make(*turns: int | str) -> tuple[Probe, Scripted]:
-        exercise = Scripted(attempt, list(turns))
-        return Probe("createContact", attempt, catalogue, exercise, Turns(0, 1)), exercise
+        answers = Scripted(attempt, list(turns))
+        return probe_of("createContact", answers), answers
 
     return make
 
@@ -73,10 +79,7 @@ def description(request: pytest.FixtureRequest, operation: str) -> Any:
 @pytest.fixture
 def dealt(operation: str) -> list[Probe]:
     """A probe for each realm of a run."""
-    return [
-        Probe(operation, Attempt(1), load_catalogue(), Scripted(Attempt(1), []), Turns(place, REALMS))
-        for place in range(REALMS)
-    ]
+    return [probe_of(operation, Scripted(Attempt(1), []), place, REALMS) for place in range(REALMS)]
 
 
 @for_each_case
@@ -168,7 +171,7 @@ def test_a_should_is_confirmed_without_ending_the_case(probe: Any, attempt: Atte
 
 
 def test_a_fault_without_a_clause_is_the_suites_own() -> None:
-    made = Probe("getDraft", Attempt(1), load_catalogue(), Scripted(Attempt(1), [404]), Turns(0, 1))
+    made = probe_of("getDraft", Scripted(Attempt(1), [404]))
     with pytest.raises(SuiteError, match="no clause speaks"):
         made.judge(Fault("header", ("Realm",), "header.Realm:no-such-kind", "x"))
 
