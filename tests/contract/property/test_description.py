@@ -49,12 +49,12 @@ def judge(world: World, expect: Expect, operation: str) -> Judge:
     return described_inputs.DescribedInputs(operation, world, expect).are_answered_as_described
 
 
-@contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, needs=(), requests=3.5, nightly=24)
+@contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, needs=(), requests=4.5, nightly=32)
 def test_drawn_inputs_are_answered_as_described(
     judge: Judge, properties: Properties, realm: str, operation: str
 ) -> None:
     """Whatever the description allows or forbids, answers are as it says, and what was saved is kept."""
-    properties.hold(described_inputs.inputs(operation, realm), judge, requests=3, each=1)
+    properties.hold(described_inputs.inputs(operation, realm), judge, requests=4, each=1)
 
 
 @contract(*described_inputs.ANSWER_CLAUSES, operations=OTHERS, profile="nightly", requests=27)
@@ -65,8 +65,8 @@ def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
     properties.hold(described_inputs.inputs(operation, realm), judge, requests=4, each=1)
 
 
-@contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=21, nightly=168)
+@contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=24, nightly=192)
 def test_promises_hold_along_the_links(world: World, expect: Expect, properties: Properties) -> None:
     """A draft that was saved is there by every operation that the description links, and gone once it was deleted."""
     calls = described_inputs.LinkedCalls(world, expect)
-    calls.follow(properties.seed, scenarios=3 * properties.share, steps=6)
+    calls.follow(properties.seed, scenarios=4 * properties.share, steps=6)
