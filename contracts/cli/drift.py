@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
-from contracts.cli.options import (
-    DefaultCommandGroup,
-    known_realms,
-    print_lines,
-    reports,
-    run_option,
-    together,
-)
+from contracts.cli.options import known_realms, print_lines, reports, run_option
 from contracts.errors import UsageError
 from contracts.evidence import observations
 from contracts.file_formats import plain
@@ -37,7 +30,6 @@ from contracts.plugin.run_options import BASELINE, CLAUSE, REALM
 from contracts.reports.kept_runs import run_folder
 from contracts.safe_text import json_text, many, plain_line
 
-#: Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.
 _BREAKING = 1
 
 
@@ -48,46 +40,39 @@ class _Run:
     name: str
     target: str
     path: Path
-    accepted: baselines.Baseline | None
+    accepted: Facts | None
     facts: Facts
-
-    @property
-    def accepted_facts(self) -> Facts:
-        """What was accepted so far."""
-        return self.accepted.facts if self.accepted else {}
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """How the run differs."""
-        return compare(self.accepted_facts, self.facts)
+        return compare(self.accepted or {}, self.facts)
 
 
-_options: Final = together(
-    click.argument("run", required=False),
-    run_option(REALM, help="Only this realm; may be repeated."),
-    run_option(CLAUSE, help="Only this clause; may be repeated."),
-    run_option(BASELINE),
-    reports,
-)
-
-
-@click.group(cls=DefaultCommandGroup)
-def command() -> None:
-    """Compare what a run observed with the accepted baseline; `show` need not be named.
-
-    Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.
-    """
-
-
-@command.command()
-@_options
+@click.command()
+@click.argument("words", metavar="[accept] [RUN]", nargs=-1)
+@run_option(REALM, help="Only this realm; may be repeated.")
+@run_option(CLAUSE, help="Only this clause; may be repeated.")
+@run_option(BASELINE)
+@reports
 @click.option(
     "--between-realms", "--realms", "beside", is_flag=True, help="Show what realms do not agree on."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
-def show(*, beside: bool, as_json: bool, **where: Any) -> int:
-    """Show how RUN (by default the latest) differs from the baseline of its target."""
-    seen = _load(**where)
+def command(*, words: tuple[str, ...], beside: bool, as_json: bool, **where: Any) -> int:
+    """Compare what RUN (by default the latest) observed with the accepted baseline of its target.
+
+    With `accept`, what it observed goes into the baseline; what it did not observe stays.
+
+    Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.
+    """
+    accepting, showing = words[:1] == ("accept",), words[:1] == ("show",)
+    names = words[1:] if accepting or showing else words
+    if names[1:]:
+        raise UsageError(f"one run is compared at a time; take '{names[1]}' away")
+    seen = _load(run=next(iter(names), None), **where)
+    if accepting:
+        return _accept(seen)
     if where["baseline"] and seen.accepted is None:
         raise UsageError(f"there is no baseline {seen.path}; `registry-contracts drift accept` writes it")
     if beside:
@@ -102,14 +87,11 @@ def show(*, beside: bool, as_json: bool, **where: Any) -> int:
     return _BREAKING if any(change.severity is Severity.BREAKING for change in seen.changes) else 0
 
 
-@command.command("accept")
-@_options
-def accept_command(**where: Any) -> int:
-    """Take what RUN (by default the latest) observed into the baseline; what it did not observe stays."""
-    seen = _load(**where)
-    changes, fresh = seen.changes, not_accepted_yet(seen.accepted_facts, seen.facts)
-    merged = accept_facts(seen.accepted_facts, seen.facts, changes)
-    if merged == seen.accepted_facts:
+def _accept(seen: _Run) -> int:
+    before = seen.accepted or {}
+    changes, fresh = seen.changes, not_accepted_yet(before, seen.facts)
+    merged = accept_facts(before, seen.facts, changes)
+    if merged == before:
         click.echo(f"nothing to accept: {seen.path} says all that {seen.name} observed")
         return 0
     baselines.write(seen.path, baselines.Baseline(seen.target, merged))
@@ -146,12 +128,12 @@ def _load(
         )
     selected = select_facts(seen.facts, clauses, realm)
     facts = without_moved_faults(accepted.facts if accepted else {}, selected)
-    return _Run(folder.name, target, path, accepted, facts)
+    return _Run(folder.name, target, path, accepted.facts if accepted else None, facts)
 
 
 def _echo_changes(seen: _Run) -> None:
     print_lines(change_lines(seen.changes))
-    new = sum(map(len, not_accepted_yet(seen.accepted_facts, seen.facts).values()))
+    new = sum(map(len, not_accepted_yet(seen.accepted or {}, seen.facts).values()))
     further = f"; {many(new, 'fact')} not accepted yet" if new else ""
     counts = counted(seen.changes) if seen.changes else "no drift"
     click.echo(f"{counts}: {seen.name} against {seen.path}{further}")

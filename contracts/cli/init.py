@@ -30,7 +30,7 @@ from contracts.plugin.preflight import State
 from contracts.safe_text import json_text, many, plain_line
 from contracts.settings.guard import checked_base_url, refuse_production_realm
 from contracts.settings.settings_reader import BASE_URL, load_target
-from contracts.settings.target import ACCOUNT_ROLES, AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS
+from contracts.settings.target import AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 _FOLDER: Final = Path("targets")
 #: How long a target is waited for that is just starting, as in a run.
@@ -43,16 +43,8 @@ _LONGEST_START_SECONDS: Final = 30
 @click.option(
     "--realm", "realms", metavar="REALM", multiple=True, help="A realm to judge; by default all four."
 )
-@click.option(
-    "--account",
-    "accounts",
-    metavar="ROLE=EMAIL_VARIABLE,PASSWORD_VARIABLE",
-    multiple=True,
-    help="Other names of an account's variables.",
-)
 @file_option("--from-har", help="Learn from recorded traffic.")
 @click.option("--keep-personal-data", is_flag=True, help="Leave names and addresses in sample documents.")
-@click.option("--no-look", is_flag=True, help="Send nothing, not even reads.")
 @click.option("--force", is_flag=True, help="Replace a settings file that is there.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
@@ -60,10 +52,8 @@ def command(
     name: str,
     base_url: str | None,
     realms: tuple[str, ...],
-    accounts: tuple[str, ...],
     from_har: Path | None,
     keep_personal_data: bool,
-    no_look: bool,
     force: bool,
     dry_run: bool,
 ) -> int:
@@ -87,7 +77,7 @@ def command(
         raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
     for realm in realms:
         refuse_production_realm(realm)
-    variables = {AUTHOR: default_variables(AUTHOR)} | dict(map(_account, accounts))
+    variables = {AUTHOR: default_variables(AUTHOR)}
     learned = _learned(from_har, keep_personal_data=keep_personal_data)
     print_lines(_learned_lines(learned))
     settings = TargetSettings(
@@ -111,22 +101,11 @@ def command(
         click.echo(
             "fill in base_url: the recording is one of production; its address was not taken", err=True
         )
-    elif no_look or not all(os.environ.get(variable) for variable in author):
+    elif not all(os.environ.get(variable) for variable in author):
         click.echo(f"next: set {' and '.join(author)}, then registry-contracts doctor --target {path.stem}")
     else:
         _look(path, settings)
     return manual_commands.NO_FINDING
-
-
-def _account(text: str) -> tuple[str, tuple[str, str]]:
-    role, _, names = text.partition("=")
-    email, _, password = names.partition(",")
-    if role not in ACCOUNT_ROLES or not email.isidentifier() or not password.isidentifier():
-        raise UsageError(
-            f"--account must be ROLE=EMAIL_VARIABLE,PASSWORD_VARIABLE with a role of {', '.join(ACCOUNT_ROLES)}; "
-            "it names variables, never an e-mail or a password"
-        )
-    return role, (email, password)
 
 
 def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:

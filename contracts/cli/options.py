@@ -1,4 +1,4 @@
-"""Options that several commands share, and groups with a default command."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -198,20 +198,6 @@ def known_realms(
         if name not in known_names:
             raise UsageError(f"unknown realm '{name}'; {suggestion(name, known_names)}")
     return tuple(names)
-
-
-class DefaultCommandGroup(click.Group):
-    """A group whose first command runs where the arguments name none: `drift` is `drift show`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the first command before arguments that name none."""
-        if not args or (args[0] not in self.commands and args[0] not in ctx.help_option_names):
-            args = [next(iter(self.commands)), *args]
-        return super().parse_args(ctx, args)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Name the commands, the default one first."""
-        return list(self.commands)
 
 
 def print_lines(lines: Iterable[str]) -> None:

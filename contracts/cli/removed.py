@@ -11,6 +11,11 @@ _NOTIFY: Final = "let the CI notify: `reports/latest/summary.md` and `verdict.js
 #: Command, or command and option → what to use.
 REMOVED: Final[Mapping[str, str]] = {
     "can-release": "use `registry-contracts gate --from FOLDER --max-age 36h`",
+    "list cases": "use `registry-contracts explain CLAUSE`, or docs/clauses.md",
+    "list variants": "use `registry-contracts sandbox --variant list`",
+    "list weathers": "use `registry-contracts sandbox --weather list`",
+    "list --untested": "the report and `verdict.json` say what a run could not test, and why",
+    "list --history": "use `--reports DIR`, the folder that holds it",
     "list defects": "use `registry-contracts list faults`",
     "prove": "use `python -m contracts.proving` (in a checkout also `tox -e proof`)",
     "history": "use `registry-contracts list runs`, `list red`, `list flaky`, or `explain CLAUSE`",
@@ -25,6 +30,8 @@ REMOVED: Final[Mapping[str, str]] = {
     "run --shard": "use `--workers N`",
     "gate --shard": "use `--workers N`",
     "site": "the report's trends show earlier runs; `registry-contracts list red` says since when something is red",
+    "init --account": "write the names of the variables into the settings file",
+    "init --no-look": "nothing is sent where the author's variables are not set",
     "openapi --exact-statuses": "read the ranges such as 4XX, which OpenAPI has had since 3.0",
     "sandbox --like": "use `--variant` and `--habit` for each point; `--variant list` and `--habit list` name them",
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",

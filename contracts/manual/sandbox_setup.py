@@ -1,4 +1,4 @@
-"""What an embedded sandbox can be set up with: faults, variants and weathers."""
+"""The faults that an embedded sandbox can be set up with."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contracts.errors import UsageError
 
 @dataclass(frozen=True)
 class Breakage:
-    """A fault, a variant or a weather, as a list shows it; only a fault breaks clauses."""
+    """A fault, as a list shows it."""
 
     name: str
     sentence: str
-    clauses: tuple[str, ...] = ()
-    operations: tuple[str, ...] = ()
+    clauses: tuple[str, ...]
+    operations: tuple[str, ...]
 
 
 def faults(*, fixed: bool = False) -> Sequence[Breakage] | None:
@@ -26,24 +26,6 @@ def faults(*, fixed: bool = False) -> Sequence[Breakage] | None:
         return None
     chosen = population.fixed_set() if fixed else population.population().values()
     return [Breakage(fault.name, fault.sentence, fault.breaks, fault.at) for fault in chosen]
-
-
-def variants() -> Sequence[Breakage] | None:
-    """Every variant; None where the sandbox is not installed."""
-    try:
-        from contracts.sandbox.variants import ALL  # noqa: PLC0415 - as above
-    except ModuleNotFoundError:
-        return None
-    return [Breakage(variant.name, variant.sentence) for variant in ALL.values()]
-
-
-def weathers() -> Sequence[Breakage] | None:
-    """Every weather; None where the sandbox is not installed."""
-    try:
-        from contracts.sandbox.weather import ALL  # noqa: PLC0415 - as above
-    except ModuleNotFoundError:
-        return None
-    return [Breakage(kind.name, kind.sentence) for kind in ALL.values()]
 
 
 def installed(breakages: Sequence[Breakage] | None) -> Sequence[Breakage]:

@@ -166,7 +166,6 @@ def test_what_is_red_or_flaky_is_listed_with_its_trend(run_command: RunCommand, 
     [
         (("runs", "--target", "dev"), "no runs on 'dev' in reports/history.jsonl; it holds sandbox"),
         (("red", "--series", "nightly"), "no series 'nightly' on sandbox; there are 'gate'"),
-        (("runs", "--history", "nowhere.jsonl"), "there is no history nowhere.jsonl"),
         (("runs", "--realm", "abs-dev"), "--realm says nothing about runs"),
     ],
 )
