@@ -6,7 +6,6 @@ is left behind on a shared machine.
 
 import atexit
 import os
-import queue
 import re
 import runpy
 import signal
@@ -14,15 +13,15 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from contracts.errors import RegistryContractsError, SuiteError, UsageError
+from contracts.errors import SuiteError, UsageError
 from contracts.interface.location import python_command
 from contracts.settings.settings_reader import read_target
 from contracts.settings.target import ACCOUNT_ROLES, SANDBOX, AttachmentSettings, Target
@@ -65,9 +64,11 @@ DOCUMENT_SIZE_LIMIT = 1024**3
 #: It starts in about a second; on a machine that has much else to do it may take many times that.
 READY_SECONDS = 60.0
 STOP_SECONDS = 5.0
-_STDERR_LINES = 3
+_LAST_LINES = 3
+_LONGEST_OUTPUT = 100_000
+_LOOK_SECONDS = 0.02
 _USAGE = 4
-_READY = re.compile(r"sandbox ready at (http://127\.0\.0\.1:\d+)\s*$")
+_READY = re.compile(r"^sandbox ready at (http://127\.0\.0\.1:\d+)\s*\n", re.MULTILINE)
 _EXTRA = ("starlette", "uvicorn", "sqlalchemy", "odata_query", "PIL", "flask_swagger_ui")
 
 
@@ -79,7 +80,6 @@ class EmbeddedSandbox:
         arguments: more options for `registry-contracts sandbox`, such as `--fault` or `--variant`.
         command: what to start instead, for tests.
         ready_seconds: patience for its first line.
-
     """
 
     def __init__(
@@ -92,9 +92,7 @@ class EmbeddedSandbox:
         self.size_limit = size_limit
         self._command = list(command) if command else _sandbox_command(size_limit, arguments)
         self._ready_seconds = ready_seconds
-        self._process: subprocess.Popen[str] | None = None
-        self._reader: threading.Thread | None = None
-        self._stderr: IO[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._base_url = ""
 
     @property
@@ -103,7 +101,6 @@ class EmbeddedSandbox:
 
         Raises:
             SuiteError: the sandbox is not running.
-
         """
         if not self._base_url:
             raise SuiteError("the embedded sandbox is not running; use it inside its with block")
@@ -114,19 +111,18 @@ class EmbeddedSandbox:
 
         Raises:
             UsageError: the `sandbox` extra is not installed, or its options cannot be used.
-            SuiteError: it ended for another reason or stayed silent; one line with the end of what it wrote to stderr.
-
+            SuiteError: it ended for another reason or stayed silent; one line with the end of what it wrote.
         """
         require_extra()
-        # A file takes any amount; a pipe that is not read would stop the sandbox once it is full.
-        self._stderr = tempfile.TemporaryFile()
         atexit.register(self.stop)
-        try:
-            self._process = self._start(self._stderr)
-            self._base_url = self._wait_until_ready(self._process)
-        except BaseException:
-            self.stop()
-            raise
+        # A file takes any amount; a pipe that is not read would stop the sandbox once it is full.
+        with tempfile.TemporaryFile() as output:
+            try:
+                self._process = self._start(output)
+                self._base_url = self._wait_until_ready(self._process, output)
+            except BaseException:
+                self.stop()
+                raise
         return self
 
     def __exit__(
@@ -143,54 +139,48 @@ class EmbeddedSandbox:
         """End the process, first politely, then for good; a second call does nothing."""
         atexit.unregister(self.stop)
         process, self._process, self._base_url = self._process, None, ""
-        if process is not None:
-            _end(process)
-            if self._reader is not None:
-                self._reader.join(STOP_SECONDS)
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
-        if self._stderr is not None:
-            self._stderr.close()
-            self._stderr = None
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
 
-    def _start(self, stderr: IO[bytes]) -> subprocess.Popen[str]:
+    def _start(self, output: IO[bytes]) -> subprocess.Popen[bytes]:
         # A session of its own: Ctrl-C must reach the run alone, which still needs the sandbox to clean up.
         return subprocess.Popen(  # noqa: S603 (our own interpreter and options, no shell)
             self._command,
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
+            stdout=output,
+            stderr=subprocess.STDOUT,
             env=_child_environment(),
-            encoding="utf-8",
-            errors="replace",
             start_new_session=True,
         )
 
-    def _wait_until_ready(self, process: subprocess.Popen[str]) -> str:
-        addresses: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._reader = threading.Thread(target=_read_lines, args=(process.stdout, addresses), daemon=True)
-        self._reader.start()
-        try:
-            base_url = addresses.get(timeout=self._ready_seconds)
-        except queue.Empty:
-            raise self._not_ready(f"is not ready after {self._ready_seconds:g} s") from None
-        if base_url is None:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_SECONDS)
-            raise self._not_ready("ended before it was ready")
-        return base_url
-
-    def _not_ready(self, what: str) -> RegistryContractsError:
-        lines: list[str] = []
-        if self._stderr is not None:
-            self._stderr.seek(0)
-            text = self._stderr.read().decode("utf-8", "replace")
-            lines = [line.strip() for line in text.splitlines() if line.strip()]
-        last_words = " | ".join(lines[-_STDERR_LINES:]) or "nothing"
-        if self._process is not None and self._process.poll() == _USAGE:
-            return UsageError(last_words)
-        return SuiteError(f"the embedded sandbox {what}; its last words: {last_words}")
+    def _wait_until_ready(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> str:
+        """Return its address as soon as it tells it."""
+        end = time.monotonic() + self._ready_seconds
+        while True:
+            code = process.poll()
+            written = os.pread(output.fileno(), _LONGEST_OUTPUT, 0).decode("utf-8", "replace")
+            if match := _READY.search(written):
+                return match[1]
+            lines = [line.strip() for line in written.splitlines() if line.strip()]
+            last_words = " | ".join(lines[-_LAST_LINES:]) or "nothing"
+            if code == _USAGE:
+                raise UsageError(last_words)
+            if code is not None or time.monotonic() > end:
+                what = (
+                    f"is not ready after {self._ready_seconds:g} s"
+                    if code is None
+                    else "ended before it was ready"
+                )
+                raise SuiteError(f"the embedded sandbox {what}; its last words: {last_words}")
+            time.sleep(_LOOK_SECONDS)
 
 
 def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:
@@ -213,23 +203,6 @@ def _child_environment() -> dict[str, str]:
     """Return the environment without the credentials of live targets, which the sandbox has no use for."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
     return {**kept, "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
-
-
-def _read_lines(stream: IO[str] | None, addresses: "queue.SimpleQueue[str | None]") -> None:
-    """Put the address from the ready line, then read on so that the pipe never fills; None at the end."""
-    for line in stream or ():
-        if match := _READY.search(line):
-            addresses.put(match.group(1))
-    addresses.put(None)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    process.terminate()
-    try:
-        process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def serve_as_child() -> None:

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, NoReturn, Self
+from typing import Annotated, Any, Final, NoReturn, Self
 from urllib.parse import quote, unquote_plus, urlsplit
+
+from msgspec import Meta
 
 from contracts.errors import SuiteError
 from contracts.interface.description import load_description
@@ -69,20 +71,28 @@ EMBEDDED_IN_WORDS = "the embedded sandbox"
 _THIS_MACHINE = "http://127.0.0.1:"
 
 
-class Kind(Enum):
-    """The kinds of value a setting may have; the value is how a message calls it."""
+_Text = Annotated[str, Meta(pattern=r"\S")]
+_Identifier = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{11,128}\Z")]
+_RULE: Final = "(11 to 128 letters, digits, hyphens or underscores)"
 
-    TEXT = "a text"
-    TEXTS = "a list of texts"
-    IDENTIFIER = "an identifier"
-    IDENTIFIERS = "a list of identifiers"
-    IDENTIFIER_OR_IDENTIFIERS = "an identifier or a list of identifiers"
-    NUMBER = "a number above 0"
-    RATE = "a number above 0, or inf for no limit"
-    WHOLE = "a whole number above 0"
-    JSON_FILE = "the path of a JSON file"
-    FILE = "the path of a file"
-    NAMES = "a table of texts"
+
+class Kind(Enum):
+    """The kinds of value a setting may have: how a message calls it, the type it is read as, and an example."""
+
+    TEXT = "a text", _Text, '"…"'
+    TEXTS = "a list of texts", tuple[_Text, ...], '["…"]'
+    IDENTIFIER = f"an identifier {_RULE}", _Identifier, '"…"'
+    IDENTIFIERS = f"a list of identifiers {_RULE}", tuple[_Identifier, ...], '["…"]'
+    IDENTIFIER_OR_IDENTIFIERS = "an identifier or a list of identifiers", tuple[_Identifier, ...], '"…"'
+    NUMBER = "a number above 0", Annotated[float, Meta(gt=0, lt=1e300)], "30"
+    RATE = "a number above 0, or inf for no limit", Annotated[float, Meta(ge=1 / 3600)], "20"
+    WHOLE = "a whole number above 0", Annotated[int, Meta(gt=0)], "8"
+    JSON_FILE = "the path of a JSON file", _Text, '"….json"'
+    FILE = "the path of a file", _Text, '"….pem"'
+    NAMES = "a table of texts", dict[str, _Text], '{ my = "…" }'
+
+    def __init__(self, words: str, shape: Any, example: str) -> None:
+        self.words, self.shape, self.example = words, shape, example
 
 
 def setting(kind: Kind, meaning: str, *, default: Any = None, example: Any = None) -> Any:

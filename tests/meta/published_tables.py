@@ -84,7 +84,7 @@ def _table(title: str, group: type) -> str:
 
 
 def _row(item: Field[Any]) -> str:
-    kind, meaning = item.metadata["kind"].value, item.metadata["meaning"]
+    kind, meaning = item.metadata["kind"].words, item.metadata["meaning"]
     return f"| `{item.name}` | {kind} | {_default(item)} | {meaning} |"
 
 

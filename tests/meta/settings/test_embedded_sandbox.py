@@ -43,7 +43,7 @@ def fake(code: str, ready_seconds: float = 15.0) -> EmbeddedSandbox:
     return EmbeddedSandbox(command=[sys.executable, "-c", code], ready_seconds=ready_seconds)
 
 
-def process_of(sandbox: EmbeddedSandbox) -> subprocess.Popen[str]:
+def process_of(sandbox: EmbeddedSandbox) -> subprocess.Popen[bytes]:
     assert sandbox._process is not None
     return sandbox._process
 
