@@ -163,9 +163,11 @@ def _check_plan(config: pytest.Config, selection: Selection) -> None:
 
 
 def is_contract_run(config: pytest.Config) -> bool:
-    """Whether the paths of the command hold contract cases, which are to be run and not just listed."""
+    """Whether contract cases are to be run and not just listed: the suite's own, or any where a target is named."""
     if any(config.getoption(option, None) for option in (*LISTING_OPTIONS, "--plan")):
         return False
+    if config.getoption("--target") is not None:
+        return True
     paths = [Path(str(argument).partition("::")[0]).resolve() for argument in config.args]
     cases = cases_directory()
     return any(path.is_relative_to(cases) or cases.is_relative_to(path) for path in paths)

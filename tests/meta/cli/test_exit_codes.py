@@ -106,18 +106,7 @@ def test_a_run_works_in_a_folder_whose_name_a_terminal_would_obey(program: Progr
     assert_safe(ended)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "run --realm",
-        "gate --consumer",
-        "call",
-        "explain",
-        "check",
-        "init",
-        "",
-    ],
-)
+@pytest.mark.parametrize("words", ["run --realm", "gate --consumer", "call", "explain", "check", "init", ""])
 def test_a_nasty_text_among_the_words_is_shown_safely(program: Program, words: str) -> None:
     ended = program(*words.split(), NASTY)
     assert ended.code == 4, ended

@@ -52,15 +52,6 @@ def verdict(program: Program) -> dict[str, Any]:
     return found
 
 
-def test_an_sdk_is_blocked_by_its_own_operation(uploads: Program) -> None:
-    ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", FAULT)
-    assert ended.code == 1, ended.out
-    assert ended.last == (
-        "gate: fail: 1 finding in abs-dev: attachment-create-accepted (createAttachment); "
-        "affects client.attachments.upload (exit code 1, target: the embedded sandbox)"
-    )
-
-
 def test_an_accepted_contradiction_passes_and_is_shown_apart(uploads: Program) -> None:
     accept(uploads)
     ended = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", FAULT)
@@ -85,7 +76,11 @@ def test_a_kept_run_answers_as_the_gate_that_made_it_did(uploads: Program) -> No
     made = uploads("gate", *ON_SANDBOX, "--consumer", "sdk.toml", FAULT)
     before = list(files(uploads.folder))
     kept = uploads("gate", "--from", "reports", *ON_SANDBOX, "--consumer", "sdk.toml")
-    assert (kept.code, kept.last) == (made.code, made.last) == (1, made.last)
+    assert (kept.code, kept.last) == (made.code, made.last)
+    assert made.last == (
+        "gate: fail: 1 finding in abs-dev: attachment-create-accepted (createAttachment); "
+        "affects client.attachments.upload (exit code 1, target: the embedded sandbox)"
+    )
     assert "1. fail: " in kept.out
     assert list(files(uploads.folder)) == before
     accept(uploads)
@@ -130,7 +125,7 @@ def test_a_kept_run_that_cannot_be_used_is_one_line_and_exit_code_4(program: Pro
 
 
 def assert_refused(ended: Ended, says: str) -> None:
-    assert ended.code == 4, ended.out + ended.err
+    assert ended.code == 4, ended.output
     assert says in ended.err
     assert (ended.out, ended.err.count("\n")) == ("", 1)
 
@@ -186,18 +181,11 @@ def test_what_cannot_be_used_ends_with_4_before_anything_is_sent(
     (program.folder / "words.txt").write_text("-m\nslow\n", encoding="utf-8")
     (program.folder / "other.ini").write_text("[pytest]\n", encoding="utf-8")
     ended = program("gate", *ON_SANDBOX, *words)
-    assert ended.code == 4, ended.out + ended.err
-    lines = [line for line in (ended.out + ended.err).splitlines() if line.strip()]
+    assert ended.code == 4, ended.output
+    lines = [line for line in (ended.output).splitlines() if line.strip()]
     assert len(lines) == 1, lines
     assert says in lines[0]
     assert refused_verdict(program)["reason"] in lines[0]
-
-
-def test_what_the_environment_adds_for_pytest_is_refused_as_well(program: Program) -> None:
-    program.environment["PYTEST_ADDOPTS"] = "--deselect=scenario"
-    ended = program("gate")
-    assert ended.code == 4, ended.out + ended.err
-    assert "--deselect is not for a gate" in ended.err
 
 
 def refused_verdict(program: Program) -> dict[str, Any]:
@@ -212,32 +200,19 @@ def refused_verdict(program: Program) -> dict[str, Any]:
     ("variables", "says"),
     [
         ({}, "a gate needs a target"),
-        ({"REGISTRY_BASE_URL": "", "REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""}, "set, but empty"),
-        (
-            {
-                "REGISTRY_BASE_URL": "http://127.0.0.1:9",
-                "REGISTRY_EMAIL": "a@b.test",
-                "REGISTRY_PASSWORD": "",
-            },
-            "REGISTRY_PASSWORD set, but empty",
-        ),
+        ({"REGISTRY_BASE_URL": "", "REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""}, "not set, or empty"),
+        ({"PYTEST_ADDOPTS": "--deselect=scenario"}, "--deselect is not for a gate"),
+        ({"PYTEST_ADDOPTS": "--desel=scenario"}, "unrecognized arguments: --desel"),
     ],
 )
-def test_a_gate_never_judges_the_sandbox_unasked(
+def test_a_gate_never_judges_the_sandbox_or_a_part_unasked(
     program: Program, variables: dict[str, str], says: str
 ) -> None:
     program.environment.update(variables)
     ended = program("gate")
-    assert ended.code == 4, ended.out + ended.err
-    assert says in ended.out + ended.err
-    assert refused_verdict(program)["target"]["name"] != "sandbox"
-
-
-def test_no_abbreviation_gets_past(program: Program) -> None:
-    for word in ("--desel=scenario", "--key=draft"):
-        ended = program("gate", word)
-        assert ended.code == 4, ended.out + ended.err
-        assert f"unrecognized arguments: {word}" in ended.err
+    assert ended.code == 4, ended.output
+    assert says in ended.output
+    assert "ADDOPTS" in str(variables) or refused_verdict(program)["target"]["name"] != "sandbox"
 
 
 def test_a_run_of_some_cases_calls_nothing_gone_that_every_case_looks_for(program: Program) -> None:

@@ -64,11 +64,9 @@ def commands(text: str) -> list[list[str]]:
     ]
 
 
-def options_of(name: str, words: list[str]) -> set[str]:
-    """The options that a command, or the named one of its commands, takes."""
+def options_of(name: str) -> set[str]:
+    """The options that a command takes."""
     command: click.Command = import_module(f"contracts.cli.{name}").command
-    while isinstance(command, click.Group) and words and words[0] in command.commands:
-        command, words = command.commands[words[0]], words[1:]
     return {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
 
 
@@ -79,7 +77,7 @@ def test_every_option_in_them_exists(path: Path) -> None:
     for name, *words in found:
         if name != "sandbox":  # its options are read by the sandbox itself
             used = {word.partition("=")[0] for word in words if word.startswith("-")}
-            assert used <= options_of(name, words), (name, used)
+            assert used <= options_of(name), (name, used)
 
 
 def script_of(workflow: str, job: str, step: str) -> str:
@@ -115,22 +113,7 @@ def test_the_gate_says_its_code_and_leaves_a_summary(tmp_path: Path) -> None:
     ended = run_script(script_of("gate.yml", "gate", "Gate"), tmp_path, **asked, **empty)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stdout.splitlines()[-1].startswith("gate: pass: ")
-    assert " · " not in ended.stdout.partition("= contract =")[0], "progress, although it was not asked for"
     assert ended.stderr == ""
     assert (tmp_path / "output").read_text("utf-8") == "exit-code=0\n"
     run_script(script_of("gate.yml", "gate", "Summary"), tmp_path)
-    assert (
-        (tmp_path / "summary")
-        .read_text("utf-8")
-        .startswith("## Registry contracts: pass (exit code 0, target: ")
-    )
-
-
-def test_a_night_is_one_run_that_a_release_can_ask() -> None:
-    content = yaml.safe_load((CHECKOUT / ".github/workflows/nightly.yml").read_text("utf-8"))
-    (job,) = content["jobs"].values()
-    assert "strategy" not in job
-    run = next(each["run"] for each in job["steps"] if each.get("name") == "Run")
-    assert run == 'registry-contracts run --target "$TARGET" --profile nightly --workers 2'
-    kept = next(each["with"]["name"] for each in job["steps"] if each.get("name") == "Report")
-    assert f"name: {kept}\n          path: night" in (CHECKOUT / "docs" / "ci.md").read_text("utf-8")
+    assert (tmp_path / "summary").read_text("utf-8").startswith("## Registry contracts: pass (exit code 0, ")
