@@ -4,7 +4,6 @@ Speaks the Chrome DevTools Protocol (https://chromedevtools.github.io/devtools-p
 byte, on the file descriptors 3 and 4 of the browser (`--remote-debugging-pipe`).
 """
 
-import base64
 import fcntl
 import json
 import os
@@ -145,18 +144,6 @@ class Tab:
             elif event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
                 found.append(event["params"]["entry"]["text"])
         return found
-
-    def picture(self, path: Path, *, whole: bool = False) -> Path:
-        """Write a picture of what is seen, or of the whole page, as PNG."""
-        answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(answer["data"]))
-        return path
-
-    def printed(self, path: Path) -> Path:
-        """Print the page on A4 into a PDF."""
-        answer = self.call("Page.printToPDF", printBackground=True, paperWidth=8.27, paperHeight=11.69)
-        path.write_bytes(base64.b64decode(answer["data"]))
-        return path
 
     def close(self) -> None:
         """Close the tab."""

@@ -1,9 +1,7 @@
 """Forks processes: what they would have to import stands ready, so that each costs hundredths of a second.
 
-Takes orders from a socket, one a message in JSON (kind, words, cwd, env), with the descriptors that become the
-process's output and errors, or with the listening socket of a sandbox as well. Says `["ready", 0]` once it has loaded
-everything, answers with `["started", pid]`, and with `["ended", pid, code]` for each process when it is over. Ends,
-with all it started, when the socket is closed.
+Takes each order over a connection of its own, as JSON (kind, words, cwd, env, out): forks a process for it, answers
+with its number, and with its exit code when it is over. The process is killed when the connection is closed before.
 
 Given a checkout, it loads that one's library and cases too; without, the library comes from each order's folder.
 """
@@ -26,69 +24,46 @@ from typing import Any, NoReturn
 
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
-THIRD_PARTY = (
-    "pytest",
-    "requests",
-    "hypothesis.strategies",
-    "schemathesis",
-    "jinja2",
-    "jsonschema_rs",
-    "yaml",
-    "click",
-)
 LONGEST_SECONDS = 600
 LONGEST_MESSAGE = 1 << 17
 
 
-def main(descriptor: str, *checkouts: str) -> None:
-    """Carry out orders until the socket is closed at its other end."""
-    for name in THIRD_PARTY:
-        import_module(name)
+def main(descriptor: str, checkout: str) -> None:
+    """Carry out orders until this process is ended."""
     # Only here are plugins imported before pytest could rewrite their assertions, which they have none of.
     AssertionRewritingHook._warn_already_imported = lambda *_: None  # type: ignore[method-assign]
-    for checkout in checkouts:
-        sys.path.insert(0, checkout)
-        _load_library()
+    sys.path.insert(0, checkout)
+    _load_library()
     gc.collect()
     gc.freeze()  # what is loaded stays shared between the forks instead of being copied by their collectors
-    running: set[int] = set()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the guardians
     orders = socket.socket(fileno=int(descriptor))
-    woken, wakes = os.pipe()
-    os.set_blocking(wakes, False)
-    signal.set_wakeup_fd(wakes)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    orders.send(json.dumps(["ready", 0]).encode())
     while True:
-        ready, _, _ = select.select([orders.fileno(), woken], [], [])
-        if woken in ready:
-            os.read(woken, 4096)
-            _reap(running, orders)
-            continue
-        message, descriptors, _, _ = socket.recv_fds(orders, LONGEST_MESSAGE, 3)
-        if not message:
-            break
-        process = os.fork()
-        if process == 0:
-            signal.set_wakeup_fd(-1)
+        connection, _ = orders.accept()
+        if os.fork() == 0:
+            orders.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for each in (orders.detach(), woken, wakes):
-                os.close(each)
-            _run(json.loads(message), descriptors)
-        running.add(process)
-        for each in descriptors:
-            os.close(each)
-        orders.send(json.dumps(["started", process]).encode())
-    for process in running:
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
+            _guard(connection)
+        connection.close()
 
 
-def _reap(running: set[int], orders: socket.socket) -> None:
-    for process in list(running):
-        ended, status = os.waitpid(process, os.WNOHANG)
-        if ended:
-            running.discard(process)
-            orders.send(json.dumps(["ended", process, os.waitstatus_to_exitcode(status)]).encode())
+def _guard(connection: socket.socket) -> NoReturn:
+    """Start what is ordered and tell its end, or kill it when nobody listens any more."""
+    os.setsid()  # a Ctrl-C at the terminal of the tests is for them
+    order = json.loads(connection.recv(LONGEST_MESSAGE))
+    process = os.fork()
+    if process == 0:
+        connection.close()
+        _run(order)
+    with suppress(OSError):
+        connection.send(str(process).encode())
+    ended = os.pidfd_open(process)
+    if ended not in select.select([ended, connection.fileno()], [], [])[0]:
+        os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    with suppress(OSError):
+        connection.send(str(os.waitstatus_to_exitcode(status)).encode())
+    os._exit(0)
 
 
 def _load_library() -> None:
@@ -102,10 +77,10 @@ def _load_library() -> None:
         import_module(f"contracts.cli.{command.stem}")
 
 
-def _run(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
+def _run(order: dict[str, Any]) -> NoReturn:
     """Become the process that was ordered, and end as it does."""
     try:
-        _become(order, descriptors)
+        _become(order)
     except SystemExit as ended:
         _end(ended)
 
@@ -124,20 +99,17 @@ def _end(ended: SystemExit) -> NoReturn:
     os._exit(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
 
 
-def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
+def _become(order: dict[str, Any]) -> NoReturn:
     os.setsid()
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests in the background of a script ignore it
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["env"])
     tempfile.tempdir = None  # what was found for the process that it was forked from
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    out, err, *listening = descriptors
-    os.dup2(out, 1)
-    os.dup2(err, 2)
-    if listening:
-        serve_on = import_module("contracts.sandbox.serve").serve_on
-        sys.exit(serve_on(order["words"], socket.socket(fileno=listening[0])))
+    for number, name in enumerate((os.devnull, order["out"], f"{order['out']}.err")):
+        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | (os.O_TRUNC if number else 0), 0o600), number)
+    if order["kind"] == "sandbox":
+        sys.exit(import_module("contracts.sandbox.serve").main(order["words"]))
     signal.alarm(LONGEST_SECONDS)
     if order["kind"] == "module":
         sys.argv = order["words"]

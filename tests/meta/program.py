@@ -3,16 +3,15 @@
 import json
 import os
 import re
-import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -77,8 +76,6 @@ def clean_environment(**more: str) -> dict[str, str]:
 
 
 CHECKOUT = Path(__file__).parents[2]
-#: Seconds that one thread looks for news of its process before others may.
-_TURN_SECONDS = 0.02
 
 
 def plant(root: Path) -> Path:
@@ -96,17 +93,21 @@ class Launched:
     """A process that a launcher forked; `subprocess.Popen` as far as tests need it.
 
     Args:
+        connection: Over which the launcher tells its number and its exit code.
         out: Where it writes its output; its errors go beside it.
     """
 
-    def __init__(self, launcher: "Launcher", pid: int, out: Path) -> None:
-        self._launcher = launcher
-        self.pid = pid
+    def __init__(self, connection: socket.socket, out: Path) -> None:
+        self._connection = connection
         self._out = out
+        self._code: int | None = None
+        self.pid = int(connection.recv(32))
 
     def poll(self) -> int | None:
         """Return the exit code, or None while the process goes on."""
-        return self._launcher.code_of(self.pid, 0.0)
+        with suppress(TimeoutError, BlockingIOError):
+            return self.wait(0.0)
+        return None
 
     def wait(self, timeout: float = PATIENCE) -> int:
         """Return the exit code once there is one.
@@ -114,10 +115,11 @@ class Launched:
         Raises:
             TimeoutError: not within so many seconds.
         """
-        code = self._launcher.code_of(self.pid, timeout)
-        if code is None:
-            raise TimeoutError(f"process {self.pid} goes on after {timeout:g} s")
-        return code
+        if self._code is None:
+            self._connection.settimeout(timeout)
+            self._code = int(self._connection.recv(32))
+            self._connection.close()
+        return self._code
 
     def send_signal(self, number: int) -> None:
         """Send a signal to the process alone."""
@@ -125,44 +127,38 @@ class Launched:
 
     def communicate(self) -> Ended:
         """Wait for the end; return the exit code and what was written."""
-        return Ended(self.wait(), *(path.read_text("utf-8") for path in outputs(self._out)))
+        return Ended(self.wait(), self._out.read_text("utf-8"), Path(f"{self._out}.err").read_text("utf-8"))
 
 
-def outputs(out: Path) -> tuple[Path, Path]:
-    """Return the files of a process's output and errors."""
-    return out, out.with_suffix(".err")
-
-
+@dataclass
 class Launcher:
-    """Starts processes by forking one that has loaded what they import; threads may share it.
+    """Starts processes by forking one that has loaded what they import; threads may share it."""
 
-    Args:
-        orders: The socket of a process of `launcher.py`.
-    """
-
-    def __init__(self, orders: socket.socket) -> None:
-        self._orders = orders
-        self._codes: dict[int, int] = {}
-        self._turn = threading.RLock()
+    address: str
 
     @classmethod
     @contextmanager
-    def started(cls, checkout: Path | None = None) -> Iterator[Self]:
+    def started(cls, checkout: Path) -> Iterator[Self]:
         """Start the process, and end it afterwards.
 
-        It has loaded everything when this returns, so that a test may alter the checkout from then on.
+        It has loaded everything before it takes an order, so that a test may alter the checkout after its first.
 
         Args:
-            checkout: Whose library and cases are loaded too; otherwise they come from each command's folder.
+            checkout: Whose library and cases are loaded.
         """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        words = [sys.executable, str(Path(__file__).with_name("launcher.py")), str(theirs.fileno())]
-        words += [str(checkout)] if checkout else []
-        with subprocess.Popen(words, env=clean_environment(), pass_fds=[theirs.fileno()]), ours:
-            theirs.close()
-            launcher = cls(ours)
-            launcher._receive(PATIENCE)
-            yield launcher
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as orders,
+        ):
+            orders.bind(f"{folder}/orders")
+            orders.listen(64)
+            script, number = Path(__file__).with_name("launcher.py"), orders.fileno()
+            words = [sys.executable, str(script), str(number), str(checkout)]
+            with subprocess.Popen(words, env=clean_environment(), pass_fds=[number]) as process:
+                try:
+                    yield cls(f"{folder}/orders")
+                finally:
+                    process.kill()
 
     def run(
         self,
@@ -170,11 +166,10 @@ class Launcher:
         folder: Path,
         environment: Mapping[str, str],
         out: Path,
-        *,
         kind: str = "program",
     ) -> Ended:
         """Run a command to its end, its embedded sandbox being a fork as well; arguments as for `start`."""
-        return self.start(words, folder, environment, out, kind=kind, forks_sandbox=True).communicate()
+        return self.start(words, folder, environment, out, kind, forks_sandbox=True).communicate()
 
     def start(
         self,
@@ -182,8 +177,8 @@ class Launcher:
         folder: Path,
         environment: Mapping[str, str],
         out: Path,
-        *,
         kind: str = "program",
+        *,
         forks_sandbox: bool = False,
     ) -> Launched:
         """Start a command in a session of its own; workers of pytest-xdist are forks of it.
@@ -192,57 +187,16 @@ class Launcher:
             folder: The folder it runs in.
             environment: All its variables.
             out: Where to keep what it writes; its errors go beside it.
-            kind: `program` is `registry-contracts`; `pytest`, or `module` of this checkout, by its name.
+            kind: `program` is `registry-contracts`; `pytest`, `sandbox`, or `module` of this checkout, by its name.
             forks_sandbox: Its embedded sandbox is a fork as well, which does not outlive a Ctrl-C to the session.
         """
-        order: dict[str, Any] = {"kind": kind, "forks_sandbox": forks_sandbox}
-        order |= {"words": list(words), "cwd": str(folder), "env": dict(environment)}
-        with ExitStack() as opened:
-            files = [opened.enter_context(path.open("wb")) for path in outputs(out)]
-            return self._order(order, [file.fileno() for file in files], out)
-
-    def sandbox(self, options: Sequence[str], listener: socket.socket, out: int, folder: Path) -> Launched:
-        """Start a sandbox that serves on a socket.
-
-        Args:
-            options: Of `registry-contracts sandbox`.
-            out: The descriptor it writes to when it is ready.
-            folder: Where its errors go.
-        """
-        order = {"kind": "sandbox", "words": list(options), "cwd": str(CHECKOUT), "env": dict(os.environ)}
-        with (folder / "sandbox.err").open("wb") as errors:
-            return self._order(order, [out, errors.fileno(), listener.fileno()], folder / "sandbox.err")
-
-    def _order(self, order: Mapping[str, Any], descriptors: Sequence[int], out: Path) -> Launched:
-        with self._turn:
-            socket.send_fds(self._orders, [json.dumps(order).encode()], descriptors)
-            while (process := self._receive(PATIENCE)) is None:
-                pass
-        return Launched(self, process, out)
-
-    def code_of(self, process: int, timeout: float) -> int | None:
-        """Return the exit code of a process, or None when it has none within so many seconds."""
-        end = time.monotonic() + timeout
-        while True:
-            with self._turn:
-                if process in self._codes:
-                    return self._codes[process]
-                left = end - time.monotonic()
-                if select.select([self._orders], [], [], min(max(0.0, left), _TURN_SECONDS))[0]:
-                    self._receive(PATIENCE)
-                elif left <= 0:
-                    return None
-            time.sleep(0)  # other threads wait for processes of theirs
-
-    def _receive(self, timeout: float) -> int | None:
-        """Take in one message; return the process that it says was started."""
-        self._orders.settimeout(timeout)
-        what, process, *code = json.loads(self._orders.recv(1024))
-        if what == "started":
-            return int(process)
-        if what == "ended":
-            self._codes[process] = code[0]
-        return None
+        order = {"kind": kind, "forks_sandbox": forks_sandbox, "words": list(words)}
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        connection.connect(self.address)
+        connection.send(
+            json.dumps({**order, "cwd": str(folder), "env": dict(environment), "out": str(out)}).encode()
+        )
+        return Launched(connection, out)
 
 
 @dataclass

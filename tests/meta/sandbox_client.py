@@ -1,13 +1,14 @@
 """The one client of a sandbox for tests, and sandboxes to send requests to: a process, or a thread of this process."""
 
 import os
+import re
 import shutil
 import signal
 import socket
 import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import requests
 
 from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
-from tests.meta.program import Launched, Launcher
+from tests.meta.program import CHECKOUT, Launched, Launcher, eventually
 from tests.meta.samples import (
     CONTACT_SCHEMA,
     DOCUMENTS,
@@ -29,7 +30,6 @@ from tests.meta.samples import (
 
 #: Seconds that a test waits for an answer, or for a state to come.
 TIME_LIMIT = 120.0
-READY = "sandbox ready at "
 
 
 @dataclass
@@ -56,18 +56,23 @@ def running(launcher: Launcher, folder: Path, *options: str) -> Iterator[Running
     """Run a sandbox in a process of its own.
 
     Args:
-        folder: Where its errors go.
+        folder: Where its output goes.
     """
-    with ExitStack() as opened:
-        read, write = os.pipe()
-        output = opened.enter_context(os.fdopen(read, encoding="utf-8"))
-        with os.fdopen(write, "wb"), socket.create_server(("127.0.0.1", 0), backlog=512) as listener:
-            process = launcher.sandbox(options, listener, write, folder)
-        line = output.readline()
-        assert line.startswith(READY), (line, process.communicate())
-        started = RunningSandbox(process, line.removeprefix(READY).strip())
-        opened.callback(started.stop)
+    out = folder / "sandbox.out"
+    process = launcher.start(["--port=0", *options], CHECKOUT, os.environ, out, "sandbox")
+
+    def told() -> list[str]:
+        return re.findall(
+            r"^sandbox ready at (\S+)\n", out.read_text("utf-8") if out.exists() else "", re.MULTILINE
+        )
+
+    eventually(lambda: told() or process.poll() is not None)
+    assert told(), process.communicate()
+    started = RunningSandbox(process, told()[0])
+    try:
         yield started
+    finally:
+        started.stop()
 
 
 @contextmanager
