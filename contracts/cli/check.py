@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from contracts.cli.options import (
-    base_url,
     known_realms,
     named_target,
     print_lines,
     reports,
     run_option,
+    target_option,
     traffic_options,
     write_output,
 )
@@ -24,7 +24,7 @@ from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.manual import check
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.manual.traffic_findings import Tally
-from contracts.plugin.run_options import REALM, TARGET
+from contracts.plugin.run_options import REALM
 from contracts.safe_text import many
 from contracts.settings.target import PRODUCTION_REALMS, SANDBOX, target_in_words
 
@@ -33,8 +33,7 @@ _FOLDER = "traffic"
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@run_option(TARGET, help="Judge only what was sent to this target.")
-@base_url
+@target_option(help="Judge only what was sent to this target.")
 @run_option(REALM, help="Judge only this realm, and what names none; may be repeated.")
 @traffic_options
 @reports
@@ -97,13 +96,12 @@ def _judged(chosen: CheckOptions) -> str:
 
 
 def _check_options(
-    target: str | None, base_url: str | None, realm: tuple[str, ...], *, alone: bool, strict_client: bool
+    target: str | None, realm: tuple[str, ...], *, alone: bool, strict_client: bool
 ) -> CheckOptions:
     known_realms(realm, (*WORKFLOW_REALMS, *PRODUCTION_REALMS))
-    settings = None if target is None and base_url is None else named_target(target, base_url)
+    settings = None if target is None else named_target(target)
     if target is not None and settings is None:
-        raise UsageError(
-            f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
-        )
-    named = settings.name if settings and target is not None else None
+        why = f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
+        raise UsageError(why)
+    named = settings.name if settings and "://" not in str(target) else None
     return CheckOptions(settings.base_url if settings else None, named, realm, alone, strict_client)

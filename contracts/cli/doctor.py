@@ -12,12 +12,10 @@ import click
 from contracts.cli import manual_commands
 from contracts.cli.options import (
     as_json,
-    base_url,
     print_lines,
     reports,
     sandbox_arguments,
     target,
-    target_or_address,
     wait,
 )
 from contracts.cli.run import forecasts
@@ -27,7 +25,7 @@ from contracts.interface.profiles import Profile
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Readiness, examine
 from contracts.plugin.forecast import Forecast
-from contracts.plugin.preflight import Diagnosis, State
+from contracts.plugin.preflight import State
 from contracts.safe_text import json_text, many, printable
 
 #: By state: the exit code, the colour, and the verdict.
@@ -52,7 +50,6 @@ _WIDEST_SUBJECT: Final = 34
 
 @click.command()
 @target
-@base_url
 @click.option(
     "--write", is_flag=True, help="Also save, read and delete a draft with an attachment per realm."
 )
@@ -66,7 +63,6 @@ _WIDEST_SUBJECT: Final = 34
 def command(
     *,
     target: str | None,
-    base_url: str | None,
     write: bool,
     permanent: bool,
     wait: int,
@@ -89,8 +85,7 @@ def command(
       registry-contracts doctor --target dev.local
       registry-contracts doctor --target dev.local --write --json
     """  # noqa: D301 - click's mark for lines to be left as they are
-    left, chosen = Leftovers(), target_or_address(target, base_url)
-    target = None if chosen is None else str(chosen)
+    left = Leftovers()
     options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
     with manual_commands.reporting_left(left), open_manual_session(options, left) as session:
         if permanent:
@@ -98,14 +93,14 @@ def command(
             stays = "for good: a contact and a submission in each of"
             click.echo(f"creates on {session.target.in_words}, {stays} {realms}", err=True)
         readiness = examine(session, write=write, permanent=permanent, wait_seconds=wait)
-        target_name, address = session.target.name, session.target.base_url
-        in_words = session.target.in_words
+        aimed = session.target
     # A target that no run can judge yet costs nothing.
     costs = forecasts(target, reports) if readiness.state is State.OK else {}
     if as_json:
-        click.echo(json_text(_as_data(readiness, costs, target_name, address, left), indent=2))
+        named = {"target": aimed.name, "base_url": aimed.base_url}
+        click.echo(json_text(named | _as_data(readiness, costs, left), indent=2))
     else:
-        print_lines(_lines(readiness, costs, in_words))
+        print_lines(_lines(readiness, costs, aimed.in_words))
         manual_commands.print_left(left)
     return _TOLD[readiness.state][0]
 
@@ -115,58 +110,49 @@ def _lines(readiness: Readiness, costs: Mapping[Profile, Forecast], in_words: st
     yield ""
     yield from diagnosis_lines(readiness)
     yield ""
+    verdict = _TOLD[readiness.state][2]
     if costs:
-        yield from _coverage_lines(costs[Profile.GATE])
-        yield from _cost_lines(costs)
-    yield click.style(_verdict(readiness, costs), bold=True)
-
-
-def _verdict(readiness: Readiness, costs: Mapping[Profile, Forecast]) -> str:
-    gate = costs.get(Profile.GATE)
-    if gate and gate.wanting:
+        gate = costs[Profile.GATE]
         share = f"{len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')}"
-        return f"not ready for a gate: a run can judge {share}; the settings above let it judge the rest"
-    return _TOLD[readiness.state][2]
+        yield from _coverage_lines(gate, share)
+        yield from _cost_lines(costs)
+        if gate.wanting:
+            verdict = (
+                f"not ready for a gate: a run can judge {share}; the settings above let it judge the rest"
+            )
+    yield click.style(verdict, bold=True)
 
 
 def diagnosis_lines(readiness: Readiness) -> Iterator[str]:
     """The points that were looked at, a line each."""
-    width = min(
-        _WIDEST_SUBJECT, max((len(diagnosis.subject) for diagnosis in readiness.diagnoses), default=0)
-    )
-    yield from (_diagnosis_line(diagnosis, width) for diagnosis in readiness.diagnoses)
+    longest = max((len(diagnosis.subject) for diagnosis in readiness.diagnoses), default=0)
+    for diagnosis in readiness.diagnoses:
+        state = click.style(f"{diagnosis.state:<11}", fg=_TOLD[diagnosis.state][1])
+        yield f"{state}  {diagnosis.subject:<{min(_WIDEST_SUBJECT, longest)}}  {printable(diagnosis.text)}"
 
 
-def _diagnosis_line(diagnosis: Diagnosis, width: int) -> str:
-    state = click.style(f"{diagnosis.state:<11}", fg=_TOLD[diagnosis.state][1])
-    return f"{state}  {diagnosis.subject:<{width}}  {printable(diagnosis.text)}"
-
-
-def _coverage_lines(gate: Forecast) -> Iterator[str]:
+def _coverage_lines(gate: Forecast, share: str) -> Iterator[str]:
     beyond = sum(clause.untested is not None for clause in load_catalogue().must)
-    yield (
-        f"A gate would judge {len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')} in each of "
-        f"their realms; {beyond} more can be shown by no run."
-    )
-    unlocks = gate.unlocks()
+    yield f"A gate would judge {share} in each of their realms; {beyond} more can be shown by no run."
+    unlocks = list(gate.unlocks())
     if unlocks:
-        yield "Settings that would let it judge more, each with the verdicts on must clauses that wait for it:"
+        yield "Settings that would let it judge more, the most useful first, counted by realm:"
     width = max((len(unlock.setting) for unlock in unlocks), default=0)
     for unlock in unlocks:
+        gain = f"+{unlock.cells}" if unlock.cells else "and"
         where = f" [{', '.join(unlock.realms)}]" if unlock.realms else ""
-        yield f"  {unlock.cells:>5}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
+        yield f"  {gain:>5}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
     yield ""
 
 
 def _cost_lines(costs: Mapping[Profile, Forecast]) -> Iterator[str]:
     """A table: what a run of each profile would cost."""
     yield "A run would send and leave about:"
-    heads = "permanent records", "must clauses without a setting"
-    yield f"  {'profile':<9}{'requests':>10}{'minutes':>9}  {'  '.join(heads)}"
+    yield "  profile    requests  minutes  permanent records  must clauses without a setting"
     for profile, cost in costs.items():
         minutes = "no limit" if cost.minutes is None else f"{cost.minutes:.1f}"
-        stays = f"{cost.permanent_records:>{len(heads[0])}}  {len(cost.wanting):>{len(heads[1])}}"
-        yield f"  {profile:<9}{cost.requests:>10,}{minutes:>9}  {stays}"
+        lasting = f"{cost.permanent_records:>19}{len(cost.wanting):>32}"
+        yield f"  {profile:<9}{cost.requests:>10,}{minutes:>9}{lasting}"
     gate = costs[Profile.GATE]
     yield f"Temporary files that a gate uses up: {gate.files or 'none'}."
     if gate.dealt:
@@ -174,13 +160,10 @@ def _cost_lines(costs: Mapping[Profile, Forecast]) -> Iterator[str]:
     yield ""
 
 
-def _as_data(
-    readiness: Readiness, costs: Mapping[Profile, Forecast], name: str, base_url: str, left: Leftovers
-) -> dict[str, object]:
+def _as_data(readiness: Readiness, costs: Mapping[Profile, Forecast], left: Leftovers) -> dict[str, object]:
     gate = costs.get(Profile.GATE)
+    told = ("requests", "minutes", "permanent_records", "dealt")
     return {
-        "target": name,
-        "base_url": base_url,
         "requests": readiness.requests,
         "seconds": round(readiness.seconds, 3),
         "state": readiness.state,
@@ -190,12 +173,9 @@ def _as_data(
         "unlocks": [plain(unlock) for unlock in gate.unlocks()] if gate else [],
         "costs": {
             profile: {
-                "requests": cost.requests,
-                "minutes": cost.minutes,
-                "permanent_records": cost.permanent_records,
+                **{name: getattr(cost, name) for name in told},
                 "without_a_setting": sorted(cost.wanting),
                 "temporary_files": cost.files,
-                "dealt": cost.dealt,
             }
             for profile, cost in costs.items()
         },

@@ -16,11 +16,10 @@ import pytest
 from click.core import ParameterSource
 
 from contracts.cli.options import (
-    base_url_of,
+    address_of,
     evidence_options,
     judging_options,
     print_lines,
-    target_or_address,
 )
 from contracts.cli.run import PYTEST_SETTINGS, pytest_words, run_cases
 from contracts.errors import RefusedRunError, UsageError
@@ -51,9 +50,7 @@ _NO_TARGET: Final = (
 )
 _MAX_AGE: Final = "36h"
 #: What a kept run is asked with; all else is about requests.
-_OF_A_KEPT_RUN: Final = frozenset(
-    {"kept", "max_age", "target", "base_url", "consumer", "deviations", "strict"}
-)
+_OF_A_KEPT_RUN: Final = frozenset({"kept", "max_age", "target", "consumer", "deviations", "strict"})
 _AGE: Final = re.compile(r"(?P<number>\d{1,6}(\.\d+)?)(?P<unit>[mhd])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 _GAPS_AT_MOST: Final = 20
@@ -140,7 +137,6 @@ def _from_kept_run(
     max_age: str,
     *,
     target: str | None,
-    base_url: str | None,
     consumer: str | None,
     deviations: str | None,
     **_others: object,
@@ -151,14 +147,14 @@ def _from_kept_run(
         if given and option.name not in _OF_A_KEPT_RUN:
             name = option.opts[0] if option.opts[0].startswith("-") else context.params["pytest_arguments"][0]
             raise UsageError(f"{name} says nothing with --from, which runs no case; take it away")
-    target_or_address(target, base_url)
-    address = _address(target)
+    by_address = target if target and "://" in target else None
+    address = by_address or _address(target)
     folder, now = newest_run(kept), datetime.now(UTC)
     record = collect(folder)
     question = Question(
         terms=load_terms(consumer, deviations, target, record.run.target, Path.cwd()),
-        target=Path(target).name.removesuffix(".toml") if target else None,
-        base_url=base_url_of(base_url or address),
+        target=None if by_address or target is None else Path(target).name.removesuffix(".toml"),
+        base_url=address and address_of(address),
         max_age=_age(max_age),
         now=now,
     )
@@ -170,10 +166,8 @@ def _from_kept_run(
     run = record.run
     print_lines(line.text for line in lines_of(verdict, run.command, folder))
     print_lines(terms_lines(verdict))
-    more = gaps[_GAPS_AT_MOST:]
-    print_lines(
-        f"cannot tell: {gap}" for gap in [*gaps[:_GAPS_AT_MOST], *([f"{len(more)} more"] if more else [])]
-    )
+    shown = [*gaps[:_GAPS_AT_MOST], *([f"{len(gaps) - _GAPS_AT_MOST} more"] if gaps[_GAPS_AT_MOST:] else [])]
+    print_lines(f"cannot tell: {gap}" for gap in shown)
     began = f"began {length(age_of(run, now))} ago"
     print_lines(
         [f"kept run: {folder} ({run.profile} in {', '.join(run.realms)}; {began}; {run.target_in_words})"]

@@ -13,7 +13,7 @@ import click
 
 from contracts.cli import manual_commands
 from contracts.cli.doctor import diagnosis_lines
-from contracts.cli.options import base_url, file_option, known_realms, print_lines
+from contracts.cli.options import file_option, known_realms, print_lines
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.har import read_har
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
@@ -39,7 +39,7 @@ _LONGEST_START_SECONDS: Final = 30
 
 @click.command()
 @click.argument("name")
-@base_url
+@click.option("--base-url", metavar="URL", help="Its address.")
 @click.option(
     "--realm", "realms", metavar="REALM", multiple=True, help="A realm to judge; by default all four."
 )

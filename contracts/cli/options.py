@@ -60,7 +60,20 @@ def together(*options: _Option) -> Callable[[_Command], _Command]:
     return decorated
 
 
-target: Final = run_option(TARGET)
+def _one_target(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """The target of a command: settings, a name or an address, in normal form; None for none."""
+    if len(given) > 1:
+        raise UsageError("--target and --base-url both name a target; take one of them away")
+    return address_of(given[0]) if given and "://" in given[0] else next(iter(given), None)
+
+
+def target_option(help: str = TARGET.help) -> _Option:  # noqa: A002 - click's own word
+    """The option that names a target."""
+    names = ("--target", "--base-url", "target")
+    return click.option(*names, metavar="FILE|NAME|URL", multiple=True, callback=_one_target, help=help)
+
+
+target: Final = target_option()
 wait: Final = run_option(WAIT, default=30, type=click.IntRange(0))
 sandbox_arguments: Final = run_option(SANDBOX_ARGUMENTS, default="")
 
@@ -95,9 +108,6 @@ def file_option(*names: str, help: str) -> _Option:  # noqa: A002 - click's own 
 
 
 as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-base_url: Final = click.option(
-    "--base-url", metavar="URL", help="The target by its address, with REGISTRY_EMAIL and REGISTRY_PASSWORD."
-)
 traffic_options: Final = together(
     click.option(
         "--alone",
@@ -111,8 +121,7 @@ traffic_options: Final = together(
 comparison_options: Final = together(*map(run_option, COMPARISON))
 selection_options: Final = together(*map(run_option, SELECTION))
 judging_options: Final = together(
-    run_option(TARGET),
-    base_url,
+    target,
     *(run_option(option) for option in JUDGING if option is not TARGET),
     run_option(SANDBOX_ARGUMENTS, default=None),
     click.option(
@@ -141,42 +150,26 @@ def write_output(output: Path, text: str, option: str = "-o") -> None:
         ) from None
 
 
-def base_url_of(text: str | None) -> str | None:
-    """Return a base URL in normal form.
+def address_of(text: str) -> str:
+    """Return an address in normal form.
 
     Raises:
         UsageError: it cannot be used; one line.
     """
-    if text is None:
-        return None
     try:
         return checked_base_url(text.strip())
     except ValueError as error:
-        raise UsageError(f"--base-url {error}") from None
+        raise UsageError(f"the address of the target {error}") from None
 
 
-def target_or_address(target: object, base_url: object) -> object:
-    """The target that a command was given, by its name or by its address alone; None for neither.
-
-    Raises:
-        UsageError: both are given, or the address cannot be used.
-    """
-    if base_url is None:
-        return target
-    if target is not None:
-        raise UsageError("--target and --base-url both name a target; take one of them away")
-    return base_url_of(str(base_url))
-
-
-def named_target(target: str | None, base_url: str | None, sandbox_arguments: str = "") -> Target | None:
-    """The settings of the target that a command was given; None for the embedded sandbox.
+def named_target(target: str | None, sandbox_arguments: str = "") -> Target | None:
+    """The settings of the target that a command was given, an address without its account; None for the sandbox.
 
     Raises:
-        UsageError: both are given, or they cannot be used.
+        UsageError: they cannot be used.
     """
-    chosen = target_or_address(target, base_url)
-    if base_url is not None:
-        settings: Target | None = Target(name="environment", base_url=str(chosen))
+    if target is not None and "://" in target:
+        settings: Target | None = Target(name="environment", base_url=target)
     else:
         settings = load_target(target, os.environ, Path.cwd())
     if settings is not None and sandbox_arguments:

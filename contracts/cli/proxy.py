@@ -12,7 +12,6 @@ from typing import Final
 import click
 
 from contracts.cli.options import (
-    base_url,
     named_target,
     print_lines,
     reports,
@@ -33,7 +32,6 @@ _PORT: Final = click.IntRange(0, 65535)
 
 @click.command()
 @target
-@base_url
 @click.option(
     "--port", metavar="N", type=_PORT, default=8462, show_default=True, help="Of the proxy; 0 for any."
 )
@@ -62,7 +60,6 @@ def command(  # noqa: PLR0913 - one for each option
     until_idle: float | None,
     origins: tuple[str, ...],
     target: str | None,
-    base_url: str | None,
     reports: Path,
     alone: bool,
     strict_client: bool,
@@ -89,7 +86,7 @@ def command(  # noqa: PLR0913 - one for each option
     except ModuleNotFoundError as error:
         raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
     allowed = AllowedOrigins.of(origins) if origins else None
-    settings = named_target(target, base_url, sandbox_arguments)
+    settings = named_target(target, sandbox_arguments)
     with ExitStack() as stack:
         aimed = settings or _sandbox(stack, sandbox_arguments)
         folder = new_folder(reports, _FOLDER)

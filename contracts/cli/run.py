@@ -11,7 +11,7 @@ from typing import Final
 import click
 import pytest
 
-from contracts.cli.options import evidence_options, judging_options, selection_options, target_or_address
+from contracts.cli.options import evidence_options, judging_options, selection_options
 from contracts.errors import RefusedRunError, SuiteError, UsageError
 from contracts.interface.location import cases_directory
 from contracts.interface.profiles import Profile
@@ -115,12 +115,7 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
         options: Values by option; None for an option that was not given, a tuple for one that is repeatable.
         workers: Processes that run cases side by side; None for this one.
         strict: Whether a must clause untested for want of a setting is no pass.
-
-    Raises:
-        UsageError: a target is named as well as an address.
     """
-    options = dict(options)
-    options["target"] = target_or_address(options.get("target"), options.pop("base_url", None))
     cases = cases_directory()
     words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS), "-p", "registry_contracts"]
     plan = bool(options.get("plan"))

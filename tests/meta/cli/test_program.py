@@ -12,7 +12,6 @@ from contracts.cli.gate import command as gate
 from contracts.cli.program import COMMANDS
 from contracts.cli.removed import REMOVED
 from contracts.cli.run import command as run
-from contracts.cli.run import pytest_words
 from contracts.errors import UsageError
 from tests.meta.program import RunCommand
 
@@ -65,11 +64,12 @@ def test_a_gate_takes_what_a_run_takes_but_for_what_would_make_it_partial() -> N
 
 
 def test_an_address_stands_for_a_target_and_not_beside_one() -> None:
-    assert "--target=https://host.example" in pytest_words(
-        {"base_url": "https://Host.example/"}, None, strict=False
+    assert (
+        run.make_context("run", ["--base-url=https://Host.example/"]).params["target"]
+        == "https://host.example"
     )
     with pytest.raises(UsageError, match="both name a target"):
-        pytest_words({"base_url": "https://host.example", "target": "dev"}, None, strict=False)
+        run.make_context("run", ["--base-url=https://host.example", "--target=dev"])
 
 
 #: What stands before an option, so that nothing but its value is wrong; by default the command alone.

@@ -144,10 +144,6 @@ def test_an_environment_that_stands_in_the_way_is_told_and_the_file_stays(
         (("../dev", "--base-url", "https://h.example"), "is no name for a target"),
         (("dev", "--base-url", "https://h.example", "--realm", "abs"), "is a production realm"),
         (("dev", "--base-url", "https://h.example", "--realm", "zz-dev"), "unknown realm 'zz-dev'"),
-        (
-            ("dev", "--base-url", "https://h.example", "--account", "author=me@h.example,pw"),
-            "names variables",
-        ),
         (("dev", "--from-har", "nowhere.har"), "no HAR file 'nowhere.har'"),
     ],
 )
