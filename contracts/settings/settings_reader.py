@@ -20,6 +20,7 @@ from contracts.settings.guard import checked_base_url, refuse_production, refuse
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     AUTHOR,
+    COLLECTIONS,
     DEVELOPMENT_REALMS,
     OF_ONE_REALM,
     PRODUCTION_REALMS,
@@ -62,7 +63,6 @@ TOP_KEYS: Final = (*_TOP_ONLY, "pace", "accounts", "realm", "attachments", "tls"
 _HEADER_VALUE: Final = re.compile(r"[!-+\--~]+")
 #: RFC 9110, 5.6.2.
 _TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
-_COLLECTIONS: Final = ("my", "mydrafts")
 #: Headers that have a meaning of their own, and the documented one.
 _HEADERS: Final = frozenset(
     {"realm", "accept", "authorization", "connection", "content-encoding", "content-length", "content-type"}
@@ -278,7 +278,7 @@ def _service_names(source: TomlFile) -> ServiceNames:
         _refuse(source, ("names", "realm_header"), why)
     operations = load_description().operations.values()
     queries = sorted({parameter for one in operations for parameter in one.query_parameters})
-    for group, known in (("query", queries), ("collections", _COLLECTIONS)):
+    for group, known in (("query", queries), ("collections", COLLECTIONS)):
         for name in getattr(names, group):
             if name not in known:
                 why = f"the document has no {name!r} there; {suggestion(name, known)}"

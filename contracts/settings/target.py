@@ -290,19 +290,13 @@ def target_in_words(name: str, base_url: str) -> str:
 class Target:
     """A service at a base URL, with its realms, accounts and data.
 
-    Args:
+    Attributes:
         name: how reports call it: the settings file's stem, `sandbox`, or `environment`.
         base_url: scheme, host, port and path prefix, without a trailing slash.
         kind: `development`; anything else is refused by the guard.
-        realms: the realms to judge, in order.
-        pace: request rate, concurrency, patience.
         accounts: role → account, only for roles whose credentials are known; the author is always there.
         realm: realm → its settings; use `realm_settings` to read, which never misses.
-        attachments: limits of the attachment operations.
-        tls: certificate checks.
-        names: names that the target uses in place of documented ones.
         absent: role → why its account is missing, where more is known than that.
-
     """
 
     name: str
@@ -344,34 +338,29 @@ class Target:
 
         Raises:
             SuiteError: the catalogue names a need that no setting meets.
-
         """
         group, _, key = need.partition(".")
         if group == "realm" and key in RealmSettings.__dataclass_fields__:
-            return self._missing_in_realm(key, realm)
+            realms = self.realms if realm == ANY_REALM else (realm,)
+            given = any(getattr(self.realm_settings(name), key) for name in realms)
+            return (
+                None
+                if given
+                else f"setting realm.{'<realm>' if realm == ANY_REALM else realm}.{key} is missing"
+            )
         if group == "account" and key in (*ACCOUNT_ROLES, ANONYMOUS):
-            return self._missing_account(key)
+            reason = f": {self.absent[key]}" if key in self.absent else ""
+            known = key == ANONYMOUS or key in self.accounts
+            return None if known else f"setting accounts.{key} is missing{reason}"
         if group == "attachments" and key in AttachmentSettings.__dataclass_fields__:
             given = getattr(self.attachments, key) is not None
             return None if given else f"setting attachments.{key} is missing"
         raise SuiteError(f"the need {need!r} names no setting of a target")
 
-    def _missing_in_realm(self, key: str, realm: str) -> str | None:
-        candidates = self.realms if realm == ANY_REALM else (realm,)
-        if any(getattr(self.realm_settings(name), key) for name in candidates):
-            return None
-        place = "<realm>" if realm == ANY_REALM else realm
-        return f"setting realm.{place}.{key} is missing"
-
-    def _missing_account(self, role: str) -> str | None:
-        if role == ANONYMOUS or role in self.accounts:
-            return None
-        reason = self.absent.get(role)
-        return f"setting accounts.{role} is missing" + (f": {reason}" if reason else "")
-
 
 _REALM: Final = "Realm"
 _COLLECTION: Final = "collection"
+COLLECTIONS: Final = ("my", "mydrafts")
 #: What the header is called where it has to be told from the query parameter of that name.
 REALM_HEADER: Final = "the header Realm"
 BEARER: Final = "Bearer"
@@ -382,55 +371,45 @@ class WireNames:
     """Writes requests in a target's own names.
 
     Attributes:
-        realms: Documented realm → as it is sent.
-        scheme: What is sent in place of Bearer.
-        query: Documented query parameter → as it is sent.
-        collections: Documented collection of drafts → as it is sent.
-        realm_header: What is sent in place of the header Realm.
+        sent: Documented name of a realm, a query parameter, a collection, the scheme or the realm's header → as it is
+            sent.
     """
 
-    realms: Mapping[str, str]
-    scheme: str | None
-    query: Mapping[str, str]
-    collections: Mapping[str, str]
-    realm_header: str | None = None
+    sent: Mapping[str, str]
 
     @classmethod
     def of(cls, target: Target) -> WireNames:
         """Those of a target's settings, `realm.REALM.sent_as` and `[names]`."""
-        realms = {realm: given.sent_as for realm, given in target.realm.items() if given.sent_as}
         names = target.names
-        return cls(realms, names.scheme, names.query, names.collections, names.realm_header)
+        alone = {BEARER: names.scheme, REALM_HEADER: names.realm_header}
+        alone |= {realm: given.sent_as for realm, given in target.realm.items()}
+        return cls(
+            {**{name: sent for name, sent in alone.items() if sent}, **names.query, **names.collections}
+        )
 
     def without(self, documented: str) -> WireNames:
         """All but one, which goes out as the document writes it; an empty name leaves them all."""
-        if not documented:
-            return self
-        kept = [_but(documented, names) for names in (self.realms, self.query, self.collections)]
-        scheme = None if documented == BEARER else self.scheme
-        header = None if documented == REALM_HEADER else self.realm_header
-        return WireNames(kept[0], scheme, kept[1], kept[2], header)
+        return WireNames({name: sent for name, sent in self.sent.items() if name != documented})
 
     def in_words(self) -> str:
         """Each name and what is sent in its place, for a sentence."""
-        return ", ".join(f"'{sent}' for {documented}" for documented, sent in self._pairs().items())
+        return ", ".join(f"'{sent}' for {documented}" for documented, sent in self.sent.items())
 
     def __iter__(self) -> Iterator[str]:
         """The documented names."""
-        return iter(self._pairs())
-
-    def _pairs(self) -> dict[str, str]:
-        scheme = {BEARER: self.scheme} if self.scheme else {}
-        header = {REALM_HEADER: self.realm_header} if self.realm_header else {}
-        return {**self.realms, **scheme, **self.query, **self.collections, **header}
+        return iter(self.sent)
 
     def __bool__(self) -> bool:
         """Whether the target has any names of its own."""
-        return bool(self._pairs())
+        return bool(self.sent)
 
     def headers(self, headers: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
         """Headers with the target's realm, its header and token scheme; values that are no documented names stay."""
-        return {self._header_name(name): self._header(name.lower(), value) for name, value in headers.items()}
+        own = self.sent.get(REALM_HEADER)
+        return {
+            (own if own and name.lower() == _REALM.lower() else name): self._header(name.lower(), value)
+            for name, value in headers.items()
+        }
 
     def url(self, url: str, operation: str | None) -> str:
         """An address with the target's names of query parameters, collections and realms, all else as it was."""
@@ -441,31 +420,25 @@ class WireNames:
         pairs = [self._pair(pair, listed) for pair in query.split("&")]
         return url.replace(f"?{query}", f"?{'&'.join(pairs)}", 1)
 
-    def _header_name(self, name: str) -> str:
-        return self.realm_header if self.realm_header and name.lower() == _REALM.lower() else name
-
     def _header(self, name: str, value: str | bytes) -> str | bytes:
-        text = _text(value)
+        text = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
         scheme, space, token = text.partition(" ")
-        if name == "realm":
-            sent = self.realms.get(text, text)
-        elif name == "authorization" and self.scheme and scheme == BEARER and space:
-            sent = f"{self.scheme} {token}"
-        else:
-            return value
-        return sent.encode("utf-8", "surrogateescape") if isinstance(value, bytes) else sent
+        if name == "realm" and text in DEVELOPMENT_REALMS:
+            text = self.sent.get(text, text)
+        elif name == "authorization" and scheme == BEARER and space:
+            text = f"{self.sent.get(BEARER, BEARER)} {token}"
+        return text.encode("utf-8", "surrogateescape") if isinstance(value, bytes) else text
 
     def _pair(self, pair: str, listed: tuple[str, ...]) -> str:
         name, equals, value = pair.partition("=")
         documented, plain = unquote_plus(name), unquote_plus(value)
         if documented not in listed:
             return pair
-        if documented == _REALM and plain in self.realms:
-            value = quote(self.realms[plain])
-        if documented == _COLLECTION and plain in self.collections:
-            value = quote(self.collections[plain])
-        if documented in self.query:
-            name = quote(self.query[documented], safe="$")
+        values = {_REALM: DEVELOPMENT_REALMS, _COLLECTION: COLLECTIONS}.get(documented, ())
+        if plain in values and plain in self.sent:
+            value = quote(self.sent[plain])
+        if documented in self.sent:
+            name = quote(self.sent[documented], safe="$")
         return f"{name}{equals}{value}"
 
 
@@ -476,11 +449,3 @@ SCHEME_ADVICE: Final = "where it wants another word than Bearer, scheme in [name
 def sent_as_line(realm: str) -> str:
     """The setting for a service that writes a realm in capitals."""
     return f'sent_as = "{realm.upper()}" in [realm.{realm}]'
-
-
-def _but(name: str, names: Mapping[str, str]) -> Mapping[str, str]:
-    return {documented: sent for documented, sent in names.items() if documented != name}
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value

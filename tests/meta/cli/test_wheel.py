@@ -114,10 +114,7 @@ def test_a_gate_works_in_another_repository_and_writes_nothing_but_reports(insta
     installed.registry_contracts("call", "saveDraft", "--invalid", "body:malformed")
     assert {path.name for path in installed.folder.iterdir()} - {
         name.partition("/")[0] for name in FOREIGN
-    } == {
-        "sdk.toml",
-        "reports",
-    }
+    } == {"sdk.toml", "reports"}
     assert not list(installed.home.glob("registry-contracts-*")), "private folders of runs"
 
 

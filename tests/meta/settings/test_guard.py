@@ -29,12 +29,9 @@ WORKFLOW = "https://host.example/api/v2023/documents/schemas/x"
     ],
 )
 def test_a_production_target_is_refused(target: Target) -> None:
+    refuse_production(TARGET)
     with pytest.raises(UsageError, match=r"production realm|kind is not"):
         refuse_production(target)
-
-
-def test_a_development_target_is_not_refused() -> None:
-    refuse_production(TARGET)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +62,7 @@ def test_another_address_is_refused(url: str) -> None:
         "https://HOST.example:443/a",
         "HTTPS://host.example",
         "https://host.example?a=b",
+        "https://host.example/api/v2013/documents/../%2e%2e/versions/draft",
     ],
 )
 def test_another_spelling_of_the_same_address_passes(url: str) -> None:
@@ -108,10 +106,6 @@ def test_a_path_below_the_prefix_passes(path: str) -> None:
 
 def test_a_prefix_with_encoded_letters_is_compared_by_meaning() -> None:
     refuse_request("GET", "https://host.example/caf%C3%A9/api", {}, Target("t", "https://host.example/café"))
-
-
-def test_without_a_prefix_dotted_paths_pass() -> None:
-    refuse_request("GET", "https://host.example/api/v2013/documents/../%2e%2e/versions/draft", {}, TARGET)
 
 
 @pytest.mark.parametrize(
@@ -195,11 +189,8 @@ def test_a_production_realm_is_refused_in_a_header_of_the_targets_own() -> None:
     "value", ["abs-dev", "ort-dev", "", "absent", "abs-", "xabs", "abs.dev", "production", "a%b"]
 )
 def test_realms_that_are_not_production_pass(value: str) -> None:
-    refuse_request("GET", f"{WORKFLOW}?Realm={value}&$filter=realm eq 'abs'", {"Realm": value}, TARGET)
-
-
-def test_production_names_elsewhere_pass() -> None:
-    refuse_request("GET", f"{DRAFTS}?$filter=abs&schema=abs", {"X-Note": "abs"}, TARGET)
+    query = f"Realm={value}&$filter=realm eq 'abs'&schema=abs"
+    refuse_request("GET", f"{WORKFLOW}?{query}", {"Realm": value, "X-Note": "abs"}, TARGET)
 
 
 def test_a_host_header_of_another_host_is_refused() -> None:

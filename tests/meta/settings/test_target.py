@@ -80,7 +80,7 @@ def test_a_live_target_in_a_file_called_sandbox_is_no_sandbox() -> None:
     assert not Target("local", "http://127.0.0.1:8080").is_sandbox
 
 
-OWN = WireNames({"abs-dev": "OTHER"}, "Token", {"$top": "max", "Realm": "app"}, {"my": "mine"})
+OWN = WireNames({"abs-dev": "OTHER", "Bearer": "Token", "$top": "max", "Realm": "app", "my": "mine"})
 LIST, SUBMIT = "listDrafts", "createWorkflowRecord"
 
 
@@ -112,11 +112,11 @@ def test_documented_values_of_headers_are_written_otherwise() -> None:
 
 
 def test_the_header_of_the_realm_may_be_called_otherwise() -> None:
-    own = WireNames({"abs-dev": "OTHER"}, None, {"Realm": "app"}, {}, "X-Application")
+    own = WireNames({"abs-dev": "OTHER", "Realm": "app", "the header Realm": "X-Application"})
     assert own.headers({"realm": "abs-dev", "Accept": "a"}) == {"X-Application": "OTHER", "Accept": "a"}
     documented = own.without("the header Realm")
     assert documented.headers({"Realm": "abs-dev"}) == {"Realm": "OTHER"}
-    assert documented.query == {"Realm": "app"}
+    assert set(documented) == {"abs-dev", "Realm"}
     assert "'X-Application' for the header Realm" in own.in_words()
 
 
