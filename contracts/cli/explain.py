@@ -1,8 +1,7 @@
-"""`registry-contracts explain`: describes a clause or an operation, and its status."""
+"""`registry-contracts explain`: describes a clause, and its status."""
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,63 +15,40 @@ from contracts.cli.manual_commands import labelled
 from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError
 from contracts.file_formats import plain
-from contracts.interface.catalogue import Clause, Level, load_catalogue
-from contracts.interface.description import Operation, load_description
+from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.interface.description import load_description
 from contracts.interface.known_cases import known_cases
 from contracts.manual.sandbox_setup import faults
 from contracts.reports.kept_runs import deviations, history_of, last_run
 from contracts.safe_text import many
 
 _COLOURS: Final = {"pass": "green", "observed": "green", "fail": "red", "error": "red"}
-_PROTECTED: Final = {
-    True: "needs a token",
-    False: "needs no token",
-    None: "whether a token is needed is not shown",
-}
-
-#: What is told of an operation as it is described.
-_TOLD: Final = (
-    *("id", "method", "path", "summary", "realms", "protected"),
-    *("path_parameters", "query_parameters", "takes_realm"),
-)
 
 
 @click.command()
-@click.argument("name", metavar="CLAUSE|OPERATION")
+@click.argument("name", metavar="CLAUSE")
 @kept_reports
 @as_json
 def command(*, name: str, reports: Path, as_json: bool) -> int:
-    """Say what a clause or an operation is about: wording, source, cases, last verdicts, faults that prove it.
+    """Say what a clause is about: wording, source, cases, last verdicts, faults that prove it.
 
     Verdicts read from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error.
 
-    Exit codes: 0 described, 4 there is no such clause or operation.
+    Exit codes: 0 described, 4 there is no such clause.
 
     \b
     Examples:
       registry-contracts explain uid-too-short
-      registry-contracts explain saveDraft
       registry-contracts explain workflow-locked-record --json
     """  # noqa: D301 - click's mark for lines to be left as they are
-    catalogue, operations = load_catalogue(), load_description().operations
-    operation = next((each for key, each in operations.items() if key.lower() == name.lower()), None)
-    if name in catalogue:
-        facts = _clause(catalogue.clause(name), reports)
-        lines = _clause_lines(facts)
-    elif operation is not None:
-        facts = _operation(operation)
-        lines = _operation_lines(facts)
-    else:
-        names = [*operations, *(clause.id for clause in catalogue)]
-        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        advice = (
-            f"did you mean {' or '.join(close)}?" if close else "`registry-contracts list clauses` lists them"
-        )
-        raise UsageError(f"there is no clause and no operation '{name}'; {advice}")
+    if name in load_description().operations:
+        listing = f"`registry-contracts list clauses --operation {name}`"
+        raise UsageError(f"'{name}' is an operation: {listing} lists what is said about it")
+    facts = _clause(load_catalogue().clause(name), reports)
     if as_json:
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        print_lines(lines)
+        print_lines(_clause_lines(facts))
     return 0
 
 
@@ -159,28 +135,3 @@ def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:
 def _several(label: str, texts: Iterable[str], otherwise: str) -> Iterator[str]:
     for number, text in enumerate(list(texts) or [otherwise]):
         yield labelled("" if number else label, text)
-
-
-def _operation(operation: Operation) -> dict[str, Any]:
-    """Everything there is to say about an operation, as plain data."""
-    clauses = load_catalogue().by_operation(operation.id)
-    by_level = {str(level): [clause.id for clause in clauses if clause.level is level] for level in Level}
-    return {name: plain(getattr(operation, name)) for name in _TOLD} | {"clauses": by_level}
-
-
-def _operation_lines(facts: dict[str, Any]) -> Iterator[str]:
-    yield click.style(facts["id"], bold=True) + f"  {facts['method']} {facts['path']}"
-    yield facts["summary"]
-    yield ""
-    without = facts["realms"] == ["any"]
-    header = "" if facts["takes_realm"] or without else " (without a Realm header)"
-    yield labelled("realms", "knows no realm" if without else ", ".join(facts["realms"]) + header)
-    yield labelled("token", _PROTECTED[facts["protected"]])
-    for place in ("path", "query"):
-        if facts[f"{place}_parameters"]:
-            yield labelled(place, ", ".join(facts[f"{place}_parameters"]))
-    for level, names in facts["clauses"].items():
-        yield labelled(f"{len(names)} {level}", ", ".join(names) or "none")
-    name = facts["id"]
-    calls = [f"call {name}", f"call {name} --invalid list", f"run --operation {name}"]
-    yield from _several("try", [f"registry-contracts {words}" for words in calls], "")

@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "sweep": "remove what earlier runs left on a target",
     "gate": "one verdict on what an SDK uses, for its release",
     "drift": "compare what was observed at silent points with what was accepted",
-    "explain": "describe a clause or an operation, and its status",
+    "explain": "describe a clause, and its status",
     "list": "list clauses, operations, cases, findings, runs, what is red, and the like",
     "call": "send one request by hand, and judge it",
     "check": "judge recorded traffic from any tool",

@@ -108,7 +108,8 @@ def test_everything_is_listed(command: RunCommand, what: str) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("explain", "saveDrft"), "did you mean saveDraft"),
+        (("explain", "uid-to-short"), "did you mean 'uid-too-short'"),
+        (("explain", "saveDraft"), "list clauses --operation saveDraft"),
         (("list", "clases"), "did you mean 'clauses'?"),
         (("list", "runs", "--level", "must"), "--level says nothing about runs"),
         (("list", "clauses", "--family", "uidd"), "did you mean 'uid'?"),
