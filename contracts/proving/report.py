@@ -1,10 +1,10 @@
-"""The report of a proof: figures, what does not hold, and for each clause how many faults were found, and by whom."""
+"""The report of a proof: figures, what does not hold, and which test functions found nothing."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,8 +19,6 @@ from contracts.proving.trials import Kind, Outcome, Part, Result
 from contracts.safe_text import many
 
 _LONGEST: Final = 1000
-#: So many test functions are named for a clause.
-_NAMED: Final = 2
 #: What is said of a kind of trial that is no fault.
 _SOUND: Final = {
     Kind.SERVICE: "conformant services that pass, the faithful one included",
@@ -110,12 +108,9 @@ class Report:
                 yield f"{result.trial.shown}: judged in a second run, alone; first: {result.first_run}"[
                     :_LONGEST
                 ]
-        yield from self._clause_rows()
-        yield from _listed(
-            "Rows of the fixed set whose run found clauses that are not theirs:", self._not_alone()
-        )
-        yield from _listed("Test functions that found no fault:", self.idle)
-        yield from _listed("Must clauses that no fault breaks alone:", self._unbroken())
+        if self.idle:
+            yield ""
+            yield f"Test functions that found no fault: {', '.join(f'`{name}`' for name in self.idle)}."
 
     def _found(self, part: Part) -> Share:
         faults = self._faults(part)
@@ -135,7 +130,8 @@ class Report:
         yield "| | |"
         yield "|---|---|"
         if self.fixed.of:
-            broken = Counter(load_catalogue().clause(clause).level for clause in self._by_clause())
+            clauses = {clause for result in self._faults(Part.FIXED) for clause in result.trial.clauses}
+            broken = Counter(load_catalogue().clause(clause).level for clause in clauses)
             yield f"| faults of the fixed set that are found on their own clause | {_of(self.fixed)} |"
             yield f"| clauses that it breaks: must, should | {broken[Level.MUST]}, {broken[Level.SHOULD]} |"
         if self.drawn.of:
@@ -158,56 +154,9 @@ class Report:
             why = result.why[:_LONGEST].replace("|", "\\|").replace("\n", " ")
             yield f"| {result.trial.shown} | {', '.join(result.trial.realms)} | {result.outcome} | {why} |"
 
-    def _by_clause(self) -> dict[str, list[Result]]:
-        """The faults of the fixed set by the clause that they break."""
-        rows: dict[str, list[Result]] = {}
-        for result in self._faults(Part.FIXED):
-            for clause in result.trial.clauses:
-                rows.setdefault(clause, []).append(result)
-        return dict(sorted(rows.items()))
-
-    def _clause_rows(self) -> Iterator[str]:
-        rows = self._by_clause()
-        if rows:
-            yield ""
-            yield "| clause | faults found | by |"
-            yield "|---|---|---|"
-        finders = self._finders()
-        for clause, results in rows.items():
-            names = [f"`{name}`" for name, _ in finders[clause].most_common(_NAMED)]
-            names += [f"{len(finders[clause]) - _NAMED} more"] * (len(finders[clause]) > _NAMED)
-            yield f"| `{clause}` | {sum(r.found for r in results)} of {len(results)} | {', '.join(names)} |"
-
-    def _finders(self) -> dict[str, Counter[str]]:
-        """How many faults each test function found, by clause."""
-        finders: dict[str, Counter[str]] = defaultdict(Counter)
-        for result in self.results:
-            for clause in result.trial.clauses:
-                finders[clause].update(name.rpartition("::test_")[2] for name in result.finders)
-        return finders
-
-    def _not_alone(self) -> Iterator[str]:
-        """Rows with the clauses that their runs found beside their own, until they ended."""
-        for result in self._faults(Part.FIXED):
-            foreign = {found.clause for found in result.findings} - set(result.trial.clauses)
-            if foreign:
-                yield f"{result.trial.name} ({', '.join(sorted(foreign))})"
-
-    def _unbroken(self) -> list[str]:
-        broken = self._by_clause()
-        musts = [clause.id for clause in load_catalogue() if clause.level is Level.MUST]
-        return [clause for clause in musts if clause not in broken] if self.functions else []
-
 
 def _of(share: Share) -> str:
     return f"{share.found} of {share.of}"
-
-
-def _listed(head: str, names: Iterable[str]) -> Iterator[str]:
-    shown = ", ".join(f"`{name}`" for name in names)
-    if shown:
-        yield ""
-        yield f"{head} {shown}."
 
 
 def put_between(path: Path, name: str, text: str) -> None:

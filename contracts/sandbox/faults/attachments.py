@@ -209,14 +209,11 @@ def _picture(content: bytes, media_type: str) -> Inject:
 
 
 def _reads() -> Iterator[Fault]:
-    yield row("attachment-exists-only-first", "attachment-exists-present", _EXISTS,
-        _gone(lambda numbers, _: numbers[1:]), "The exists check finds only the first attachment of a document.")
     yield row("attachment-exists-not-when-large", "attachment-exists-present", _EXISTS,
         Sized(lambda n: _gone(lambda _, files: {k for k, upload in files.items() if len(upload.body) > n}),
             100_000, 1024, 100_000), "The exists check finds no attachment of more than {} bytes.")
     for name, clause, effect, says in (
         ("json", "image", _picture(b'{"thumbnail": "pending"}', "application/json"), "is a JSON object"),
-        ("text", "image", _picture(b"no preview yet", "image/png"), "is a text labelled as PNG"),
         ("empty", "image", _picture(b"", "image/png"), "is nothing, labelled as PNG"),
         ("mislabelled", "image", do.success(lambda got: got.labelled("application/json")),
             "is a picture labelled as JSON"),

@@ -123,7 +123,6 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
         "lacks the last item of arrays of several"),
     (_ALL, "content-arrays-sorted", _arrays(lambda v: sorted(v) if all(isinstance(t, str) for t in v) else v),
         "has its arrays of texts sorted"),
-    (_ALL, "content-arrays-reversed", _arrays(lambda v: v[::-1]), "has its arrays from their end"),
     (_ALL, "content-arrays-distinct", _arrays(_distinct), "has each item of an array once"),
     (_ALL, "content-array-of-one-unpacked", _arrays(lambda v: v[0] if len(v) == 1 else v),
         "has the item alone for an array of one"),
@@ -147,8 +146,6 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
     (_VALUES, "content-empty-texts-dropped", _dropped(""), "lacks empty texts"),
     (_VALUES, "content-empty-arrays-dropped", _dropped([]), "lacks empty arrays"),
     (_VALUES, "content-empty-objects-dropped", _dropped({}), "lacks empty objects"),
-    (_VALUES, "content-words-as-booleans",
-        _texts(lambda t: {"true": True, "false": False}.get(t, t)), "has booleans for the words true and false"),
     (_VALUES, "content-keys-with-dot-lost", _objects(lambda v: {k: m for k, m in v.items() if "." not in k}),
         "lacks members with a dot in the name"),
     ((_ALL, "draft-header-kept"), "content-keys-in-lower-case",
@@ -172,7 +169,6 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
         "lacks control characters other than line breaks and tabs"),
     ((_EXACT, _KEPT), "text-markup-removed", _texts(lambda t: re.sub("<[^>]*>", "", t)), "lacks HTML elements"),
     ((_EXACT, _KEPT), "text-backslashes-lost", _texts(lambda t: t.replace("\\", "")), "lacks backslashes"),
-    ((_EXACT, _KEPT), "text-quotes-doubled", _texts(lambda t: t.replace("'", "''")), "has two apostrophes for one"),
 )
 #: Where a document changes: the beginning of a name, the operation, how, in words, and what is broken beside.
 _PLACES: Final = (

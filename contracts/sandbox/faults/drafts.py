@@ -4,35 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Final
 
 from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.conditions import ALWAYS, OF_DOCUMENTS, OFTEN, ONCE
 from contracts.sandbox.faults.fault import Fault, row
-from contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
+from contracts.sandbox.faults.messages import Answer, Inject, Request, Where, answer_json
 
 Near = Callable[[Request, Request], bool]
 _CREATES, _UPDATES, _CONTENT = "draft-save-creates", "draft-save-updates", "draft-get-content"
 
 
-def _saved(request: Request) -> bool:
-    """Whether a draft is there that was saved before."""
-    return request.key in request.memory.saved
-
-
-def _new(request: Request) -> bool:
-    return not _saved(request)
-
-
-def _was_deleted(request: Request) -> bool:
-    return request.uid in request.memory.deleted
-
-
-def _never_saved(request: Request) -> bool:
-    return _new(request) and not _was_deleted(request)
-
-
-def _published(request: Request) -> bool:
-    return request.uid.startswith("sandbox-published-")
+#: Which requests are meant, by what was done before; `there` is a draft that was saved and not deleted.
+_WHERE: Final[dict[str, Where]] = {
+    "there": lambda r: r.key in r.memory.saved,
+    "new": lambda r: r.key not in r.memory.saved,
+    "deleted": lambda r: r.uid in r.memory.deleted,
+    "never saved": lambda r: r.key not in r.memory.saved and r.uid not in r.memory.deleted,
+    "published": lambda r: r.uid.startswith("sandbox-published-"),
+    "": lambda _: True,
+}
 
 
 def _before(request: Request) -> list[Request]:
@@ -112,31 +103,31 @@ def _writes() -> Iterator[Fault]:
     # What is read at the same time is not what was saved, either.
     for breaks, when in (((_CREATES, _CONTENT), ALWAYS), ((_CREATES,), "beyond-ascii")):
         yield row("draft-create-lost", breaks, "saveDraft", do.afterwards(_before),
-            "A draft is accepted when it is saved for the first time, and not stored.", when, where=_new,
+            "A draft is accepted when it is saved for the first time, and not stored.", when, where=_WHERE["new"],
             ways=OF_DOCUMENTS)
     for name, clauses, effect, where, ways, says in (
-        ("update-lost", _UPDATES, do.afterwards(_before), _saved, OF_DOCUMENTS,
+        ("update-lost", _UPDATES, do.afterwards(_before), "there", OF_DOCUMENTS,
             "An update of a draft is accepted, and the content from before stays."),
-        ("update-refused", _UPDATES, do.refuse_before(), _saved, OF_DOCUMENTS,
+        ("update-refused", _UPDATES, do.refuse_before(), "there", OF_DOCUMENTS,
             "Saving a draft that exists is refused."),
-        ("stored-elsewhere", (_CREATES, _UPDATES, _CONTENT), _stored_elsewhere, None, OFTEN,
+        ("stored-elsewhere", (_CREATES, _UPDATES, _CONTENT), _stored_elsewhere, "", OFTEN,
             "A draft is stored under another identifier."),
-        ("save-merges", "draft-save-replaces", _joining(old_win=False), None, OFTEN,
+        ("save-merges", "draft-save-replaces", _joining(old_win=False), "", OFTEN,
             "A member left out of a later save stays in the draft."),
-        ("old-members-win", (_UPDATES, "draft-save-replaces", _CONTENT), _joining(old_win=True), None, OFTEN,
+        ("old-members-win", (_UPDATES, "draft-save-replaces", _CONTENT), _joining(old_win=True), "", OFTEN,
             "Members that a draft has keep their values in a later save."),
-        ("not-after-delete", "draft-save-after-delete", do.refuse_before(), _was_deleted, ONCE,
+        ("not-after-delete", "draft-save-after-delete", do.refuse_before(), "deleted", ONCE,
             "A draft cannot be saved again under a uid whose draft was deleted."),
         ("save-overwrites-latest", "draft-save-spares-others",
-            do.afterwards(lambda r: [other.with_json(r.json) for other in _others(r, _own)[:1]]), _new, OFTEN,
+            do.afterwards(lambda r: [other.with_json(r.json) for other in _others(r, _own)[:1]]), "new", OFTEN,
             "Saving a new draft also writes its content over the account's latest draft."),
-        ("save-deletes-latest", "draft-save-spares-others", _taking(_own, 1), None, OFTEN,
+        ("save-deletes-latest", "draft-save-spares-others", _taking(_own, 1), "", OFTEN,
             "Saving a draft deletes the account's latest draft."),
     ):
-        yield row(f"draft-{name}", clauses, "saveDraft", effect, says, where=where, ways=ways)
+        yield row(f"draft-{name}", clauses, "saveDraft", effect, says, where=_WHERE[where], ways=ways)
     yield row("draft-delete-kept", ("draft-delete-removes", "draft-delete-content-gone"), "deleteDraft",
         do.afterwards(_before), "A deleted draft stays, although deleting it succeeds.",
-        where=_saved, ways=OFTEN)
+        where=_WHERE["there"], ways=OFTEN)
     for name, near, most, says in (
         ("latest", _own, 1, "the account's latest draft"),
         ("alike", lambda r, other: other.uid.startswith(r.uid), 10**6, "those whose uid goes on after its own"),
@@ -154,43 +145,41 @@ def _writes() -> Iterator[Fault]:
 def _reads() -> Iterator[Fault]:
     cached, published = do.remember(lambda r: r.key), {"header": {"languages": ["en"]}, "title": {"en": "published"}}
     for name, clauses, at, effect, where, ways, says in (
-        ("deleted-still-read", "draft-delete-content-gone", "getDraft", do.answer(_deleted_still_read), _was_deleted,
+        ("deleted-still-read", "draft-delete-content-gone", "getDraft", do.answer(_deleted_still_read), "deleted",
             ONCE, "A draft that was deleted is still read"),
-        ("deleted-still-exists", "draft-delete-removes", "draftExists", do.forgive(None), _was_deleted, OFTEN,
+        ("deleted-still-exists", "draft-delete-removes", "draftExists", do.forgive(None), "deleted", OFTEN,
             "The exists check finds a draft that was deleted"),
-        ("exists-for-published", "draft-delete-removes", "draftExists", do.forgive(None), _published, ONCE,
+        ("exists-for-published", "draft-delete-removes", "draftExists", do.forgive(None), "published", ONCE,
             "The exists check finds a document that has a published version and no draft"),
-        ("always-exists", "draft-exists-absent", "draftExists", do.forgive(None), _never_saved, ONCE,
+        ("always-exists", "draft-exists-absent", "draftExists", do.forgive(None), "never saved", ONCE,
             "The exists check finds a draft under every uid, never-saved ones included"),
-        ("never-exists", "draft-exists-present", "draftExists", do.refuse(404), None, OFTEN,
+        ("never-exists", "draft-exists-present", "draftExists", do.refuse(404), "", OFTEN,
             "The exists check finds no draft"),
-        ("get-absent-empty", "draft-get-absent", "getDraft", do.forgive({}), _never_saved, ONCE,
+        ("get-absent-empty", "draft-get-absent", "getDraft", do.forgive({}), "never saved", ONCE,
             "A draft that was never saved is read as an empty object"),
-        ("info-absent-empty", "draft-info-absent", "getDraftInfo", do.forgive({}), _never_saved, ONCE,
+        ("info-absent-empty", "draft-info-absent", "getDraftInfo", do.forgive({}), "never saved", ONCE,
             "The info of a draft that was never saved is an empty object"),
-        ("published-in-its-place", _CONTENT, "getDraft", do.edit(lambda _: published), _published, ONCE,
+        ("published-in-its-place", _CONTENT, "getDraft", do.edit(lambda _: published), "published", ONCE,
             "Reading a draft gives the published version, where there is one"),
-        ("read-from-cache", _UPDATES, "getDraft", cached, None, OFTEN,
+        ("read-from-cache", _UPDATES, "getDraft", cached, "", OFTEN,
             "What was read of a draft once is given as it was then, whatever is saved later"),
-        ("read-stale", _UPDATES, "getDraft", do.answer(_out_of_date), None, OFTEN,
+        ("read-stale", _UPDATES, "getDraft", do.answer(_out_of_date), "", OFTEN,
             "A draft is read as it was before the latest save"),
-        ("content-of-another", (_CONTENT, "draft-save-spares-others"), "getDraft", do.send(_of_another), None, OFTEN,
+        ("content-of-another", (_CONTENT, "draft-save-spares-others"), "getDraft", do.send(_of_another), "", OFTEN,
             "Reading a draft gives another draft of the account"),
-        ("info-not-found", "draft-info-present", "getDraftInfo", do.refuse(404), None, OFTEN,
+        ("info-not-found", "draft-info-present", "getDraftInfo", do.refuse(404), "", OFTEN,
             "The info of a draft is not found"),
-        ("info-empty", "draft-info-present", "getDraftInfo", do.edit(lambda _: {}), None, OFTEN,
+        ("info-empty", "draft-info-present", "getDraftInfo", do.edit(lambda _: {}), "", OFTEN,
             "The info of a draft is an empty object"),
-        ("info-from-cache", "draft-info-current", "getDraftInfo", cached, None, ONCE,
+        ("info-from-cache", "draft-info-current", "getDraftInfo", cached, "", ONCE,
             "The info of a draft is what it was when it was read first"),
-        ("info-without-uid", "draft-info-names-document", "getDraftInfo", do.without("identifier"), None, ONCE,
+        ("info-without-uid", "draft-info-names-document", "getDraftInfo", do.without("identifier"), "", ONCE,
             "The info of a draft does not name the document"),
         ("info-of-latest", "draft-info-own", "getDraftInfo",
             do.send(lambda r: r.with_uid(next((uid for realm, uid in reversed(r.memory.saved) if realm == r.realm)))),
-            _saved, ONCE, "The info of a draft is that of the draft of the realm that was saved last"),
+            "there", ONCE, "The info of a draft is that of the draft of the realm that was saved last"),
     ):
-        yield row(f"draft-{name}", clauses, at, effect, f"{says}.", where=where, ways=ways)
-    yield row("draft-read-stale", _UPDATES, "getDraft", do.answer(_out_of_date),
-        "A draft is read as it was before the latest save.", "every-20")
+        yield row(f"draft-{name}", clauses, at, effect, f"{says}.", where=_WHERE[where], ways=ways)
 # fmt: on
 
 

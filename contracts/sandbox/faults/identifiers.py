@@ -109,14 +109,9 @@ def _before_break(uid: str) -> bool:
     return uid.endswith("\n") and shaped(uid[:-1])
 
 
-def _other_case(request: Request, uids: Iterable[str]) -> str | None:
+def other_case(request: Request, uids: Iterable[str]) -> str | None:
     """Another identifier that differs only in letter case."""
     return next((uid for uid in uids if uid != request.uid and uid.lower() == request.uid.lower()), None)
-
-
-def _any_case_found(request: Request, got: Answer) -> Answer:
-    here = (uid for realm, uid in request.memory.saved if realm == request.realm)
-    return Answer(200) if got.status == 404 and _other_case(request, here) else got
 
 
 async def _files_of_any_case(request: Request) -> Answer | None:
@@ -124,7 +119,7 @@ async def _files_of_any_case(request: Request) -> Answer | None:
     if request.operation.id == "createAttachment":
         kept[request.uid] = got.success
         return got
-    other = _other_case(request, kept)
+    other = other_case(request, kept)
     return got if other is None or request.uid in kept else await request.ask(request.with_uid(other))
 
 
@@ -145,16 +140,10 @@ _SHUT_OUT: Final[tuple[tuple[str, str, tuple[str, ...], Test, str], ...]] = (
     ("last-hyphen", "uid-hyphen", _AND_DELETED, _mark(lambda uid: uid.endswith("-")), "that ends with a hyphen"),
     ("two-hyphens", "uid-hyphen", _AND_DELETED, _mark(lambda uid: "--" in uid), "with two hyphens side by side"),
     ("underscore", "uid-underscore", _AND_DELETED, _mark(lambda uid: "_" in uid), "with an underscore"),
-    ("first-underscore", "uid-underscore", _SAVED, _mark(lambda uid: uid.startswith("_")),
-        "that begins with an underscore"),
-    ("last-underscore", "uid-underscore", _AND_DELETED, _mark(lambda uid: uid.endswith("_")),
-        "that ends with an underscore"),
     ("digits-only", "uid-digits-only", _AND_DELETED, str.isdigit, "of digits alone"),
     ("letters-only", "uid-any-kind", _SAVED, str.isalpha, "of letters alone"),
     ("65", "uid-any-kind", _SAVED, _of(65), "of 65 characters"),
     ("hyphens-only", "uid-hyphens-only", _AND_DELETED, lambda uid: set(uid) == {"-"}, "of hyphens alone"),
-    ("underscores-only", "uid-hyphens-only", _AND_DELETED, lambda uid: set(uid) <= {"-", "_"} and "_" in uid,
-        "of hyphens and underscores alone"),
 )
 _SIGNS: Final = {
     **{"exclamation-mark": "!", "space": " ", "dot": ".", "tilde": "~", "plus": "+", "encoded-slash": "/"},
@@ -250,8 +239,6 @@ def identifier_faults() -> Iterator[Fault]:
         breaks = (clause,) if (name, place) == ("letter-case-ignored", "") else (clause, *beside)
         yield row(f"uid-{name}{place}", breaks, at, _folded(fold),
             f"Identifiers are told apart as if {name.replace('-', ' ')}.")
-    yield row("uid-letter-case-ignored-on-exists", "uid-case-sensitive", "draftExists", do.answer(_any_case_found),
-        "The exists check finds a draft whose uid differs only in letter case.")
     for name, operation in (("exists", "attachmentExists"), ("list", "listAttachments")):
         yield row(f"uid-letter-case-ignored-on-attachment-{name}", "uid-files-case-sensitive",
             ("createAttachment", operation), _files_of_any_case,

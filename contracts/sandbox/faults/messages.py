@@ -110,6 +110,7 @@ class Memory:
         successes: The last successful answer of each operation.
         items: What listed drafts and attachments were, by operation and the text of the item.
         deleted: Identifiers of deleted drafts.
+        submitted: Identifiers under which records were created, with their realms.
         uploads: The request that made each attachment, by the number of the attachment.
         issued: Role of the account for which each token of the service was issued.
         tokens: Tokens that the fault got for itself, by role.
@@ -124,6 +125,7 @@ class Memory:
     successes: dict[str, Answer] = field(default_factory=dict)
     items: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     deleted: dict[str, None] = field(default_factory=dict)
+    submitted: dict[tuple[str, str], None] = field(default_factory=dict)
     uploads: dict[str, Request] = field(default_factory=dict)
     issued: dict[str, str] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
@@ -144,6 +146,8 @@ class Memory:
         elif name == "deleteDraft":
             self.saved.pop(request.key, None)
             self.deleted[request.uid] = None
+        elif name == NAMED_SUBMISSIONS[0] and not answer.errors:
+            self.submitted[request.key] = None
         elif name == SIGN_IN and isinstance(received, dict):
             account = ACCOUNTS.get(str(request.member.get("email")), ("", ""))
             self.issued[str(received.get("authenticationToken"))] = account[0]
@@ -202,6 +206,11 @@ class Request:
     def place(self) -> tuple[str, str]:
         """The operation and its path."""
         return self.operation.id, str(sorted(self.params.items()))
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options in the query, without the dollar that they have in one of the two lists."""
+        return {name.removeprefix("$"): value for name, value in self.query}
 
     @property
     def json(self) -> Any:
@@ -273,6 +282,26 @@ class Request:
 Inject = Callable[[Request], Awaitable[Answer | None]]
 #: Which requests are meant.
 Where = Callable[[Request], bool]
+
+
+def given(texts: str) -> Where:
+    """Requests with headers, options or parts of the path.
+
+    Args:
+        texts: `name` is there, `name~PATTERN` is and has the pattern; after `-` it is not so.
+    """
+
+    def meant(request: Request) -> bool:
+        found = {name.decode(): text.decode("latin-1") for name, text in request.headers}
+        found |= {**request.params, **request.options}
+        for term in texts.split():
+            name, _, pattern = term.removeprefix("-").partition("~")
+            there = name in found and re.search(pattern, found[name], re.DOTALL) is not None
+            if there is term.startswith("-"):
+                return False
+        return True
+
+    return meant
 
 
 def kebab(name: str) -> str:

@@ -14,10 +14,10 @@ from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.conditions import NO_CONDITION, ONCE
 from contracts.sandbox.faults.effects import KIND, MANDATORY, VALUE, Errors
 from contracts.sandbox.faults.fault import Fault, Sized, row
-from contracts.sandbox.faults.identifiers import shaped
+from contracts.sandbox.faults.identifiers import other_case, shaped
 from contracts.sandbox.faults.messages import SUBMISSIONS, Answer, Inject, Request, Where, answer_json, kebab
 from contracts.sandbox.faults.samples import valid_document
-from contracts.sandbox.faults.tokens import anonymous, as_author
+from contracts.sandbox.faults.tokens import ANONYMOUS, as_author
 from contracts.sandbox.validation import REALMS
 
 CREATE, NAMED, UPDATE = SUBMISSIONS
@@ -169,7 +169,7 @@ _TABLE: Final[tuple[tuple[str, int, Callable[[str], str], Any], ...]] = (
     ("workflow-locked-record", 423, lambda text: text.replace(" for workflow", ""), None),
     ("workflow-update-rights", 401, lambda _: MAY_NOT_CREATE, None),
     ("workflow-create-rights", 400, lambda _: MAY_NOT_UPDATE, None),
-    ("workflow-anonymous", 401, lambda text: text.partition(",")[0], anonymous),
+    ("workflow-anonymous", 401, lambda text: text.partition(",")[0], ANONYMOUS),
     ("workflow-invalid-token", 401, lambda _: "Authorization required, token is invalid.",
         lambda r: bool(r.header("authorization"))),
 )
@@ -230,8 +230,6 @@ def _order() -> Iterator[Fault]:
                     "Rights are looked at before the identifier"),
             )
         ),
-        ("validation-before-taken-without-rights", "taken-before-validation", NAMED, _on(TAKEN, _told_of_content),
-            _of_restricted, f"{first}, of an account without rights"),
         ("validation-before-locked-in-batch", "locked-before-validation", UPDATE, _on(LOCKED, _told_of_content),
             _in_batch, f"{first}, in a batch"),
         ("validation-before-rights-on-create", "rights-before-validation", CREATING,
@@ -244,9 +242,6 @@ def _order() -> Iterator[Fault]:
             "Under an unknown schema, a document without a title is refused for it"),
         ("schema-before-realm", "realm-before-schema", SUBMISSIONS, unknown_schema, _no_schema,
             "Where both realm and schema are unknown, the refusal is that of the schema"),
-        ("schema-before-realm-of-faulty", "realm-before-schema", SUBMISSIONS, unknown_schema,
-            lambda r: _no_schema(r) and _untitled(r),
-            "Where realm, schema and document are wrong, the refusal is that of the schema"),
     ):
         yield row(f"workflow-{name}", f"workflow-order-{clause}", operations, effect, f"{says}.", where=where)
 # fmt: on
@@ -271,6 +266,15 @@ def _batch_of(limit: int) -> Inject:
     return effect
 
 
+def _refused_with(message: str) -> Inject:
+    return do.give(lambda _: answer_json(400, {"message": message}))
+
+
+def _submitted(request: Request) -> bool:
+    """Whether the identifier was submitted before."""
+    return request.key in request.memory.submitted
+
+
 def _known_after(noted: Callable[[Answer], bool], message: str) -> Inject:
     """Refuse, with a message of the table, an identifier of which a submission was answered so."""
 
@@ -283,32 +287,6 @@ def _known_after(noted: Callable[[Answer], bool], message: str) -> Inject:
         return got
 
     return effect
-
-
-async def _created_twice(request: Request) -> Answer | None:
-    got, kept = await request.ask(), request.memory.kept
-    kept.update({request.key: True} if got.success else {})
-    again = request.key in kept and _has_message(got, TAKEN)
-    return await _accepted(request, got) if again else got
-
-
-async def _submitted_unknown(request: Request) -> Answer | None:
-    kept = request.memory.kept
-    if request.operation.id == UPDATE:
-        return answer_json(400, {"message": UNKNOWN}) if request.role and request.key in kept else None
-    got = await request.ask()
-    kept.update({request.key: True} if got.success else {})
-    return got
-
-
-async def _taken_in_any_case(request: Request) -> Answer | None:
-    folded, kept = (request.realm, request.uid.lower()), request.memory.kept
-    if request.role and kept.get(folded, request.uid) != request.uid:
-        return answer_json(400, {"message": TAKEN})
-    got = await request.ask()
-    if got.success:
-        kept.setdefault(folded, request.uid)
-    return got
 
 
 async def _both_at_once(request: Request) -> Answer | None:
@@ -444,11 +422,11 @@ _ROWS: Final[tuple[tuple[str, str | tuple[str, ...], str | tuple[str, ...], Inje
     ("rights-after-save", "workflow-rights-refusal-stores-nothing", NAMED,
         _known_after(lambda got: _has_message(got, MAY_NOT_CREATE), TAKEN), None,
         "An account that may not create is refused, yet the identifier it named is in use from then on"),
-    ("create-twice", "workflow-created-exists", NAMED, _created_twice, None,
+    ("create-twice", "workflow-created-exists", NAMED, _on(TAKEN, _accepted), _submitted,
         "Creating under an identifier again is accepted when it was submitted before"),
     ("created-twice-at-once", "workflow-identifier-once", NAMED, _both_at_once, None,
         "Two creations under one identifier that overlap are both accepted"),
-    ("created-unknown", "workflow-created-known", (NAMED, UPDATE), _submitted_unknown, None,
+    ("created-unknown", "workflow-created-known", UPDATE, _refused_with(UNKNOWN), _submitted,
         "Updating a record that was submitted before is refused because it does not exist"),
     ("not-done", ("workflow-created-exists", "workflow-created-known", "workflow-draft-saved",
         "workflow-document-validated", "workflow-identifier-once"), NAMED,
@@ -470,14 +448,12 @@ _ROWS: Final[tuple[tuple[str, str | tuple[str, ...], str | tuple[str, ...], Inje
         "A refusal for content holds the errors array and no identifier"),
     ("identifier-empty", "workflow-identifier-returned", CREATE, _identifier(lambda _: ""), None,
         "The answer to a submission carries an empty identifier"),
-    ("identifier-missing-from-named", "workflow-identifier-kept", (NAMED, UPDATE),
-        do.edit(lambda _: {"message": "accepted"}), None,
-        "The answer to a submission under an identifier does not name it"),
     ("identifier-in-other-case", "workflow-identifier-kept", NAMED, _identifier(str.swapcase), None,
         "The answer to a submission carries its identifier in the other letter case"),
     ("identifier-of-another-on-update", "workflow-identifier-kept", UPDATE, _identifier(lambda uid: uid[::-1]), None,
         "The answer to an update names another identifier"),
-    ("identifier-letter-case-ignored", "workflow-identifier-case-sensitive", NAMED, _taken_in_any_case, None,
+    ("identifier-letter-case-ignored", "workflow-identifier-case-sensitive", NAMED, _refused_with(TAKEN),
+        lambda r: other_case(r, [uid for realm, uid in r.memory.submitted if realm == r.realm]) is not None,
         "An identifier is in use when one is that differs only in letter case"),
     ("identifier-refuses-eleven", "workflow-identifier-edges", NAMED, do.refuse_before(), lambda r: len(r.uid) == 11,
         "An identifier of 11 characters is refused"),
