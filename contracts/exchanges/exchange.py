@@ -37,14 +37,7 @@ _FRACTION: Final = re.compile(r"\.(\d+)")
 
 
 class Headers(Mapping[str, str]):
-    """Headers of a message, found by name in any case.
-
-    Args:
-        pairs: Names and values as they stand in the message, repeated ones included.
-
-    Attributes:
-        pairs: The same.
-    """
+    """Headers of a message, found by name in any case; `pairs` as they stand in it, repeated ones included."""
 
     __slots__ = ("_values", "pairs")
 
@@ -139,11 +132,7 @@ class Body:
         return read_json(self.content) if self.whole else (None, None)
 
     def unpacked(self, coding: str) -> Body:
-        """The body without its Content-Encoding; `UNKNOWN_BODY` when it cannot be taken off here.
-
-        Args:
-            coding: Value of the Content-Encoding header, empty for none.
-        """
+        """The body without its Content-Encoding (empty for none); `UNKNOWN_BODY` when it cannot be taken off here."""
         content = self.content
         for name in reversed([part.strip().lower() for part in coding.split(",") if part.strip()]):
             if name == "identity" or not content:
@@ -362,11 +351,7 @@ class Exchange:
 
     @property
     def answer(self) -> Response:
-        """The service's response.
-
-        Raises:
-            EnvironmentFault: when the environment gave none (design 4.7).
-        """
+        """The service's response; raises `EnvironmentFault` when the environment gave none (design 4.7)."""
         if not self.answered or self.response is None:
             raise EnvironmentFault(f"{self.operation or self.method}: {self.fault or 'no answer'}")
         return self.response
@@ -405,11 +390,7 @@ class Exchange:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Exchange:
-        """Read what `to_record` returned.
-
-        Raises:
-            msgspec.ValidationError: it is no record of an exchange.
-        """
+        """Read what `to_record` returned."""
         return msgspec.convert(record, ExchangeEntry).exchange()
 
 

@@ -36,11 +36,7 @@ def writes(method: str, url: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """When a request was under way, and what it is about.
-
-    Attributes:
-        started, ended: None where unknown.
-    """
+    """When a request was under way, None where unknown, and what it is about."""
 
     subject: str
     writes: bool
@@ -55,57 +51,41 @@ def span_of(exchange: Exchange) -> Span:
 
 
 class Overlaps:
-    """Follows requests as they begin and end, in time that does not grow with how many are under way.
-
-    Each request that one overlaps with is noted once: after that it need not be looked at again.
-    """
+    """Follows requests as they begin and end; one overlaps with the writes under way, and with those that begin."""
 
     def __init__(self) -> None:
-        self._subjects: dict[int, tuple[str, bool]] = {}
-        self._overlapped: set[int] = set()
-        #: Writes under way by what they are about, and the requests there that overlap with none so far.
+        #: Of each request under way: its subject, whether it writes, the writes begun before it, and whether any of
+        #: those was under way still.
+        self._open: dict[int, tuple[str, bool, int, bool]] = {}
+        self._begun: Counter[str] = Counter()
         self._writing: Counter[str] = Counter()
-        self._writers = 0
-        self._alone: dict[str, set[int]] = {}
 
     def begin(self, number: int, method: str, url: str) -> None:
-        """A request is sent.
-
-        Args:
-            number: Its own; another one for each that is under way.
-        """
+        """A request is sent, under a number of its own."""
         self.enter(number, subject_of(url), writing=writes(method, url))
 
     def enter(self, number: int, subject: str, *, writing: bool) -> None:
         """Like `begin`, for a request whose subject is known."""
-        self._subjects[number] = subject, writing
-        everything = subject == EVERYTHING
-        beside = self._writers if everything else self._writing[subject] + self._writing[EVERYTHING]
-        if writing:
-            for met in list(self._alone) if everything else (subject, EVERYTHING):
-                self._overlapped |= self._alone.pop(met, set())
-            self._writing[subject] += 1
-            self._writers += 1
-        if beside:
-            self._overlapped.add(number)
-        else:
-            self._alone.setdefault(subject, set()).add(number)
+        beside = _about(self._writing, subject) > 0
+        self._open[number] = subject, writing, _about(self._begun, subject), beside
+        for counter in (self._begun, self._writing) if writing else ():
+            counter.update((subject, _ALL))
 
     def end(self, number: int) -> bool:
         """Its answer ended; returns whether a write that may change what it is about was under way beside it."""
-        subject, writing = self._subjects.pop(number)
+        subject, writing, before, beside = self._open.pop(number)
         if writing:
-            self._writing[subject] -= 1
-            self._writers -= 1
-            if not self._writing[subject]:
-                del self._writing[subject]
-        overlapped = number in self._overlapped
-        self._overlapped.discard(number)
-        left = self._alone.get(subject, set())
-        left.discard(number)
-        if not left:
-            self._alone.pop(subject, None)
-        return overlapped
+            self._writing.subtract((subject, _ALL))
+        return beside or _about(self._begun, subject) > before + writing
+
+
+#: Under this name all writes are counted.
+_ALL: Final = ""
+
+
+def _about(counter: Counter[str], subject: str) -> int:
+    """How many of some writes may change what a request is about."""
+    return counter[_ALL] if subject == EVERYTHING else counter[subject] + counter[EVERYTHING]
 
 
 def overlapping(spans: Sequence[Span]) -> list[bool]:

@@ -256,11 +256,7 @@ def _blank(value: str) -> str:
 
 
 def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
-    """An exchange as it may be written down: no secrets, and of long bodies the beginning only.
-
-    Args:
-        redactor: Knows the secrets; also those of this exchange (see `learn_tokens`).
-    """
+    """An exchange as it may be written down: no known secret, and of long bodies the beginning only."""
     exchange = redactor.withheld(exchange)
     # One look at all of it together: most exchanges hold nothing but the credentials in their place.
     redactor_of_texts = redactor if redactor.stands_in(_all_of(exchange)) else _NOTHING_SECRET
@@ -383,11 +379,7 @@ _KEY_HEADERS: Final = frozenset({"x-api-key", "x-auth-token", "x-access-token", 
 
 
 class TrafficRedactor(Redactor):
-    """Takes the secrets out of traffic whose accounts need not be known.
-
-    Args:
-        secrets: Those that are known beforehand, such as the passwords of a target's accounts.
-    """
+    """Takes the secrets out of traffic whose accounts need not be known."""
 
     def learn_from(self, exchange: Exchange) -> None:
         """Learn the secrets that an exchange holds, before anything of it is kept or quoted."""

@@ -350,10 +350,9 @@ CLOSING_SLASH: Final = RequestFault(
 
 @dataclass(frozen=True, slots=True)
 class MatchedRequest:
-    """A request that is an operation of the interface.
+    """A request that is an operation of the interface, with the decoded values of its placeholders.
 
     Attributes:
-        path: Values of the placeholders, decoded.
         base_url: What stands before the operation's own path.
         slash: Whether the path ends with a slash that the operation's own does not have.
     """
@@ -414,14 +413,11 @@ class Credentials(StrEnum):
 
 @dataclass(frozen=True)
 class RequestFacts:
-    """A request as the interface sees it.
+    """A request as the interface sees it, decoded.
 
     Attributes:
-        path: Values of the placeholders, decoded.
-        query: Pairs, decoded, in their order.
         realm: The realm it names, in the header or, where the document allows that, in the query.
         faults: Where it breaks the interface, as far as one request shows.
-        base_url: What stands before the operation's own path.
     """
 
     operation: Operation
@@ -441,14 +437,11 @@ class RequestFacts:
 def read_request(
     exchange: Exchange, description: Description, knows: Callable[[str], bool] | None = None
 ) -> RequestFacts | None:
-    """Read a request.
+    """Read a request; None when it is no operation of the interface.
 
     Args:
         knows: Whether a text is a token that the service issued; None where that is unknown, as in traffic
             recorded elsewhere.
-
-    Returns:
-        Its facts, or None when it is no operation of the interface.
     """
     exchange = exchange.documented
     matched = match_request(exchange.method, exchange.url, description)

@@ -54,9 +54,7 @@ def request_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS) -> str:
 def response_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS, marks: Iterable[str] = ()) -> str:
     """Return the status line, headers and body of the response, or the fault in its place.
 
-    Args:
-        limit: characters of the body that are shown.
-        marks: texts of which the rarest stays in view where the body is cut.
+    Where the body is cut after `limit` characters, the rarest of the texts `marks` stays in view.
     """
     response = exchange.response
     if response is None:

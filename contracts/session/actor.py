@@ -32,12 +32,9 @@ DEFAULT: Final = _Default()
 
 
 class Actor(OperationCalls):
-    """A role in a realm.
+    """A role in a realm (`any` for operations that carry none).
 
     Args:
-        session: What sends the requests.
-        role: `author`, `other`, `restricted`, `nau` or `anonymous`.
-        realm: Development realm; `any` for operations that carry none.
         case, attempt, advisory: On whose behalf requests are sent, as in `Request`.
         exchanges: Where the case's exchanges are gathered.
         judge: Called with each exchange of the role's own token and realm; may raise what keeps a case from going on.
@@ -84,11 +81,7 @@ class Actor(OperationCalls):
         return size if limit is None else min(size, limit - limit // 50)
 
     def token(self) -> str | None:
-        """This role's bearer token; None for the anonymous.
-
-        Raises:
-            NoTokenError: the service gave none.
-        """
+        """This role's bearer token; None for the anonymous. Raises `NoTokenError` where the service gave none."""
         return None if self.role == ANONYMOUS else self._session.authentication.token(self.role)
 
     @property

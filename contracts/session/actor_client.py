@@ -42,12 +42,7 @@ class _ActorAdapter(HTTPAdapter):
         self._exchanges = exchanges
 
     def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:
-        """Send one request of the description.
-
-        Raises:
-            UsageError: the description knows no such request.
-            EnvironmentFault: the environment gave no answer.
-        """
+        """Send one request; raises `UsageError` for one that the description does not know."""
         address = urlsplit(str(request.url))
         matched = load_description().match(str(request.method), address.path)
         if matched is None:

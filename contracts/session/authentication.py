@@ -57,11 +57,7 @@ class Authentication:
         self._known_since: dict[str, str] = {}
 
     def token(self, role: str) -> str:
-        """A role's bearer token.
-
-        Raises:
-            NoTokenError: the service gave none.
-        """
+        """A role's bearer token. Raises `NoTokenError` where the service gave none."""
         token = self._tokens.token(role)
         if not token.value:
             raise NoTokenError(f"createToken gave the {role} no token: {token.refusal}")
@@ -126,10 +122,7 @@ class Authentication:
         """Which token a refusal for credentials was about that had no reason to end, in words; it is dropped.
 
         An answer about who asks is no answer about what was asked. Where a fresh token changes nothing, the operation
-        refuses every token, and is not asked twice again.
-
-        Returns:
-            None where a fresh token cures nothing.
+        refuses every token, and is not asked twice again: None.
         """
         beyond = (request.role, request.operation) in self._beyond_cure
         if not _not_known(answer) or (beyond and not self.ended_early):

@@ -37,15 +37,13 @@ _FAULT_MARK: Final = "disturbed"
 
 
 class Breaker:
-    """Watches the exchanges of one session, and shares with its group what it gives up.
+    """Watches the exchanges of one session, and shares with its group, by its private folder, what it gives up.
 
     Args:
         on_break: Called once when the breaker opens.
-        folder: Private folder of the session or its group.
 
     Attributes:
         open: Why the breaker is open; None while it is closed.
-        unanswered: Exchanges that ended without an answer.
     """
 
     def __init__(self, on_break: Callable[[str], None], folder: Path) -> None:
@@ -63,12 +61,7 @@ class Breaker:
         self.unanswered = 0
 
     def admit(self, operation: str | None) -> None:
-        """Let a request of an operation pass.
-
-        Raises:
-            EnvironmentFault: the breaker is open.
-            GivenUp: the operation was given up.
-        """
+        """Let a request of an operation pass, unless the breaker is open or the operation was given up."""
         if self.open:
             raise EnvironmentFault(f"the circuit breaker is open: {self.open}")
         name = operation or ""
@@ -129,11 +122,7 @@ class Breaker:
             self._row, self._row_seconds = 0, 0.0
 
     def missed(self, operation: str | None, fault: str, seconds: float) -> None:
-        """Take note of an exchange that ended without an answer; opens the breaker when it is enough.
-
-        Args:
-            seconds: What it took, waits aside.
-        """
+        """Take note of an exchange that ended without an answer after some seconds; it may open the breaker."""
         name = operation or ""
         with self._lock:
             self._unanswered[name] += 1
@@ -176,10 +165,7 @@ def _mark_in(folder: Path, operation: str) -> Path:
 class Admission:
     """Lets a request pass while the breaker is closed and the budget has room; above the ledger.
 
-    What is stopped here was never on its way.
-
-    Args:
-        on_spent: Called with the reason when the budget of the cases is spent.
+    What is stopped here was never on its way. `on_spent` is told when the budget of the cases is spent.
     """
 
     def __init__(

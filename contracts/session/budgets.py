@@ -26,12 +26,7 @@ class BudgetSpent(EnvironmentFault):
 
 
 class RequestBudget:
-    """The requests of a run, counted in its private folder.
-
-    Args:
-        folder: Private folder that all workers of the run see.
-        most: Requests that the run may send, repetitions included; None for no limit.
-    """
+    """The requests that a run may send, repetitions included (None for any number), counted in its private folder."""
 
     def __init__(self, folder: Path, most: int | None) -> None:
         self._most = most
@@ -39,13 +34,10 @@ class RequestBudget:
         self._path = folder / "requests"
 
     def take(self, *, essential: bool = False) -> None:
-        """Count one request before it is sent.
+        """Count one request before it is sent; raises `BudgetSpent` for one too many.
 
         Args:
             essential: It signs in, cleans, sweeps or repeats, and may use what is kept back.
-
-        Raises:
-            BudgetSpent: it would be one too many.
         """
         if self._most is None:
             return
@@ -142,11 +134,7 @@ class ResidueBudget:
         self._foreseen: set[str] = set()
 
     def plan(self, cases: Mapping[str, tuple[str, int]]) -> None:
-        """Keep places for the records that cases create when they pass; without a plan every write is a planned one.
-
-        Args:
-            cases: Realm and number of records, by the id of the case.
-        """
+        """Keep places for the records that cases create when they pass: realm and number by the id of the case."""
         self._plan, self._planned = cases, Counter()
         for realm, records in cases.values():
             self._planned[realm] += records
@@ -160,11 +148,7 @@ class ResidueBudget:
         return max(0, self._most - self._planned[realm])
 
     def reserve(self, write: PermanentWrite) -> None:
-        """Take a place for a record before it is written.
-
-        Raises:
-            ResidueSpent: there is none left, or none for a write like this.
-        """
+        """Take a place for a record before it is written; raises `ResidueSpent` where there is none for it."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while not self._take(write):
             if len(self._read(write.realm).there) >= self._most or time.monotonic() > deadline:

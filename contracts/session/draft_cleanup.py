@@ -25,9 +25,6 @@ def why_there(session: Session, draft: Entry, case: str, *, certain: bool = True
 
     Args:
         certain: It cannot come into being any more once it is found absent.
-
-    Raises:
-        EnvironmentFault: it may still be there.
     """
     actor, path = Actor(session, deleting_role(draft), draft.realm, case), {"uid": draft.identifier}
     if not draft.realm_sent:

@@ -99,12 +99,7 @@ class Entry(Format, frozen=True):
 
 
 class Ledger:
-    """Append-only; each line is handed to the operating system before the write is sent.
-
-    Args:
-        path: File of this worker in the run folder; created.
-        budget: How many permanent records the run may still create; None for as many as it likes.
-    """
+    """Append-only: each line is handed to the operating system before the write is sent."""
 
     def __init__(self, path: Path, budget: ResidueBudget | None = None) -> None:
         self._file = path.open("a", encoding="utf-8")
@@ -158,11 +153,7 @@ class Ledger:
     def settle(
         self, entry: Entry, state: State, identifier: str | None = None, *, renamed: bool = False
     ) -> None:
-        """Note what became of a write, and the identifier that the service gave, where it gave one.
-
-        Args:
-            renamed: As in `ResidueBudget.settle`.
-        """
+        """Note what became of a write, and the identifier that the service gave; `renamed` as for the budget."""
         settled = replace(entry, state=state, at=_now(), identifier=identifier or entry.identifier)
         with self._lock:
             self._write(settled)
@@ -187,11 +178,7 @@ class Ledger:
             return residue(list(self._entries.values()))
 
     def take_over(self, ledgers: Iterable[Path]) -> None:
-        """Take in the drafts that other sessions of the run left: those they kept, and all of one that died.
-
-        Args:
-            ledgers: Their ledger files.
-        """
+        """Take in the drafts that other sessions of the run left: those they kept, and all of one that died."""
         for left in read_entries(sorted(ledgers)):
             if left.what == REMOVABLE and left.state not in _GONE:
                 with self._lock:

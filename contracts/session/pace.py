@@ -27,15 +27,8 @@ LONGEST_REST_SECONDS: Final = 30.0
 class Pace:
     """A request rate and a number of requests under way, shared through files in the run's private folder.
 
-    Moments are those of the monotonic clock, which the processes of one machine share and which never goes back.
-
-    Args:
-        folder: Private folder that all workers of the run see.
-        requests_per_second: Highest rate; None for no limit.
-        concurrency: Most requests under way at once; None for no limit.
-
-    Attributes:
-        sent: Requests that were sent, repetitions included.
+    Moments are those of the monotonic clock, which the processes of one machine share and which never goes back. None
+    stands for no limit.
     """
 
     def __init__(

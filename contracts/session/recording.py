@@ -25,9 +25,6 @@ class Record:
     Args:
         name: Of the session; the beginning of its exchanges' ids.
         events: Takes each exchange and fault, redacted; None records nothing.
-
-    Attributes:
-        faults: How often each fault of the environment was met.
     """
 
     def __init__(self, below: Layer, name: str, redactor: Redactor, events: Events | None) -> None:

@@ -50,14 +50,7 @@ _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-en
 
 
 class Retry:
-    """Sends each request as often as is polite and safe.
-
-    Args:
-        record_fault: Called with the exchange of each try that met a fault.
-
-    Attributes:
-        repeated: How many requests were repetitions.
-    """
+    """Sends each request as often as is polite and safe; `record_fault` takes each try that met a fault."""
 
     def __init__(
         self,
@@ -225,11 +218,7 @@ def _asked_to_come_again(answer: Response) -> bool:
 
 
 def _wait_before(try_number: int, answer: Response | None) -> float | None:
-    """Seconds to wait before try `try_number` (2, 3, …), at least what Retry-After asks for.
-
-    Returns:
-        None when the service asks for more than half a minute: then it is not asked again.
-    """
+    """Seconds to wait before try `try_number` (2, 3, …); None where Retry-After asks for more than half a minute."""
     backoff = _FIRST_WAIT_SECONDS * 2.0 ** (try_number - 2)
     wait = max(backoff, _requested_wait(answer))
     return wait if wait <= _LONGEST_WAIT_SECONDS else None

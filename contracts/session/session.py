@@ -280,12 +280,9 @@ _LONGEST_TRY_SECONDS = 8.0
 
 
 def wait_for_start(target: Target, seconds: float) -> bool:
-    """Wait until a target answers for itself, and not its gateway; each try is a session of its own.
+    """Wait until a target answers for itself, and not its gateway, and return whether it does.
 
-    So none of them counts as a fault of the session that goes on.
-
-    Returns:
-        Whether it does.
+    Each try is a session of its own, so that none counts as a fault of the session that goes on.
     """
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -26,12 +26,7 @@ _RENAMES_WHAT_IS_OPEN: Final = os.name == "posix"
 
 
 class ProcessLock:
-    """Says that a process is at work in a folder, by a lock that the operating system frees when the process ends.
-
-    Args:
-        folder: Folder of the run, or its private one.
-        name: Of the process within the run.
-    """
+    """Says that a process is at work in a folder, by a lock that the operating system frees when the process ends."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"alive-{name}.lock"
@@ -66,8 +61,7 @@ def _held(path: Path) -> bool:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that only its owner can read, in one piece: others see all of it or nothing new.
 
-    Args:
-        path: No two processes may write it at the same time.
+    No two processes may write it at the same time.
     """
     fresh = path.with_suffix(".new")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -86,11 +80,7 @@ def next_number(path: Path) -> int:
 
 
 def abandoned_private_folders(parent: Path | None = None) -> Iterator[Path]:
-    """Private folders of this account in which no process is at work any more.
-
-    Args:
-        parent: Where they are; by default where they are made.
-    """
+    """Private folders of this account in which no process is at work any more; by default where they are made."""
     for path in sorted((parent or Path(tempfile.gettempdir())).glob(f"{PRIVATE_PREFIX}*")):
         # A folder without a lock is one that a run has made this very moment, or nothing of ours.
         with suppress(FileNotFoundError):

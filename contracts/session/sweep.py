@@ -60,12 +60,7 @@ class _Facts(OpenFormat, frozen=True):
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """A run that is over and may have left drafts.
-
-    Attributes:
-        token: The run's part of its identifiers' prefix.
-        entries: The latest state of each of its writes.
-    """
+    """A run that is over and may have left drafts: the part of its identifiers' prefix, and its writes."""
 
     folder: Path
     token: str
@@ -123,14 +118,12 @@ def _since(moment: datetime) -> timedelta:
 
 @dataclass
 class Swept:
-    """What a sweep did.
+    """What a sweep did; of a dry one, what it would have.
 
     Attributes:
         what: Whose drafts these were, for a sentence.
-        removed: Drafts that are gone now.
         left: Drafts that are still there, each with the reason.
         residue: Number of records and attachments that the interface gives no means to remove.
-        dry: Nothing was removed; `removed` is what would have been.
     """
 
     what: str
@@ -209,11 +202,7 @@ class Sweeper:
 
 @contextmanager
 def sweep_session(target: Target) -> Iterator[Session]:
-    """A session for a sweep that is no part of a run: it records nothing.
-
-    Raises:
-        EnvironmentFault: the author cannot sign in.
-    """
+    """A session for a sweep that is no part of a run: it records nothing. Raises `EnvironmentFault` without a token."""
     with Session(target, "sweep") as session:
         author = session.tokens.token(AUTHOR)
         if not author.value:
@@ -223,12 +212,7 @@ def sweep_session(target: Target) -> Iterator[Session]:
 
 @dataclass(frozen=True)
 class Orphans:
-    """What a listing of the accounts' drafts gave.
-
-    Attributes:
-        spared: Drafts that look like the suite's and are left alone, each with the reason.
-        troubles: Lists that could not be read, each with the reason.
-    """
+    """What a listing of the accounts' drafts gave: orphans, those left alone and lists that failed, with reasons."""
 
     found: list[Entry] = field(default_factory=list)
     spared: list[tuple[Entry, str]] = field(default_factory=list)

@@ -68,10 +68,9 @@ class Token:
 
 
 class TokenStore:
-    """Tokens of a run by role.
+    """Tokens of a run by role, shared by its workers through a private folder (0700) outside the reports.
 
     Args:
-        folder: Private folder (0700) outside the reports, shared by the workers.
         issue: Asks the service for a token of a role.
         learn: Called with every token, so that it is blanked out of what is written.
     """
@@ -83,11 +82,7 @@ class TokenStore:
         self._tokens: dict[str, Token] = {}
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
-        """The role's token, issued on first use by whichever worker comes first.
-
-        Args:
-            as_it_is: The one in use, also when it ought to be renewed.
-        """
+        """The role's token, issued on first use by any worker; `as_it_is` also when it ought to be renewed."""
         token = self._tokens.get(role)
         if token is not None and (as_it_is or not token.ending):
             return token
@@ -169,11 +164,7 @@ def token_of(answer: Response) -> Token:
 
 
 def seconds_ahead(answer: Response, now: datetime) -> float | None:
-    """Seconds by which the service's clock is ahead of ours, by the Date of its answer; None when that cannot be read.
-
-    Args:
-        now: When the answer came, by our clock.
-    """
+    """Seconds by which the service's clock is ahead of ours, by the Date of an answer that came `now`; None without."""
     try:
         there = parsedate_to_datetime(answer.headers["date"])
         return (there.astimezone(UTC) - now).total_seconds()

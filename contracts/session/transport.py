@@ -38,14 +38,10 @@ from contracts.settings.target import Target
 def content_behind(response: requests.Response, wait: float) -> bytes:
     """What has arrived behind the headers of an answer that has no content; to be asked before its body is read.
 
-    A proxy in between may have taken it away.
+    A proxy in between may have taken it away, and of an encrypted connection nothing can be seen.
 
     Args:
-        response: An answer whose connection is still its own (`stream=True`).
         wait: Seconds to wait for it.
-
-    Returns:
-        The first bytes of the content; empty when there is none, or no plain connection to look at.
     """
     raw: Any = response.raw
     reader = getattr(getattr(raw, "_fp", None), "fp", None)
@@ -184,11 +180,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class TransportFault(Exception):
-    """No answer: the connection, the wire or the clock failed; the text says how in a few words.
-
-    Args:
-        sent: Whether the service may have received the request.
-    """
+    """No answer: connection, wire or clock failed, in a few words; `sent` where the service may have got it."""
 
     def __init__(self, text: str, *, sent: bool) -> None:
         super().__init__(text)
@@ -241,11 +233,7 @@ class Transport:
         self.http.mount("https://", adapter)
 
     def prepare(self, request: Request) -> requests.PreparedRequest:
-        """Put a request together as it will go out.
-
-        Raises:
-            SuiteError: HTTP has no way to carry it.
-        """
+        """Put a request together as it will go out; raises `SuiteError` where HTTP has no way to carry it."""
         body = request.body
         if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
             body = _Chunks(body)

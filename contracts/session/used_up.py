@@ -10,12 +10,7 @@ FILE_NAME: Final = "used.jsonl"
 
 
 class UsedUp:
-    """The temporary files of one target that its runs have used.
-
-    Args:
-        path: The file of all targets; None remembers nothing.
-        target: The target's address.
-    """
+    """The temporary files of one target that its runs have used, in the file of all targets; None remembers nothing."""
 
     def __init__(self, path: Path | None, target: str) -> None:
         self._path = path

@@ -46,11 +46,7 @@ class Way:
         return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
     def tls(self) -> ssl.SSLContext:
-        """What checks certificates, and shows the client's.
-
-        Raises:
-            OSError: a file is not there, or holds no certificate.
-        """
+        """What checks certificates, and shows the client's; raises `OSError` for a file without any."""
         trusted = certifi.where() if self.verify is True else str(self.verify)
         folder = Path(trusted).is_dir()
         context = ssl.create_default_context(
@@ -72,11 +68,7 @@ def way_to(url: str, tls: TlsSettings) -> Way:
 
 
 def check_way(target: Target) -> None:
-    """See that a target can be reached as variables and settings say, without sending anything.
-
-    Raises:
-        UsageError: one of them cannot be used; it is named.
-    """
+    """Raise `UsageError` with the name of a variable or setting that leaves no way to a target; nothing is sent."""
     way = way_to(target.base_url, target.tls)
     proxy = way.proxy(target.base_url)
     if proxy is not None and (why := _unusable(proxy)):
