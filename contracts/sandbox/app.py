@@ -273,14 +273,7 @@ def create_app(
     habits: Habits = Habits(),  # noqa: B008 - frozen
     layers: Layers = Layers(),  # noqa: B008 - never changed
 ) -> Starlette:
-    """Return a sandbox as an ASGI application; its parts stand at ``app.state.service``.
-
-    Args:
-        layers: what is laid over the classes of its parts.
-
-    Raises:
-        UsageError: the data folder cannot be used.
-    """
+    """Return a sandbox as an ASGI application; its parts stand at ``app.state.service``."""
     service = Service(settings, habits, layers)
 
     @asynccontextmanager

@@ -20,14 +20,7 @@ from contracts.sandbox.storage import Clock
 
 @dataclass(frozen=True)
 class Account:
-    """One registered account.
-
-    Attributes:
-        name: what the sandbox calls it in metadata (owner).
-        may_write: it may create records and update its own.
-        holds_nau: it holds the NAU role (Workflow submission body, additionalInfo).
-
-    """
+    """One registered account; ``holds_nau``: it holds the NAU role (Workflow submission body, additionalInfo)."""
 
     name: str
     email: str
@@ -63,11 +56,7 @@ class Token:
 
 
 class TokenBook:
-    """Issues tokens and knows their holders; kept in memory, so a restart asks for new ones.
-
-    Args:
-        lifetime: seconds a token stays valid.
-    """
+    """Issues tokens, valid for ``lifetime`` seconds, and knows their holders; a restart asks for new ones."""
 
     def __init__(self, clock: Clock, lifetime: float, habits: Habits) -> None:
         self.clock = clock

@@ -53,15 +53,7 @@ from contracts.sandbox.validation import CONTACT, Expectation, Realm, RealmBook,
 
 
 class Context:
-    """What the handlers of one sandbox share; each rule is a small object and an attribute here.
-
-    Args:
-        settings: where data is kept, and the limits.
-        layers: what is laid over the classes of the parts.
-
-    Raises:
-        UsageError: the data folder cannot be used.
-    """
+    """What the handlers of one sandbox share; each rule is a small object and an attribute here."""
 
     def __init__(self, settings: Settings, habits: Habits, layers: Layers) -> None:
         over = layers.over

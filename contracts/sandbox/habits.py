@@ -20,15 +20,10 @@ class Settings:
 
     Attributes:
         data: folder for the database and the files; ``None`` keeps everything for this process only.
-        size_limit: largest attachment accepted by Create, in bytes.
+        size_limit: largest attachment accepted by Create, in bytes; ``json_limit``: largest JSON body.
         token_lifetime: seconds a token stays valid.
-        json_limit: largest JSON body read, in bytes; guards the memory.
-        variants: names of variants, see ``contracts.sandbox.variants``.
         habits: habits by name, laid over those of the variants.
-        faults: names of faults of the population, see ``contracts.sandbox.faults``.
         observed: count what the service shows, see ``contracts.sandbox.faults.observer``.
-        weather: what stands between the service and its clients, see ``contracts.sandbox.weather``.
-        weather_seed: seed of the weather's chance.
         origins: pages of these origins may use it; ``None`` leaves browsers to find that they may not.
     """
 
@@ -210,11 +205,7 @@ class Habits:
 
 
 def read_habits(words: Iterable[str]) -> tuple[tuple[str, Any], ...]:
-    """Read habits given as NAME=VALUE.
-
-    Raises:
-        UsageError: there is no such habit, or the value is not of its kind.
-    """
+    """Read habits given as NAME=VALUE; a habit or value that there is not is a ``UsageError``."""
     return tuple(_read_habit(word) for word in words)
 
 

@@ -45,9 +45,7 @@ class Reason(Enum):
 class Problem:
     """One element of the ``errors`` array (Errors, "Validation errors in the errors property").
 
-    Attributes:
-        code: one of the seven codes, for example ``Error.Mandatory``.
-        path: where the value stands; the first part is the field of the table.
+    ``path`` is where the value stands; its first part is the field of the table.
     """
 
     code: str
@@ -57,11 +55,8 @@ class Problem:
 class Refusal(Exception):
     """The request is refused and changes nothing.
 
-    Args:
-        message: one line for the client; never a secret, never a path of this machine.
-        problems: of the content, all of them.
-        status: only where the document states one; else the reason's habit gives it.
-        identifier: the record's, where the answer carries it.
+    ``message`` is one line for the client: never a secret, never a path of this machine. ``status`` is given only where
+    the document states one, else the reason's habit gives it; ``identifier`` where the answer carries the record's.
     """
 
     def __init__(
@@ -107,8 +102,7 @@ _MOST_PARAMETERS = 200
 def query_value(request: Request, name: str) -> str | None:
     """Return the decoded value of one query parameter, ``None`` when it is not there; the name's letter case counts.
 
-    Raises:
-        Refusal: the query string cannot be decoded, or gives the parameter more than once.
+    A query that cannot be decoded, or that gives the parameter more than once, is refused.
     """
     raw = request.scope["query_string"].decode("latin-1")
     try:
@@ -149,13 +143,9 @@ class BodyReader:
         self.habits = habits
 
     async def read(self, request: Request, *, half_pairs: bool = False) -> JsonBody:
-        """Return the request's JSON body, of any JSON kind.
+        """Return the request's JSON body, of any JSON kind; refuse another content type, too much, or what is not JSON.
 
-        Args:
-            half_pairs: half of a surrogate pair, which no UTF-8 holds, is text.
-
-        Raises:
-            Refusal: another content type, too large, or not one well-formed JSON value.
+        ``half_pairs``: half of a surrogate pair, which no UTF-8 holds, is text.
         """
         if not self.habits.any_content_type:
             _require_json_type(request)
@@ -300,12 +290,7 @@ class RawPaths:
 
 
 class CrossOrigin:
-    """Answers browsers that ask whether a page may use the sandbox, and lets it see every answer.
-
-    Args:
-        app: the application behind it.
-
-    """
+    """Answers browsers that ask whether a page may use the sandbox, and lets it see every answer."""
 
     def __init__(self, app: ASGIApp, origins: AllowedOrigins) -> None:
         self.app = app

@@ -7,12 +7,7 @@ _Part = TypeVar("_Part")
 
 
 class Layers:
-    """Other behaviour for parts of a sandbox.
-
-    Args:
-        layers: subclasses of the classes of parts; a later one is asked before an earlier one over the same part.
-
-    """
+    """Other behaviour for parts of a sandbox: subclasses of their classes, a later one asked before an earlier one."""
 
     def __init__(self, layers: Iterable[type] = ()) -> None:
         self._layers = tuple(dict.fromkeys(layers))

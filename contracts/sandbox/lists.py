@@ -52,11 +52,7 @@ _UNREADABLE = (
 
 
 class _Visitor(AstToSqlAlchemyCoreVisitor):
-    """Translates a parsed filter; the module's text says what differs from the library.
-
-    Attributes:
-        unknown: the filter names what is no field of the list.
-    """
+    """Translates a parsed filter; ``unknown``: it names what is no field of the list."""
 
     def __init__(self, fields: Fields, *, open_fields: bool) -> None:
         self.fields = fields
@@ -111,8 +107,7 @@ def _ends(text: Any, part: Any) -> Any:
 class ODataReader:
     """Reads the expressions of one list request over the fields of the list.
 
-    Args:
-        unknown: what becomes of another field: ``refused``, ``null``, or ``ignored``.
+    ``unknown`` says what becomes of another field: ``refused``, ``null``, or ``ignored``.
     """
 
     def __init__(self, fields: Fields, unknown: str) -> None:
@@ -159,15 +154,7 @@ _MOST = 2**62
 
 @dataclass(frozen=True)
 class Page:
-    """What a list request asks for.
-
-    Attributes:
-        filter: OData filter expression, or ``None``.
-        orderby: OData ordering expression, or ``None``.
-        top: maximum number of items, or ``None``.
-        skip: number of items left out from the start.
-
-    """
+    """What a list request asks for: OData expressions, the most items, and how many are left out from the start."""
 
     filter: str | None
     orderby: str | None
@@ -178,8 +165,7 @@ class Page:
 def page_request(request: Request, prefix: str, habits: Habits) -> Page:
     """Return the page a request asks for; refuse a top or skip that is no whole number from 0 up.
 
-    Args:
-        prefix: what stands before the names: ``$`` for drafts, nothing for attachments.
+    ``prefix`` stands before the names: ``$`` for drafts, nothing for attachments.
     """
 
     def option(name: str) -> str | None:
@@ -214,12 +200,7 @@ class Lists:
     def drafts(
         self, records: Records, realm: str, owner: str | None, page: Page, *, with_locked: bool = True
     ) -> list[dict[str, Any]]:
-        """Return a page of the drafts of a realm; refuse a faulty expression.
-
-        Args:
-            owner: only this account's drafts; ``None``: all accounts'.
-            with_locked: also those that are locked for workflow.
-        """
+        """Return a page of the drafts of a realm, or of one account's there; refuse a faulty expression."""
         version = VERSIONS.c
         rows = select(
             version.sequence.label("sequence"),

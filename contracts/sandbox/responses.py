@@ -24,11 +24,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def json_text(value: Any) -> str:
-    """Return a JSON value as text, in the order and with the numbers it came with; half a surrogate pair is escaped.
-
-    Raises:
-        ValueError: a number that JSON does not have, such as NaN.
-    """
+    """Return a JSON value as text, in the order and with the numbers it came with; half a surrogate pair is escaped."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
@@ -109,12 +105,7 @@ class Responses:
         self.metadata = metadata
 
     def written(self, record: dict[str, Any], status: int, location: str = "") -> Response:
-        """Return the response to a successful write; 204 carries no body.
-
-        Args:
-            record: describes what was written.
-            location: its path, where a redirecting status needs another than the record's own.
-        """
+        """Return the response to a write; ``location``: where a redirect leads, if not to the record."""
         habits = self.habits
         number = record.get(habits.attachment_id_member)
         if status == NO_CONTENT:

@@ -26,13 +26,7 @@ if TYPE_CHECKING:
 
 
 class SandboxServer(uvicorn.Server):
-    """A server that says when it accepts connections, and for which a signal is a normal end.
-
-    Args:
-        config: uvicorn's settings.
-        ready: called once, when connections are accepted.
-
-    """
+    """A server that says when it accepts connections, and for which a signal is a normal end."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -66,12 +60,7 @@ class SandboxServer(uvicorn.Server):
 
 
 def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
-    """Return a server for an application; ``server.run(sockets=[listener])`` serves until it is told to end.
-
-    Args:
-        ready: called once, when connections are accepted.
-
-    """
+    """Return a server for an application; ``server.run(sockets=[listener])`` serves until it is told to end."""
     config = uvicorn.Config(
         app,
         http=JsonRefusals,
@@ -105,15 +94,7 @@ class _Options(argparse.ArgumentParser):
 
 
 def main(argv: list[str]) -> int:
-    """Serve the sandbox until SIGTERM or Ctrl-C.
-
-    Args:
-        argv: the options, without the program's name.
-
-    Returns:
-        Exit code: 0 after a clean end, 4 when the options, the port or the folder cannot be used.
-
-    """
+    """Serve the sandbox until SIGTERM or Ctrl-C; exit code 4 when options, port or folder cannot be used."""
     try:
         options = _parser().parse_args(argv)
         for option, (_, _, module) in _REPEATED.items():
@@ -130,15 +111,7 @@ def main(argv: list[str]) -> int:
 
 
 def serve_on(argv: list[str], listener: socket.socket) -> int:
-    """Serve the sandbox on a socket that is listening already.
-
-    Args:
-        argv: the options, without the program's name; those about the address count for nothing.
-
-    Raises:
-        UsageError: the options or the folder cannot be used.
-
-    """
+    """Serve the sandbox on a socket that is listening already; options about the address count for nothing."""
     return _serve(_settings(_parser().parse_args(argv)), listener)
 
 
@@ -256,12 +229,7 @@ def _across_origins(app: ASGIApp, settings: Settings) -> ASGIApp:
 
 
 def altered(settings: Settings) -> "Starlette":
-    """Return a sandbox with the variants and the faults of its settings, which has not started yet.
-
-    Raises:
-        UsageError: there is no variant or fault of that name, or the data folder cannot be used.
-
-    """
+    """Return a sandbox with the variants and the faults of its settings, which has not started yet."""
     from contracts.sandbox.app import create_app  # noqa: PLC0415 - as above
     from contracts.sandbox.variants import chosen  # noqa: PLC0415
 

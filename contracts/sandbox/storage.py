@@ -51,9 +51,7 @@ PUBLISHED: Final = "published"
 class Clock:
     """Tells the time, no finer than it is written: what a client reads is what it can ask for again in a filter.
 
-    Args:
-        digits: digits of fractional seconds in the written form, 1 to 9.
-        offset: how the written form says that it is UTC.
+    ``digits`` of fractional seconds are written, 1 to 9; ``offset`` says that it is UTC.
     """
 
     def __init__(self, digits: int, offset: str) -> None:
@@ -75,15 +73,10 @@ class Clock:
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a document; moments are UTC without offset.
+    """One version of a document, ``draft`` or ``published``; moments are UTC without offset.
 
-    Attributes:
-        sequence: its place in the order of creation.
-        state: ``draft`` or ``published``.
-        schema: name of its record type.
-        owner: name of the account that created it.
-        content: its JSON text, exactly as it came.
-        size: bytes of the content in UTF-8.
+    ``sequence`` is its place in the order of creation, ``content`` its JSON text, exactly as it came, ``size`` that of it
+    in bytes of UTF-8.
     """
 
     sequence: int
@@ -100,17 +93,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Attachment:
-    """One attachment.
-
-    Attributes:
-        id: its number; 0 before it is stored.
-        identifier: the document it belongs to.
-        content_type: guessed from the name.
-        size: bytes.
-        owner: name of the account that added it.
-        created_on: UTC without offset.
-        file_key: name of the stored file.
-    """
+    """One attachment of the document ``identifier``; ``id`` is 0 before it is stored, ``content_type`` is guessed."""
 
     id: int
     identifier: str
@@ -309,16 +292,10 @@ DATABASE: Final = "registry.sqlite"
 
 
 class Storage:
-    """Opens the database and hands out transactions.
+    """Opens the database, in memory without a folder, and hands out transactions.
 
     All requests share one connection under one lock: an operation that checks and then writes does so undisturbed,
     which is what makes two simultaneous creations of one identifier end with exactly one.
-
-    Args:
-        data: folder of the database; ``None`` keeps it in memory.
-
-    Raises:
-        UsageError: the folder holds a file that is no database of a sandbox.
     """
 
     def __init__(self, data: Path | None, clock: Clock) -> None:
@@ -362,14 +339,7 @@ class StoredFile:
 
 
 class FileStore:
-    """Keeps the bytes of attachments and temporary files.
-
-    Args:
-        data: the sandbox's data folder; ``None`` takes a temporary one, removed at the end.
-
-    Raises:
-        UsageError: the folder cannot be written, or another sandbox is using it.
-    """
+    """Keeps the bytes of files in the data folder, or in a temporary one that is removed at the end."""
 
     def __init__(self, data: Path | None) -> None:
         self._own = Path(tempfile.mkdtemp(prefix="registry-sandbox-")) if data is None else None
@@ -385,14 +355,7 @@ class FileStore:
         return self.root / key
 
     async def receive(self, pieces: AsyncIterator[bytes], limit: int | None) -> StoredFile:
-        """Store a file from its pieces, never whole in memory; nothing is kept of one that does not arrive whole.
-
-        Args:
-            limit: largest size in bytes; ``None`` for no limit.
-
-        Raises:
-            Refusal: the file is larger than the limit.
-        """
+        """Store a file from its pieces, never whole in memory; nothing is kept of one above the limit, or not whole."""
         key, size = secrets.token_hex(16), 0
         part = self.arriving / key
         try:
@@ -450,12 +413,7 @@ _UNREADABLE: Final = (
 
 
 class Thumbnails:
-    """Makes preview images: a small picture of a picture, a plain tile for any other file.
-
-    Args:
-        pixels: longest side, in pixels.
-        form: as Pillow names it, such as PNG.
-    """
+    """Makes preview images: a small picture of a picture, a plain tile for any other file."""
 
     def __init__(self, pixels: int, form: str) -> None:
         self.pixels = pixels

@@ -40,12 +40,9 @@ class Field:
     """One row of a record type's table.
 
     Attributes:
-        kind: kind of its value, or of each of its values.
-        mandatory: it must be there.
-        many: the value is an array.
+        kind: kind of its value, or of each of its values where it holds ``many``.
         terms: the only identifiers a Term may carry; empty admits all.
         must_exist: a Reference must name a record that exists in the realm.
-
     """
 
     name: str
@@ -68,149 +65,57 @@ class RecordType:
         return next((field for field in self.fields if field.name == name), None)
 
 
-_HEADER = Field("header", Kind.HEADER)
-_TITLE = Field("title", Kind.LSTRING, mandatory=True)
-_COUNTRY = Field("country", Kind.TERM, mandatory=True, terms=COUNTRIES)
+def _type(name: str, *rows: str) -> RecordType:
+    """Return a record type from rows of a table: field and kind, ``!`` for mandatory, ``*`` for many values."""
+    return RecordType(name, tuple(_field(*row.split()) for row in rows))
 
-CONTACT = RecordType(
-    "contact",
-    (
-        _HEADER,
-        Field("prefix", Kind.LSTRING),
-        Field("firstName", Kind.STRING, mandatory=True),
-        Field("middleName", Kind.STRING),
-        Field("lastName", Kind.STRING, mandatory=True),
-        Field("gender", Kind.TERM),
-        Field("designation", Kind.LSTRING),
-        Field("organization", Kind.LSTRING, mandatory=True),
-        Field("organizationAcronym", Kind.LSTRING),
-        Field("department", Kind.LSTRING),
-        Field("organizationType", Kind.TERM),
-        Field("address", Kind.LSTRING),
-        Field("city", Kind.LSTRING),
-        Field("state", Kind.LSTRING),
-        Field("postalCode", Kind.LSTRING),
-        _COUNTRY,
-        Field("phones", Kind.STRING, many=True),
-        Field("faxes", Kind.STRING, many=True),
-        Field("emails", Kind.STRING, mandatory=True, many=True),
-        Field("websites", Kind.LINK, many=True),
-        Field("addressType", Kind.STRING),
-        Field("relevantInformation", Kind.LSTRING),
-        Field("relevantDocuments", Kind.LINK, many=True),
-        Field("type", Kind.STRING, mandatory=True),
-        Field("government", Kind.TERM),
-        Field("contactOrganization", Kind.REFERENCE, mandatory=True, must_exist=True),
-    ),
-)
 
-_DOCUMENTS = Field("documents", Kind.LINK, many=True)
-_KEYWORDS = Field("keywords", Kind.TERM, many=True)
-_SUMMARY = Field("summary", Kind.LSTRING)
-_CONFIDENTIAL = Field("confidential", Kind.BOOLEAN)
-_AMENDMENTS = Field("amendments", Kind.INTEGER)
-_PLACE = Field("place", Kind.PLACE)
+def _field(name: str, kind: str) -> Field:
+    terms = COUNTRIES if name == "country" else frozenset[str]()
+    exists = name == "contactOrganization"
+    return Field(name, Kind(kind.rstrip("!*")), "!" in kind, "*" in kind, terms, exists)
 
-ABS_PERMIT = RecordType(
-    "absPermit",
-    (
-        _HEADER,
-        _TITLE,
-        _COUNTRY,
-        Field("permitNumber", Kind.STRING, mandatory=True),
-        Field("issuedOn", Kind.DATE, mandatory=True),
-        _CONFIDENTIAL,
-        _AMENDMENTS,
-        _PLACE,
-        Field("issuingAuthority", Kind.REFERENCE),
-        _KEYWORDS,
-        _DOCUMENTS,
-    ),
+
+_RECORD = ("header Header", "title lstring!", "country Term!")
+_EMAILS, _DOCUMENTS, _SUMMARY = "emails string*!", "documents Link*", "summary lstring"
+# fmt: off
+CONTACT = _type(
+    "contact", "header Header", "prefix lstring", "firstName string!", "middleName string", "lastName string!",
+    "gender Term", "designation lstring", "organization lstring!", "organizationAcronym lstring",
+    "department lstring", "organizationType Term", "address lstring", "city lstring", "state lstring",
+    "postalCode lstring", "country Term!", "phones string*", "faxes string*", _EMAILS, "websites Link*",
+    "addressType string", "relevantInformation lstring", "relevantDocuments Link*", "type string!",
+    "government Term", "contactOrganization Reference!",
 )
-ABS_CHECKPOINT = RecordType(
-    "absCheckpoint",
-    (_HEADER, _TITLE, _COUNTRY, Field("emails", Kind.STRING, mandatory=True, many=True), _SUMMARY),
+ABS_PERMIT = _type(
+    "absPermit", *_RECORD, "permitNumber string!", "issuedOn date!", "confidential boolean", "amendments integer",
+    "place Place", "issuingAuthority Reference", "keywords Term*", _DOCUMENTS,
 )
-ABS_MEASURE = RecordType(
-    "absMeasure",
-    (_HEADER, _TITLE, _COUNTRY, Field("adoptedOn", Kind.DATE), _SUMMARY, _DOCUMENTS),
+ABS_CHECKPOINT = _type("absCheckpoint", *_RECORD, _EMAILS, _SUMMARY)
+ABS_MEASURE = _type("absMeasure", *_RECORD, "adoptedOn date", _SUMMARY, _DOCUMENTS)
+BCH_DECISION = _type(
+    "bchDecision", *_RECORD, "decisionNumber string!", "decidedOn date!", "confidential boolean",
+    "amendments integer", "place Place", "organisms Reference*", "keywords Term*", _DOCUMENTS,
 )
-BCH_DECISION = RecordType(
-    "bchDecision",
-    (
-        _HEADER,
-        _TITLE,
-        _COUNTRY,
-        Field("decisionNumber", Kind.STRING, mandatory=True),
-        Field("decidedOn", Kind.DATE, mandatory=True),
-        _CONFIDENTIAL,
-        _AMENDMENTS,
-        _PLACE,
-        Field("organisms", Kind.REFERENCE, many=True),
-        _KEYWORDS,
-        _DOCUMENTS,
-    ),
+BCH_ORGANISM = _type(
+    "bchOrganism", "header Header", "scientificName string!", "commonName lstring", "keywords Term*"
 )
-BCH_ORGANISM = RecordType(
-    "bchOrganism",
-    (
-        _HEADER,
-        Field("scientificName", Kind.STRING, mandatory=True),
-        Field("commonName", Kind.LSTRING),
-        _KEYWORDS,
-    ),
+BCH_LABORATORY = _type("bchLaboratory", *_RECORD, _EMAILS, _DOCUMENTS)
+CHM_PROFILE = _type(
+    "chmProfile", *_RECORD, "overview lstring!", "established integer", "confidential boolean", "place Place",
+    "keywords Term*", "websites Link*",
 )
-BCH_LABORATORY = RecordType(
-    "bchLaboratory",
-    (_HEADER, _TITLE, _COUNTRY, Field("emails", Kind.STRING, mandatory=True, many=True), _DOCUMENTS),
-)
-CHM_PROFILE = RecordType(
-    "chmProfile",
-    (
-        _HEADER,
-        _TITLE,
-        _COUNTRY,
-        Field("overview", Kind.LSTRING, mandatory=True),
-        Field("established", Kind.INTEGER),
-        _CONFIDENTIAL,
-        _PLACE,
-        _KEYWORDS,
-        Field("websites", Kind.LINK, many=True),
-    ),
-)
-CHM_NEWS = RecordType("chmNews", (_HEADER, _TITLE, _SUMMARY, Field("publishedOn", Kind.DATE), _DOCUMENTS))
-CHM_MEETING = RecordType(
-    "chmMeeting",
-    (_HEADER, _TITLE, _COUNTRY, Field("startsOn", Kind.DATE, mandatory=True), Field("places", Kind.INTEGER)),
-)
-ORT_REPORT = RecordType(
-    "ortReport",
-    (
-        _HEADER,
-        _TITLE,
-        _COUNTRY,
-        Field("reportingPeriod", Kind.STRING, mandatory=True),
-        Field("final", Kind.BOOLEAN),
-        _SUMMARY,
-        _DOCUMENTS,
-    ),
-)
-ORT_TARGET = RecordType("ortTarget", (_HEADER, _TITLE, _COUNTRY, Field("dueYear", Kind.INTEGER), _SUMMARY))
-ORT_ANNEX = RecordType(
-    "ortAnnex", (_HEADER, _TITLE, Field("report", Kind.REFERENCE, mandatory=True), _DOCUMENTS)
-)
+CHM_NEWS = _type("chmNews", "header Header", "title lstring!", _SUMMARY, "publishedOn date", _DOCUMENTS)
+CHM_MEETING = _type("chmMeeting", *_RECORD, "startsOn date!", "places integer")
+ORT_REPORT = _type("ortReport", *_RECORD, "reportingPeriod string!", "final boolean", _SUMMARY, _DOCUMENTS)
+ORT_TARGET = _type("ortTarget", *_RECORD, "dueYear integer", _SUMMARY)
+ORT_ANNEX = _type("ortAnnex", "header Header", "title lstring!", "report Reference!", _DOCUMENTS)
+# fmt: on
 
 
 @dataclass(frozen=True)
 class Realm:
-    """One application context.
-
-    Attributes:
-        name: the value of the Realm header.
-        types: the record types configured for it, by schema name.
-        holds_documents: contact, draft and attachment operations serve it; else workflow only.
-
-    """
+    """One application context; where it ``holds_documents`` not, it serves the workflow endpoint only."""
 
     name: str
     types: Mapping[str, RecordType]
@@ -248,11 +153,7 @@ class RealmBook:
         return ((query or header) if self.habits.realm_query_first else (header or query)) or None
 
     def of_documents(self, request: Request) -> Realm:
-        """Return the realm of a contact or draft operation, from the header only.
-
-        Raises:
-            Refusal: no realm, an unknown one, or one that serves the workflow endpoint only.
-        """
+        """Return the realm of a contact or draft operation, from its header; refuse none, and one without documents."""
         habits = self.habits
         name = header_value(request, "realm")
         if not name and habits.realm_in_any_query:
@@ -273,11 +174,7 @@ class RealmBook:
         return Realm(realm.name, {**realm.types, CONTACT.name: CONTACT})
 
     def schema(self, request: Request, realm: Realm, *, known: bool = True) -> RecordType:
-        """Return the record type the query parameter ``schema`` names.
-
-        Args:
-            known: refuse one that is missing or not configured for the realm.
-        """
+        """Return the record type of the query parameter ``schema``; ``known`` refuses one that is not configured."""
         name = query_value(request, "schema") or ""
         if name in realm.types:
             return realm.types[name]
@@ -308,13 +205,7 @@ _TYPES: dict[Kind, type] = {Kind.STRING: str, Kind.INTEGER: int, Kind.BOOLEAN: b
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a document must agree with.
-
-    Attributes:
-        identifier: the identifier in the path, or ``None`` when the path has none.
-        knows: tells whether a record of that identifier exists in the realm.
-
-    """
+    """What a document must agree with; ``knows`` tells whether a record exists in the realm."""
 
     kind: RecordType
     identifier: str | None
@@ -381,24 +272,19 @@ class Validator:
 
     def of_value(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
         """Yield the problems of one value, by the kind the table gives."""
+        alone = {Kind.DATE: self.of_date, Kind.PLACE: self.of_place, Kind.LSTRING: self.of_lstring}
+        if field.kind in alone:
+            return alone[field.kind](value, path)
         match field.kind:
-            case Kind.STRING | Kind.INTEGER | Kind.BOOLEAN:
-                problems = self.of_type(value, _TYPES[field.kind], path)
-            case Kind.DATE:
-                problems = self.of_date(value, path)
-            case Kind.PLACE:
-                problems = self.of_place(value, path)
-            case Kind.LSTRING:
-                problems = self.of_lstring(value, path)
             case Kind.HEADER:
-                problems = self.of_header(value, path, expectation)
+                return self.of_header(value, path, expectation)
             case Kind.LINK:
-                problems = self.of_member(value, "url", path)
+                return self.of_member(value, "url", path)
             case Kind.TERM:
-                problems = self.of_term(field, value, path)
+                return self.of_term(field, value, path)
             case Kind.REFERENCE:
-                problems = self.of_reference(field, value, path, expectation)
-        return problems
+                return self.of_reference(field, value, path, expectation)
+        return self.of_type(value, _TYPES[field.kind], path)
 
     def of_type(self, value: Any, wanted: type, path: Path) -> Problems:
         """Yield a problem when a value is not of the wanted JSON type; a boolean is no integer."""

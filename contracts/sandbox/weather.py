@@ -1,19 +1,18 @@
 """Weather: the environments a faithful service may have to live in, each by its name.
 
 A weather never changes what the service does, only what happens to a request or an answer on its way: it comes late,
-broken, not at all, or something else stands in its place. ``ALL`` holds each by name; ``chosen_weather`` reads what the
-command line asks for. The faithful code knows nothing of this module.
+broken, not at all, or something else stands in its place. Each is a function of one ``Meeting`` and a row of ``ALL``.
+The faithful code knows nothing of this module.
 """
 
 import asyncio
-import difflib
 import math
 import random
 import socket
 import struct
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -24,7 +23,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contracts.errors import UsageError
+from contracts.errors import UsageError, suggestion
 from contracts.interface.description import load_description
 from contracts.sandbox.app import Service
 from contracts.sandbox.http import TRANSPORT
@@ -32,49 +31,13 @@ from contracts.sandbox.http import TRANSPORT
 _AT_ONCE = struct.pack("ii", 1, 0)
 
 
-def drop(transport: asyncio.Transport | None) -> None:
+def _drop(transport: asyncio.Transport | None) -> None:
     """Reset a connection: the client learns of it at once and gets nothing more."""
     if transport is None or transport.is_closing():
         return
     wire = transport.get_extra_info("socket")
     wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
     transport.abort()
-
-
-def transport_of(scope: Scope) -> asyncio.Transport | None:
-    """Return the connection that a request came over, where the server tells it."""
-    transport: asyncio.Transport | None = scope.get("state", {}).get(TRANSPORT)
-    return transport
-
-
-async def reset(scope: Scope, receive: Receive) -> None:
-    """Reset the connection of a request in place of an answer."""
-    drop(transport_of(scope))
-    await gone(receive)
-
-
-async def gone(receive: Receive) -> None:
-    """Wait until the client is gone."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def discard(_message: Message) -> None:
-    """Take an answer that no client gets."""
-
-
-async def page(send: Send, status: int, title: str, *headers: tuple[bytes, bytes]) -> None:
-    """Answer with an HTML page, as gateways do."""
-    body = f"<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
-    await reply(send, status, b"text/html; charset=utf-8", body.encode(), *headers)
-
-
-async def reply(send: Send, status: int, kind: bytes, body: bytes, *headers: tuple[bytes, bytes]) -> None:
-    """Answer in place of the service."""
-    length = str(len(body)).encode()
-    named: list[Any] = [(b"content-type", kind), (b"content-length", length), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": named})
-    await send({"type": "http.response.body", "body": body})
 
 
 _BACKLOG = 2048
@@ -97,19 +60,14 @@ class Gate:
         self._server, self._listener = server, listener
 
     def shut(self, seconds: float | None = None) -> None:
-        """Drop every connection and refuse new ones; called in the server's own loop.
-
-        Args:
-            seconds: after which the gate opens again; ``None`` for never.
-
-        """
+        """Drop every connection and refuse new ones, for so many seconds or for ever; called in the server's loop."""
         if self._server is None or self._listener is None or self._spare is not None:
             return
         self._spare = _holding_address_of(self._listener)
         for listening in self._server.servers:
             listening.close()
         for connection in list(self._server.server_state.connections):
-            drop(getattr(connection, "transport"))  # noqa: B009 - both of uvicorn's protocols have one
+            _drop(getattr(connection, "transport"))  # noqa: B009 - both of uvicorn's protocols have one
         if seconds is not None:
             asyncio.get_running_loop().call_later(seconds, self._open_soon)
 
@@ -152,8 +110,7 @@ def _holding_address_of(listener: socket.socket) -> socket.socket:
     return spare
 
 
-Figure = float | str
-Figures = Mapping[str, Figure]
+Figures = Mapping[str, float | str]
 
 PASSES: Final = "pass"
 """Polite retry gets through."""
@@ -161,29 +118,20 @@ STANDS_IN_THE_WAY: Final = "inconclusive"
 """The service cannot be judged in it."""
 
 
+@dataclass
 class Environment:
-    """What the weathers over one sandbox share.
+    """What the weathers over one sandbox share; the seed makes chance the same again for the same order of requests."""
 
-    Args:
-        seed: makes chance the same again, as long as requests arrive in the same order.
+    app: Starlette
+    seed: int
+    gate: Gate = field(default_factory=Gate)
+    on_start: list[Callable[[], None]] = field(default_factory=list)
 
-    """
-
-    def __init__(self, app: Starlette, seed: int) -> None:
-        self.app = app
-        self.service: Service = app.state.service
-        self.seed = seed
-        self.gate = Gate()
-        self.on_start: list[Callable[[], None]] = []
-
-    def chance(self, name: str) -> random.Random:
-        """Return a source of chance for one weather, so that others beside it change nothing for it."""
-        return random.Random(f"{self.seed} {name}")  # noqa: S311 - nothing secret
-
-    def operation(self, scope: Scope) -> str | None:
-        """Return the operationId that a request is for, or ``None``."""
-        match = load_description().match(scope["method"], scope.get("raw_path", b"").decode("latin-1"))
-        return None if match is None else match[0].id
+    @property
+    def service(self) -> Service:
+        """The parts of the sandbox."""
+        service: Service = self.app.state.service
+        return service
 
     def begin(self) -> None:
         """Do what is to happen as soon as the server listens."""
@@ -191,39 +139,30 @@ class Environment:
             act()
 
 
-class WeatherLayer:
-    """Base of the weathers: stands over an application and meets every request to it.
+class Meeting:
+    """A weather over an application, and the request that it meets: ``met`` counts them.
 
     Args:
         app: what stands below.
-        environment: what it has in common with others.
-        name: its name, for chance.
-        figures: how strong it is.
-
+        weather: which weather it is; ``figures`` say how strong.
     """
 
-    def __init__(self, app: ASGIApp, environment: Environment, name: str, figures: Figures) -> None:
-        self.app = app
-        self.environment = environment
-        self.chance = environment.chance(name)
-        self.figures = figures
+    def __init__(self, app: ASGIApp, weather: "Weather", figures: Figures, environment: Environment) -> None:
+        self.app, self.weather, self.figures, self.environment = app, weather, figures, environment
+        # A source of chance of its own, so that other weathers beside it change nothing for it.
+        self.chance = random.Random(f"{environment.seed} {weather.name}")  # noqa: S311 - nothing secret
         self.met = 0
-        self.prepare()
+        self.until: float | None = None
+        self.left, self.since = 0.0, time.monotonic()
+        weather.prepare(self)
 
-    def prepare(self) -> None:
-        """Do once what is to be done before the first request."""
-
-    def figure(self, name: str) -> float:
+    def __getitem__(self, name: str) -> float:
         """Return a figure that is a number."""
         return float(self.figures[name])
 
-    def word(self, name: str) -> str:
-        """Return a figure that is a word."""
-        return str(self.figures[name])
-
     def strikes(self, share: str = "share") -> bool:
-        """Tell whether chance has it that this request is met."""
-        return self.chance.random() < self.figure(share)
+        """Tell whether chance has it."""
+        return self.chance.random() < self[share]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
@@ -231,11 +170,22 @@ class WeatherLayer:
             await self.app(scope, receive, send)
             return
         self.met += 1
-        await self.answer(scope, receive, send)
+        await self.weather.act(self, scope, receive, send)
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request; it is the ``met``-th."""
-        await self.app(scope, receive, send)
+    async def lose_answer(self, scope: Scope, receive: Receive) -> None:
+        """Pass a request on whose answer no client gets."""
+
+        async def discarded(_message: Message) -> None:
+            pass
+
+        await self.app(scope, receive, discarded)
+
+
+Act = Callable[[Meeting, Scope, Receive, Send], Awaitable[None]]
+
+
+def _nothing(_meeting: Meeting) -> None:
+    """Most weathers have nothing to do before the first request."""
 
 
 @dataclass(frozen=True)
@@ -243,137 +193,152 @@ class Weather:
     """One environment.
 
     Attributes:
-        name: its name on the command line.
-        layer: stands over the application.
+        act: answers one request.
         figures: how strong it is, by name, where the command line says nothing else.
         expects: how a run over the faithful service ends in it.
-
+        prepare: what is to be done before the first request.
     """
 
     name: str
     sentence: str
-    layer: type[WeatherLayer]
-    figures: Figures = field(default_factory=dict)
+    act: Act
+    figures: Figures
     expects: str = PASSES
+    prepare: Callable[[Meeting], None] = _nothing
 
 
-class _Latency(WeatherLayer):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await asyncio.sleep(self.figure("seconds"))
-        await self.app(scope, receive, send)
+def _transport_of(scope: Scope) -> asyncio.Transport | None:
+    transport: asyncio.Transport | None = scope.get("state", {}).get(TRANSPORT)
+    return transport
 
 
-class _Jitter(WeatherLayer):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        usual = self.chance.uniform(0, self.figure("seconds"))
-        await asyncio.sleep(self.figure("longest") if self.strikes() else usual)
-        await self.app(scope, receive, send)
+async def _gone(receive: Receive) -> None:
+    """Wait until the client is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
-def _retry_after(seconds: float) -> tuple[bytes, bytes]:
-    return b"retry-after", f"{seconds:.0f}".encode()
+async def _reset(scope: Scope, receive: Receive) -> None:
+    """Reset the connection of a request in place of an answer."""
+    _drop(_transport_of(scope))
+    await _gone(receive)
 
 
-class _Sporadic503(WeatherLayer):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.strikes():
-            await self.app(scope, receive, send)
-            return
-        again = _retry_after(self.figure("retry_after"))
-        if self.chance.random() < 0.5:
-            await page(send, 503, "Service Temporarily Unavailable", again)
-        else:
-            await reply(send, 503, b"application/json", b'{"message":"try again later"}', again)
+async def _page(send: Send, status: int, title: str, again: float | None = None) -> None:
+    """Answer with an HTML page, as gateways do."""
+    body = f"<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
+    await _reply(send, status, b"text/html; charset=utf-8", body.encode(), again)
 
 
-class _RateLimit(WeatherLayer):
-    def prepare(self) -> None:
-        self._left = self.figure("burst")
-        self._since = time.monotonic()
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        now = time.monotonic()
-        gained = (now - self._since) * self.figure("per_second")
-        self._left, self._since = min(self.figure("burst"), self._left + gained), now
-        if self._left >= 1:
-            self._left -= 1
-            await self.app(scope, receive, send)
-            return
-        again = _retry_after(self.figure("retry_after"))
-        await reply(send, 429, b"application/json", b'{"message":"too many requests"}', again)
+async def _reply(send: Send, status: int, kind: bytes, body: bytes, again: float | None = None) -> None:
+    """Answer in place of the service; ``again``: seconds of Retry-After."""
+    headers: list[Any] = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+    headers += [(b"retry-after", f"{again:.0f}".encode())] if again is not None else []
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
-class _GatewayHtml(WeatherLayer):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.strikes():
-            await self.app(scope, receive, send)
-            return
-        if self.chance.random() < 0.5:
-            # The gateway lost the answer, not the request.
-            await self.app(scope, receive, discard)
-        if self.chance.random() < 0.5:
-            await page(send, 502, "502 Bad Gateway")
-        else:
-            await page(send, 504, "504 Gateway Time-out")
+async def _pass_on(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    await meeting.app(scope, receive, send)
 
 
-class _LostRoute(WeatherLayer):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.strikes():
-            await page(send, 404, "404 Not Found")
-        else:
-            await self.app(scope, receive, send)
+def _now_and_then(struck: Act) -> Act:
+    """Return what meets a share of the requests, and lets the others pass."""
+
+    async def act(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+        await (struck if meeting.strikes() else _pass_on)(meeting, scope, receive, send)
+
+    return act
 
 
-class _Maintenance(WeatherLayer):
-    def prepare(self) -> None:
-        self._until: float | None = None
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._until is None and self.met >= self.figure("from_request"):
-            self._until = time.monotonic() + self.figure("seconds")
-        if self._until is not None and time.monotonic() < self._until:
-            await page(send, 200, "We are down for maintenance and will be back in a moment")
-        else:
-            await self.app(scope, receive, send)
+async def _latency(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    await asyncio.sleep(meeting["seconds"])
+    await meeting.app(scope, receive, send)
 
 
-_BODY = "http.response.body"
+async def _jitter(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    usual = meeting.chance.uniform(0, meeting["seconds"])
+    await asyncio.sleep(meeting["longest"] if meeting.strikes() else usual)
+    await meeting.app(scope, receive, send)
 
 
-class _Resets(WeatherLayer):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self.strikes():
-            await self.app(scope, receive, send)
-            return
-        if self.strikes("after"):
-            await self.app(scope, receive, discard)
-        await reset(scope, receive)
+@_now_and_then
+async def _sporadic_503(meeting: Meeting, _scope: Scope, _receive: Receive, send: Send) -> None:
+    if meeting.chance.random() < 0.5:
+        await _page(send, 503, "Service Temporarily Unavailable", meeting["retry_after"])
+    else:
+        body = b'{"message":"try again later"}'
+        await _reply(send, 503, b"application/json", body, meeting["retry_after"])
 
 
-class _Truncated(WeatherLayer):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] == "HEAD" or not self.strikes():
-            await self.app(scope, receive, send)
-            return
-        cut = False
+def _fill(meeting: Meeting) -> None:
+    meeting.left = meeting["burst"]
 
-        async def halved(message: Message) -> None:
-            nonlocal cut
-            if message["type"] != _BODY or not message.get("body"):
-                await send(message)
-                return
-            if not cut:
-                cut = True
-                body = message["body"]
-                await send({"type": _BODY, "body": body[: len(body) // 2], "more_body": True})
-                transport = transport_of(scope)
-                if transport is not None:
-                    transport.close()
 
-        await self.app(scope, receive, halved)
-        if cut:
-            await gone(receive)
+async def _rate_limit(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    now = time.monotonic()
+    gained = (now - meeting.since) * meeting["per_second"]
+    meeting.left, meeting.since = min(meeting["burst"], meeting.left + gained), now
+    if meeting.left >= 1:
+        meeting.left -= 1
+        await meeting.app(scope, receive, send)
+    else:
+        body = b'{"message":"too many requests"}'
+        await _reply(send, 429, b"application/json", body, meeting["retry_after"])
+
+
+@_now_and_then
+async def _gateway_html(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    if meeting.chance.random() < 0.5:
+        # The gateway lost the answer, not the request.
+        await meeting.lose_answer(scope, receive)
+    if meeting.chance.random() < 0.5:
+        await _page(send, 502, "502 Bad Gateway")
+    else:
+        await _page(send, 504, "504 Gateway Time-out")
+
+
+@_now_and_then
+async def _lost_route(_meeting: Meeting, _scope: Scope, _receive: Receive, send: Send) -> None:
+    await _page(send, 404, "404 Not Found")
+
+
+async def _maintenance(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    if meeting.until is None and meeting.met >= meeting["from_request"]:
+        meeting.until = time.monotonic() + meeting["seconds"]
+    if meeting.until is not None and time.monotonic() < meeting.until:
+        await _page(send, 200, "We are down for maintenance and will be back in a moment")
+    else:
+        await meeting.app(scope, receive, send)
+
+
+@_now_and_then
+async def _resets(meeting: Meeting, scope: Scope, receive: Receive, _send: Send) -> None:
+    if meeting.strikes("after"):
+        await meeting.lose_answer(scope, receive)
+    await _reset(scope, receive)
+
+
+@_now_and_then
+async def _truncated(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    cut = False
+
+    async def halved(message: Message) -> None:
+        nonlocal cut
+        body = message.get("body", b"")
+        if not body:
+            await send(message)
+        elif not cut:
+            cut = True
+            await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
+            transport = _transport_of(scope)
+            if transport is not None:
+                transport.close()
+
+    # The answer to a HEAD has no body that could break off.
+    await meeting.app(scope, receive, send if scope["method"] == "HEAD" else halved)
+    if cut:
+        await _gone(receive)
 
 
 _REFUSED, _GATEWAY, _SILENT = "refused", "gateway", "silent"
@@ -381,156 +346,97 @@ _KINDS = (_REFUSED, _GATEWAY, _SILENT)
 _FOREVER = 0
 
 
-class _Outage(WeatherLayer):
-    """Refused connections, a gateway's 503 in place of every answer, or no answer at all, as `as` says."""
-
-    def prepare(self) -> None:
-        if self.word("as") not in _KINDS:
-            raise UsageError(f"an outage is known as {', '.join(_KINDS)}, not '{self.word('as')}'")
-        self._until: float | None = None
-        if self.figure("from_request") == 0:
-            self.environment.on_start.append(self._begin)
-
-    def _begin(self) -> None:
-        seconds = self.figure("seconds") or None
-        self._until = time.monotonic() + seconds if seconds else float("inf")
-        if self.word("as") == _REFUSED:
-            self.environment.gate.shut(seconds)
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._until is None and self.met >= self.figure("from_request"):
-            self._begin()
-        if self._until is None or time.monotonic() >= self._until:
-            await self.app(scope, receive, send)
-        elif self.word("as") == _GATEWAY:
-            await page(send, 503, "503 Service Unavailable")
-        elif self.word("as") == _SILENT:
-            await gone(receive)
-        else:
-            await reset(scope, receive)
+def _plan_outage(meeting: Meeting) -> None:
+    kind = meeting.figures["as"]
+    if kind not in _KINDS:
+        raise UsageError(f"an outage is known as {', '.join(_KINDS)}, not '{kind}'")
+    if meeting["from_request"] == 0:
+        meeting.environment.on_start.append(partial(_begin_outage, meeting))
 
 
-class _Restart(WeatherLayer):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.met % self.figure("every"):
-            await self.app(scope, receive, send)
-            return
-        if self.word("tokens") == "forgotten":
-            self.environment.service.identity.tokens.forget()
-        self.environment.gate.shut(self.figure("seconds"))
-        await reset(scope, receive)
+def _begin_outage(meeting: Meeting) -> None:
+    seconds = meeting["seconds"] or None
+    meeting.until = time.monotonic() + (seconds or math.inf)
+    if meeting.figures["as"] == _REFUSED:
+        meeting.environment.gate.shut(seconds)
 
 
-class _Hanging(WeatherLayer):
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.met >= self.figure("from_request") and self.environment.operation(scope) == self.word(
-            "operation"
-        ):
-            await gone(receive)
-        else:
-            await self.app(scope, receive, send)
+async def _outage(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    """Refused connections, a gateway's 503 in place of every answer, or no answer at all, as ``as`` says."""
+    if meeting.until is None and meeting.met >= meeting["from_request"]:
+        _begin_outage(meeting)
+    if meeting.until is None or time.monotonic() >= meeting.until:
+        await meeting.app(scope, receive, send)
+    elif meeting.figures["as"] == _GATEWAY:
+        await _page(send, 503, "503 Service Unavailable")
+    elif meeting.figures["as"] == _SILENT:
+        await _gone(receive)
+    else:
+        await _reset(scope, receive)
 
 
-class _ShortTokens(WeatherLayer):
-    def prepare(self) -> None:
-        self.environment.service.identity.tokens.lifetime = timedelta(seconds=self.figure("seconds"))
+async def _restart(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    if meeting.met % meeting["every"]:
+        await meeting.app(scope, receive, send)
+        return
+    if meeting.figures["tokens"] == "forgotten":
+        meeting.environment.service.identity.tokens.forget()
+    meeting.environment.gate.shut(meeting["seconds"])
+    await _reset(scope, receive)
 
 
+async def _hanging(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    match = load_description().match(scope["method"], scope.get("raw_path", b"").decode("latin-1"))
+    operation = match[0].id if match else None
+    if meeting.met >= meeting["from_request"] and operation == meeting.figures["operation"]:
+        await _gone(receive)
+    else:
+        await meeting.app(scope, receive, send)
+
+
+def _shorten_tokens(meeting: Meeting) -> None:
+    meeting.environment.service.identity.tokens.lifetime = timedelta(seconds=meeting["seconds"])
+
+
+_DOWN: Final[dict[str, float | str]] = {"from_request": 100, "seconds": _FOREVER, "as": _REFUSED}
+# fmt: off
 WEATHERS = (
-    Weather("latency", "Every answer takes a while longer.", _Latency, {"seconds": 0.05}),
-    Weather(
-        "jitter",
-        "Answers take now more, now less time, and a few take long.",
-        _Jitter,
-        {"seconds": 0.06, "share": 0.01, "longest": 1.0},
-    ),
-    Weather(
-        "sporadic-503",
-        "Now and then a request is answered 503 with Retry-After and does not reach the service.",
-        _Sporadic503,
-        {"share": 0.02, "retry_after": 1},
-    ),
-    Weather(
-        "rate-limit",
-        "Requests above a rate are answered 429 with Retry-After.",
-        _RateLimit,
-        {"per_second": 60, "burst": 60, "retry_after": 1},
-    ),
-    Weather(
-        "gateway-html",
-        "Now and then a gateway answers with an HTML page, 502 or 504, before or after the request was done.",
-        _GatewayHtml,
-        {"share": 0.02},
-    ),
-    Weather(
-        "lost-route",
-        "Now and then a gateway knows no route and answers with an HTML page, 404.",
-        _LostRoute,
-        {"share": 0.01},
-    ),
-    Weather(
-        "maintenance",
-        "From some request on, everything is answered 200 with a maintenance page, for a few seconds.",
-        _Maintenance,
-        {"from_request": 100, "seconds": 6},
-    ),
-    Weather(
-        "resets",
-        "Now and then the connection is reset, before the request was done or after.",
-        _Resets,
-        {"share": 0.02, "after": 0.5},
-    ),
-    Weather(
-        "truncated",
-        "Now and then the body of an answer breaks off in its middle.",
-        _Truncated,
-        {"share": 0.02},
-    ),
-    Weather(
-        "outage-from-start",
-        "The service is down from the start.",
-        _Outage,
-        {"from_request": 0, "seconds": _FOREVER, "as": _REFUSED},
-        STANDS_IN_THE_WAY,
-    ),
-    Weather(
-        "outage-midway",
-        "From some request on the service is down for good.",
-        _Outage,
-        {"from_request": 300, "seconds": _FOREVER, "as": _REFUSED},
-        STANDS_IN_THE_WAY,
-    ),
-    Weather(
-        "outage-ten-seconds",
-        "From some request on the service is down for ten seconds.",
-        _Outage,
-        {"from_request": 100, "seconds": 10, "as": _REFUSED},
-    ),
-    Weather(
-        "restart",
-        "Every so often the server restarts: connections drop, new ones are refused for a moment, tokens are "
-        "forgotten, data is kept.",
-        _Restart,
-        {"every": 400, "seconds": 1.5, "tokens": "forgotten"},
-    ),
-    Weather(
-        "short-tokens",
-        "Tokens die, as their expiration says, after five seconds.",
-        _ShortTokens,
-        {"seconds": 5},
-    ),
-    Weather(
-        "hanging-operation",
-        "One operation never answers.",
-        _Hanging,
-        {"operation": "getDraftInfo", "from_request": 0},
-        STANDS_IN_THE_WAY,
-    ),
+    Weather("latency", "Every answer takes a while longer.", _latency, {"seconds": 0.05}),
+    Weather("jitter", "Answers take now more, now less time, and a few take long.",
+            _jitter, {"seconds": 0.06, "share": 0.01, "longest": 1.0}),
+    Weather("sporadic-503", "Now and then a request is answered 503 with Retry-After and does not reach the service.",
+            _sporadic_503, {"share": 0.02, "retry_after": 1}),
+    Weather("rate-limit", "Requests above a rate are answered 429 with Retry-After.",
+            _rate_limit, {"per_second": 60, "burst": 60, "retry_after": 1}, prepare=_fill),
+    Weather("gateway-html",
+            "Now and then a gateway answers with an HTML page, 502 or 504, before or after the request was done.",
+            _gateway_html, {"share": 0.02}),
+    Weather("lost-route", "Now and then a gateway knows no route and answers with an HTML page, 404.",
+            _lost_route, {"share": 0.01}),
+    Weather("maintenance",
+            "From some request on, everything is answered 200 with a maintenance page, for a few seconds.",
+            _maintenance, {"from_request": 100, "seconds": 6}),
+    Weather("resets", "Now and then the connection is reset, before the request was done or after.",
+            _resets, {"share": 0.02, "after": 0.5}),
+    Weather("truncated", "Now and then the body of an answer breaks off in its middle.",
+            _truncated, {"share": 0.02}),
+    Weather("outage-from-start", "The service is down from the start.",
+            _outage, _DOWN | {"from_request": 0}, STANDS_IN_THE_WAY, _plan_outage),
+    Weather("outage-midway", "From some request on the service is down for good.",
+            _outage, _DOWN | {"from_request": 300}, STANDS_IN_THE_WAY, _plan_outage),
+    Weather("outage-ten-seconds", "From some request on the service is down for ten seconds.",
+            _outage, _DOWN | {"seconds": 10}, prepare=_plan_outage),
+    Weather("restart", "Every so often the server restarts: connections drop, new ones are refused for a moment, "
+            "tokens are forgotten, data is kept.",
+            _restart, {"every": 400, "seconds": 1.5, "tokens": "forgotten"}),
+    Weather("short-tokens", "Tokens die, as their expiration says, after five seconds.",
+            _pass_on, {"seconds": 5}, prepare=_shorten_tokens),
+    Weather("hanging-operation", "One operation never answers.",
+            _hanging, {"operation": "getDraftInfo", "from_request": 0}, STANDS_IN_THE_WAY),
 )
+# fmt: on
 """Every weather, in the order of the list."""
-
-
-ALL: dict[str, Weather] = {weather.name: weather for weather in WEATHERS}
+ALL: Final = {weather.name: weather for weather in WEATHERS}
 """Every weather by its name."""
 
 
@@ -541,19 +447,10 @@ class ChosenWeather:
     weathers: Sequence[tuple[Weather, Figures]] = ()
 
     def lay_over(self, app: Starlette, seed: int) -> Environment:
-        """Put the weathers over an application that has not started yet.
-
-        Args:
-            app: the sandbox; its parts stand at ``app.state.service``.
-            seed: seed of chance.
-
-        Raises:
-            UsageError: a figure cannot be used.
-
-        """
+        """Put the weathers over an application that has not started yet; refuse a figure that cannot be used."""
         environment = Environment(app, seed)
         for weather, figures in reversed(self.weathers):
-            make = partial(_make, weather=weather, figures=figures, environment=environment)
+            make = partial(Meeting, weather=weather, figures=figures, environment=environment)
             # In front: nearer to the wire than everything that is there already.
             app.user_middleware.insert(0, Middleware(make))
         # Built now, so that a figure that cannot be used is refused before anything starts.
@@ -561,19 +458,11 @@ class ChosenWeather:
         return environment
 
 
-def _make(app: ASGIApp, *, weather: Weather, figures: Figures, environment: Environment) -> ASGIApp:
-    return weather.layer(app, environment, weather.name, figures)
-
-
 def chosen_weather(texts: Iterable[str]) -> ChosenWeather:
-    """Read weathers as the command line gives them.
-
-    Args:
-        texts: each ``NAME``, ``NAME:FIGURE=VALUE:…`` or several of them with commas between.
+    """Read weathers as the command line gives them: ``NAME``, ``NAME:FIGURE=VALUE:…``, several with commas between.
 
     Raises:
         UsageError: a name or a figure is unknown, or its value cannot be used; the line suggests another.
-
     """
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     return ChosenWeather(tuple(_read(part) for part in parts))
@@ -582,14 +471,12 @@ def chosen_weather(texts: Iterable[str]) -> ChosenWeather:
 def _read(text: str) -> tuple[Weather, Figures]:
     name, *settings = text.split(":")
     if name not in ALL:
-        close = difflib.get_close_matches(name, ALL, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else "--weather list shows them all"
-        raise UsageError(f"unknown weather '{name}'; {hint}")
+        raise UsageError(f"unknown weather '{name}'; {suggestion(name, ALL)}")
     weather = ALL[name]
     return weather, {**weather.figures, **dict(_figure(weather, setting) for setting in settings)}
 
 
-def _figure(weather: Weather, setting: str) -> tuple[str, Figure]:
+def _figure(weather: Weather, setting: str) -> tuple[str, float | str]:
     name, _, value = setting.partition("=")
     if name not in weather.figures:
         figures = ", ".join(weather.figures)

@@ -46,17 +46,7 @@ BATCH_ID_LIMIT = 100
 
 @dataclass(frozen=True)
 class Submission:
-    """One request to the workflow endpoint.
-
-    Attributes:
-        caller: who sent it.
-        realm: where.
-        kind: the record type the path names.
-        path_identifier: the identifier in the path, or ``None``.
-        body: the request's body, not judged yet.
-        creating: POST; else PUT.
-
-    """
+    """One request to the workflow endpoint; its body is not judged yet, and PUT unless ``creating``."""
 
     caller: Account
     realm: Realm
@@ -100,15 +90,6 @@ class Row(Enum):
         return Refusal(Reason.BAD_REQUEST, message.replace("${realm}", realm), status=status)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Who submits, where, and what kind of record."""
-
-    caller: Account
-    realm: Realm
-    kind: RecordType
-
-
 class Workflow:
     """Answers the three workflow operations."""
 
@@ -129,18 +110,18 @@ class Workflow:
 
     async def _submit(self, request: Request, *, creating: bool, addressed: bool) -> Response:
         context = self.context
-        entry = self.enter(request)
+        caller, realm, kind = self.enter(request)
         path_identifier = context.identifiers.from_path(request, "identifier") if addressed else None
         body = (await context.body.read_object(request)).value
-        submission = Submission(entry.caller, entry.realm, entry.kind, path_identifier, body, creating)
+        submission = Submission(caller, realm, kind, path_identifier, body, creating)
         with context.storage.transaction() as records:
             identifier = self.run(submission, records)
         habits = context.habits
         # The document states that this response carries the identifier, so it always has a body.
         answer: dict[str, Any] = {
             habits.identifier_member: identifier,
-            "schema": entry.kind.name,
-            "realm": entry.realm.name,
+            "schema": kind.name,
+            "realm": realm.name,
         }
         if habits.submission_answer_furnished:
             workflow = {"_id": uuid4().hex[:24], "state": "running", "activities": [{"name": "review"}]}
@@ -149,13 +130,13 @@ class Workflow:
             answer, habits.workflow_created_status if creating else habits.workflow_updated_status
         )
 
-    def enter(self, request: Request) -> Entry:
+    def enter(self, request: Request) -> tuple[Account, Realm, RecordType]:
         """Return who submits, in which realm and for which schema; refuse with rows 9, 1, 2 and 3, in this order."""
         if not self.context.habits.realm_before_identity:
             self.require_identity(request)
         realm = self.require_realm(request)
         kind = self.require_schema(request, realm)
-        return Entry(self.require_identity(request), realm, kind)
+        return self.require_identity(request), realm, kind
 
     def require_identity(self, request: Request) -> Account:
         """Return the caller; refuse an anonymous one with row 9 (Authentication 5)."""
