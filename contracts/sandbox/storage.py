@@ -75,8 +75,8 @@ class Clock:
 class Version:
     """One version of a document, ``draft`` or ``published``; moments are UTC without offset.
 
-    ``sequence`` is its place in the order of creation, ``content`` its JSON text, exactly as it came, ``size`` that of it
-    in bytes of UTF-8.
+    ``sequence`` is its place in the order of creation, ``content`` its JSON text, exactly as it came, and ``size`` that
+    of it in bytes of UTF-8.
     """
 
     sequence: int

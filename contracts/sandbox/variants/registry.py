@@ -1,9 +1,10 @@
 """All variants by name, the silences they fill, and the command line's choice."""
 
+import difflib
 import textwrap
 from collections.abc import Iterable, Mapping
 
-from contracts.errors import UsageError, suggestion
+from contracts.errors import UsageError
 from contracts.sandbox.variants import parts, rows, wire
 from contracts.sandbox.variants.model import Alteration, Variant
 
@@ -31,7 +32,9 @@ def chosen(names: Iterable[str]) -> Alteration:
 def _named(name: str) -> Variant:
     if name in ALL:
         return ALL[name]
-    raise UsageError(f"unknown variant '{name}'; {suggestion(name, ALL)}")
+    close = difflib.get_close_matches(name, ALL, n=1)
+    hint = f"did you mean '{close[0]}'?" if close else "--variant list shows them all"
+    raise UsageError(f"unknown variant '{name}'; {hint}")
 
 
 def help_text() -> str:

@@ -176,7 +176,7 @@ def test_names_come_one_by_one_or_with_commas() -> None:
     ("text", "message"),
     [
         ("resett", "did you mean 'resets'"),
-        ("fog", "--weather list shows them all"),
+        ("fog", "known: latency, jitter"),
         ("resets:shares=1", "has no figure 'shares'; it has: share, after"),
         ("resets:share=much", "must be a number of 0 or more, not 'much'"),
         ("resets:share=-1", "must be a number of 0 or more"),
