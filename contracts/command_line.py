@@ -22,7 +22,7 @@ from contracts.errors import (
     breakdown,
     discard_unwritten,
 )
-from contracts.safe_text import SafeOutput, plain_line
+from contracts.safe_text import SafeOutput, complaint
 
 #: Exit codes of design section 3 that known errors end with.
 _INTERRUPTED: Final = 2
@@ -31,7 +31,6 @@ _USAGE: Final = 4
 _INCONCLUSIVE: Final = 6
 #: By kind of error; the others are errors of the suite.
 _EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
-_LONGEST_LINE: Final = 2000
 
 
 def run_to_the_end(
@@ -130,7 +129,7 @@ def _run(command: click.Command, name: str, refused: Callable[[str], object]) ->
 
 def _complain(text: str, code: int) -> int:
     with suppress(OSError, ValueError):
-        click.echo(f"registry-contracts: {plain_line(text, _LONGEST_LINE)}", err=True)
+        click.echo(f"registry-contracts: {complaint(text)}", err=True)
     for stream in (sys.stdout, sys.stderr):
         discard_unwritten(stream)
     return code

@@ -150,7 +150,7 @@ def plain_line(text: str, limit: int = 160) -> str:
 _LONGEST_COMPLAINT = 2000
 
 
-def complaint(error: Exception) -> str:
+def complaint(error: Exception | str) -> str:
     """Return the text of an error as the one line that a command ends with."""
     return plain_line(str(error), _LONGEST_COMPLAINT)
 

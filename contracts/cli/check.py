@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from contracts.cli.options import (
+    file_option,
     known_realms,
     named_target,
     print_lines,
@@ -38,12 +39,7 @@ _FOLDER = "traffic"
 @traffic_options
 @reports
 @click.option("--json", "as_json", is_flag=True, help="Print check.json instead of lines.")
-@click.option(
-    "--consumer-out",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Also write what is used of the interface, for `gate --consumer`.",
-)
+@file_option("--consumer-out", help="Also write what is used of the interface, for `gate --consumer`.")
 def command(file: Path, reports: Path, *, as_json: bool, consumer_out: Path | None, **further: Any) -> int:
     """Check the traffic in FILE, a HAR of a browser, a proxy, a test tool or a run: both sides of it.
 

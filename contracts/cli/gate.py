@@ -18,6 +18,7 @@ from click.core import ParameterSource
 from contracts.cli.options import (
     address_of,
     evidence_options,
+    file_option,
     judging_options,
     print_lines,
 )
@@ -29,7 +30,7 @@ from contracts.evidence.run_folder import collect
 from contracts.evidence.terms import load_terms
 from contracts.file_formats import read_toml_file
 from contracts.interface.catalogue import load_catalogue
-from contracts.safe_text import plain_line
+from contracts.safe_text import complaint
 from contracts.settings.settings_reader import TARGET_VARIABLES, settings_file
 
 PROFILE: Final = "gate"
@@ -54,7 +55,6 @@ _OF_A_KEPT_RUN: Final = frozenset({"kept", "max_age", "target", "consumer", "dev
 _AGE: Final = re.compile(r"(?P<number>\d{1,6}(\.\d+)?)(?P<unit>[mhd])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 _GAPS_AT_MOST: Final = 20
-_LONGEST_LINE: Final = 2000
 #: Settings that pytest itself makes of `--strict` and the like, and the place of its cache.
 _HARMLESS: Final = re.compile(r"strict\w*=true|cache_dir=.*")
 
@@ -80,12 +80,8 @@ def _was_given(option: str, value: Any) -> bool:
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @judging_options
-@click.option(
-    "--from",
-    "kept",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Answer from a kept run, such as a nightly's artifact; nothing is sent.",
+@file_option(
+    "--from", "kept", help="Answer from a kept run's folder, as a nightly leaves it; nothing is sent."
 )
 @click.option(
     "--max-age", metavar="AGE", help="How long ago that run may have begun: 90m, 36h (default), 7d."
@@ -172,7 +168,7 @@ def _from_kept_run(
     print_lines(
         [f"kept run: {folder} ({run.profile} in {', '.join(run.realms)}; {began}; {run.target_in_words})"]
     )
-    click.echo(f"gate: {plain_line(verdict.line, _LONGEST_LINE)}")
+    click.echo(f"gate: {complaint(verdict.line)}")
     return int(verdict.exit_code)
 
 

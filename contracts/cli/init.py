@@ -13,7 +13,7 @@ import click
 
 from contracts.cli import manual_commands
 from contracts.cli.doctor import diagnosis_lines
-from contracts.cli.options import file_option, known_realms, print_lines
+from contracts.cli.options import address_of, file_option, known_realms, print_lines
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.har import read_har
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
@@ -28,7 +28,7 @@ from contracts.manual.settings_writer import (
 )
 from contracts.plugin.preflight import State
 from contracts.safe_text import json_text, many, plain_line
-from contracts.settings.guard import checked_base_url, refuse_production_realm
+from contracts.settings.guard import refuse_production_realm
 from contracts.settings.settings_reader import BASE_URL, load_target
 from contracts.settings.target import AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
@@ -146,10 +146,7 @@ def _address(given: str) -> str:
         raise UsageError(
             f"no address: give --base-url, or --from-har with a recording, or set {BASE_URL}{empty}"
         )
-    try:
-        return checked_base_url(address.strip())
-    except ValueError as error:
-        raise UsageError(f"the address {error}") from None
+    return address_of(address)
 
 
 def _look(path: Path, settings: TargetSettings) -> None:

@@ -7,19 +7,13 @@ from pathlib import Path
 
 import click
 
-from contracts.cli.options import write_output
+from contracts.cli.options import file_option, write_output
 from contracts.interface.description import as_yaml, load_description
 from contracts.safe_text import many
 
 
 @click.command()
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Where to write it; by default here.",
-)
+@file_option("-o", "--output", help="Where to write it; by default here.")
 @click.option(
     "--format",
     "form",

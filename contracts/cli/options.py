@@ -87,14 +87,9 @@ def _is_there(ctx: click.Context, parameter: click.Parameter, folder: Path) -> P
 
 
 def _reports(**more: Any) -> _Option:
+    folder, text = click.Path(path_type=Path), "Folder of the reports."
     return click.option(
-        "--reports",
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        default="reports",
-        show_default=True,
-        help="Folder of the reports.",
-        **more,
+        "--reports", metavar="DIR", type=folder, default="reports", show_default=True, help=text, **more
     )
 
 

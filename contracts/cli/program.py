@@ -11,9 +11,8 @@ import click
 from contracts.cli.removed import refuse_removed
 from contracts.command_line import run_to_the_end
 from contracts.interface.location import keep_hypothesis_out
-from contracts.safe_text import plain_line
+from contracts.safe_text import complaint
 
-_LONGEST_LINE: Final = 2000
 #: Commands that judge a target and leave a verdict file.
 _RUNS: Final = frozenset({"run", "gate"})
 
@@ -80,4 +79,4 @@ def _note_refused_run(reason: str) -> None:
         # Only now: nothing else here needs the modules of a run.
         from contracts.plugin.refused_run import write_refused_words  # noqa: PLC0415
 
-        write_refused_words(words, plain_line(reason, _LONGEST_LINE))
+        write_refused_words(words, complaint(reason))

@@ -30,14 +30,6 @@ if sys.argv[1] == "exception":
     raise RuntimeError
 """
 
-# Starts one that never looks at stdin, and ends without leaving the with block.
-UNWATCHED = f"""
-import sys
-from contracts.settings.embedded_sandbox import EmbeddedSandbox
-command = [sys.executable, "-c", {READY + "import signal; signal.pause()"!r}]
-print(EmbeddedSandbox(command=command).__enter__()._process.pid)
-"""
-
 
 def fake(code: str, ready_seconds: float = 15.0) -> EmbeddedSandbox:
     return EmbeddedSandbox(command=[sys.executable, "-c", code], ready_seconds=ready_seconds)
@@ -46,19 +38,6 @@ def fake(code: str, ready_seconds: float = 15.0) -> EmbeddedSandbox:
 def process_of(sandbox: EmbeddedSandbox) -> subprocess.Popen[bytes]:
     assert sandbox._process is not None
     return sandbox._process
-
-
-def test_it_is_stopped_when_the_block_raises() -> None:
-    processes = []
-
-    def fails_inside() -> None:
-        with fake(READY + WAIT) as sandbox:
-            processes.append(process_of(sandbox))
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fails_inside()
-    assert processes[0].returncode is not None
 
 
 def test_one_that_ignores_the_polite_signal_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,13 +75,6 @@ def test_ctrl_c_in_the_terminal_does_not_reach_it() -> None:
     """A signal of the terminal goes to a whole session; the run still needs the sandbox to clean up."""
     with fake(READY + WAIT) as sandbox:
         assert os.getsid(process_of(sandbox).pid) == process_of(sandbox).pid
-
-
-def test_one_that_does_not_watch_the_run_is_stopped_at_its_exit() -> None:
-    command = [sys.executable, "-c", UNWATCHED]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(ended.stdout), 0)
 
 
 def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,10 +166,8 @@ def test_every_spelling_of_the_query_parameter_is_seen(query: str) -> None:
 @pytest.mark.parametrize(
     "headers",
     [
-        [("Realm", "abs-dev"), ("Realm", "abs")],
         [("Realm", b"abs-dev"), (" realm ", b"abs")],
         {"Realm": "abs-dev", "realm": "abs"},
-        {"REALM": "abs"},
         CaseInsensitiveDict({"reAlm": "abs"}),
     ],
 )
