@@ -97,7 +97,7 @@ def send(session: ManualSession, actor: Actor, prepared: PreparedRequest, judge:
     Raises:
         GuardViolation: the request must not be sent.
     """
-    exchange = prepared.send(actor)
+    exchange = prepared.request.send(actor)
     judged = judge.judge(exchange, right=prepared.right)
     return CallResult(session.notes.of(exchange), judged, curl(exchange, session.redactor))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,14 +23,12 @@ from contracts.cases.sample_records import (
 from contracts.cases.world import World
 from contracts.checks.outcomes import Untested
 from contracts.errors import UsageError, suggestion
-from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import is_file, read_bytes
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, load_description, operations_with
 from contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST
 from contracts.manual.manual_session import ManualSession
 from contracts.safe_text import json_text
-from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import Namespace
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.target import AUTHOR, Account
@@ -265,21 +264,21 @@ def known_faults(operation: str, catalogue: Catalogue) -> list[Fault]:
     return made
 
 
-def choose_fault(operation: str, name: str, known: Iterable[Fault] | None = None) -> Fault:
+def choose_fault(operation: str, name: str) -> Fault:
     """The fault of a name: its whole key, its part (`body.firstName`), or its kind alone.
 
     Raises:
         UsageError: the operation has no such fault; names the nearest one.
     """
-    possible = list(known if known is not None else known_faults(operation, load_catalogue()))
-    for matching in (
-        [fault for fault in possible if fault.key == name],
-        [fault for fault in possible if fault.key.partition(":")[0] == name],
-        [fault for fault in possible if fault.kind == name],
-        [fault for fault in possible if fault.key.partition(":")[0].endswith(f".{name}")],
+    possible = known_faults(operation, load_catalogue())
+    for fits in (
+        lambda fault: fault.key == name,
+        lambda fault: fault.key.partition(":")[0] == name,
+        lambda fault: fault.kind == name,
+        lambda fault: fault.key.partition(":")[0].endswith(f".{name}"),
     ):
-        if matching:
-            return matching[0]
+        if chosen := next(filter(fits, possible), None):
+            return chosen
     names = [*dict.fromkeys(fault.kind for fault in possible), *(fault.key for fault in possible)]
     advice = suggestion(name, names)
     if advice.startswith("known"):
@@ -287,6 +286,11 @@ def choose_fault(operation: str, name: str, known: Iterable[Fault] | None = None
     raise UsageError(
         f"--invalid {name}: {operation} has no such fault; {advice}; --invalid list shows them all"
     )
+
+
+#: What stands in a path where nothing is arranged: a setting, or a value.
+_NAMED: Final = {"tempFileId": "temporary_files"}
+_PLAIN: Final = {"attachmentId": "1", "filename": "note.txt"}
 
 
 class RequestGenerator:
@@ -314,53 +318,32 @@ class RequestGenerator:
         if operation == "createToken":
             email, password = self._account.email, self._account.password.reveal()
             return Request(operation, body={"email": email, "password": password})
-        stores = load_description().operations[operation].stores
-        if stores == "draft" and self._samples.tells("draft_document"):
-            query = {"schema": self._samples.draft_schema}
-            return Request(operation, path, query, body=self._samples.draft(identifier))
+        stores, samples = load_description().operations[operation].stores, self._samples
+        if stores == "draft" and samples.tells("draft_document"):
+            return Request(operation, path, {"schema": samples.draft_schema}, body=samples.draft(identifier))
         if stores in ("contact", "draft"):
-            query = {"schema": self._setting("contact_schema", STAND_IN_SCHEMA)}
-            return Request(operation, path, query, body=self._contact(identifier))
+            query = {"schema": self._or(partial(samples.setting, "contact_schema"), STAND_IN_SCHEMA)}
+            body = self._or(partial(samples.full_contact, identifier), samples.stand_in(identifier))
+            return Request(operation, path, query, body=body)
         if "schema" in names:
-            return Request(operation, path, body=self._submission(identifier))
+            stand_in = {"document": samples.stand_in(identifier)}
+            return Request(operation, path, body=self._or(partial(samples.submission, identifier), stand_in))
         return Request(operation, path)
 
     def _path(self, operation: str, name: str) -> str:
-        if name == "identifier" and operation == "updateWorkflowRecord":
-            identifiers = self._setting("existing_identifier", ())
-            return str(identifiers[0]) if identifiers else self._fresh.uid()
         if name == "schema":
-            return str(self._setting("workflow_schema", STAND_IN_SCHEMA))
-        if name == "tempFileId":
-            identifiers = self._setting("temporary_files", ())
-            return str(identifiers[0]) if identifiers else self._fresh.uid()
-        plain = {"attachmentId": "1", "filename": "note.txt"}
-        return plain.get(name) or self._fresh.uid()
+            return str(self._or(partial(self._samples.setting, "workflow_schema"), STAND_IN_SCHEMA))
+        named = "existing_identifier" if operation == "updateWorkflowRecord" else _NAMED.get(name)
+        given = self._or(partial(self._samples.setting, named), ()) if named else ()
+        return str(next(iter(given), None) or _PLAIN.get(name) or self._fresh.uid())
 
-    def _setting(self, setting: str, otherwise: Any) -> Any:
+    def _or(self, sample: Callable[[], Any], stand_in: Any) -> Any:
+        """A sample, or what stands in for one that lacks its setting."""
         try:
-            return self._samples.setting(setting)
+            return sample()
         except Untested as missing:
-            self._note(missing)
-            return otherwise
-
-    def _contact(self, identifier: str) -> dict[str, Any]:
-        try:
-            return self._samples.full_contact(identifier)
-        except Untested as missing:
-            self._note(missing)
-            return self._samples.stand_in(identifier)
-
-    def _submission(self, identifier: str) -> dict[str, Any]:
-        try:
-            return self._samples.submission(identifier)
-        except Untested as missing:
-            self._note(missing)
-            return {"document": self._samples.stand_in(identifier)}
-
-    def _note(self, missing: Untested) -> None:
-        if str(missing) not in self.missing:
-            self.missing.append(str(missing))
+            self.missing += [str(missing)] if str(missing) not in self.missing else []
+            return stand_in
 
 
 #: Roles that own the records they work on, so that a right request has to be accepted.
@@ -377,28 +360,13 @@ class PreparedRequest:
     """A request that is ready to be sent.
 
     Attributes:
-        content: Bytes in place of a JSON body.
         right: The request is valid in every respect, so it has to be accepted.
         notes: Remarks: settings that are missing, the fault that was chosen.
     """
 
     request: Request
-    content: bytes | None = None
     right: bool = False
     notes: tuple[str, ...] = field(default=())
-
-    def send(self, actor: Actor) -> Exchange:
-        """Send it; in a dry run the transport sends nothing."""
-        request = self.request
-        absent = self.content is not None or request.body is ABSENT
-        return actor.send(
-            request.operation,
-            path=request.path,
-            query=request.query,
-            headers=request.headers,
-            json=DEFAULT if absent else request.body,
-            body=self.content,
-        )
 
 
 class RequestPreparer:
@@ -431,19 +399,20 @@ class RequestPreparer:
         path = {name: self._filled(value) for name, value in options.values("path").items()}
         self._refuse_unknown(path)
         request, notes = self._base(path)
-        content = self._content(options)
-        if options.body is not None and content is None:
+        if self._operation.id == "createAttachment":
+            request = replace(request, body=CONTENT if options.body is None else options.body)
+        elif options.body is not None:
             request = replace(request, body=json.loads(options.body))
         if options.body_name and "filename" in request.path and "filename" not in path:
             request = replace(request, path={**request.path, "filename": options.body_name})
         if options.invalid is not None:
-            request, content, note = self._faulty(request, content, options.invalid)
+            request, note = self._faulty(request, options.invalid)
             notes.append(note)
         request = self._set(request, options)
         for name in options.without:
-            request, content = self._without(request, content, name)
+            request = self._without(request, name)
         right = options.is_empty and self._role in _OWNERS and not notes
-        return PreparedRequest(request, content, right, tuple(notes))
+        return PreparedRequest(request, right, tuple(notes))
 
     def _refuse_unknown(self, path: dict[str, str]) -> None:
         for name in path:
@@ -476,24 +445,17 @@ class RequestPreparer:
         bases = ValidRequests(self._owner, world, self._samples, self._session.namespace, self._account)
         return OrdinaryRequests(bases, world, self._samples, self._owner).request(operation)
 
-    def _content(self, options: RequestOptions) -> bytes | None:
-        if self._operation.id == "createAttachment":
-            return CONTENT if options.body is None else options.body
-        return None
-
-    def _faulty(
-        self, request: Request, content: bytes | None, chosen: str
-    ) -> tuple[Request, bytes | None, str]:
+    def _faulty(self, request: Request, chosen: str) -> tuple[Request, str]:
         fault = choose_fault(self._operation.id, chosen)
         note = f"fault: {fault.key}"
         if fault.key == "body:malformed":
-            return request, json_text(request.body).encode()[:-1] + b",", note
+            return replace(request, body=json_text(request.body).encode()[:-1] + b","), note
         if fault.place == "path" and fault.name in _RULED and fault.kind in _EDGES:
             # The nearest miss shows most, and each on an identifier of its own.
             missed = self._session.namespace.uid(_EDGES[fault.kind])
-            return replace(request, path={**request.path, fault.name: missed}), content, note
+            return replace(request, path={**request.path, fault.name: missed}), note
         try:
-            return with_fault(request, fault, self._session.namespace), content, note
+            return with_fault(request, fault, self._session.namespace), note
         except (KeyError, IndexError, TypeError, StopIteration):
             raise UsageError(
                 f"--invalid {chosen}: the request that was made up has no {fault.key.partition(':')[0]}; "
@@ -531,20 +493,21 @@ class RequestPreparer:
             ) from None
         return body
 
-    def _without(self, request: Request, content: bytes | None, name: str) -> tuple[Request, bytes | None]:
+    def _without(self, request: Request, name: str) -> Request:
         part = find_part(name, request.body, list(request.query))
         if part.place == "header":
             header = next((name for name in HEADERS if name.lower() == part.name.lower()), part.name)
-            return replace(request, headers={**request.headers, header: None}), content
+            return replace(request, headers={**request.headers, header: None})
         if part.place == "query":
-            kept = {key: value for key, value in request.query.items() if key != part.name}
-            return replace(request, query=kept), content
+            return replace(
+                request, query={key: value for key, value in request.query.items() if key != part.name}
+            )
         if not part.steps:
-            return replace(request, body=ABSENT), None
+            return replace(request, body=ABSENT)
         body = copy.deepcopy(request.body)
         holder = walk(body, part.steps[:-1])
         del holder[int(part.steps[-1]) if isinstance(holder, list) else part.steps[-1]]
-        return replace(request, body=body), content
+        return replace(request, body=body)
 
     def _filled(self, text: str) -> str:
         """A value with `{uid}` for a fresh identifier and `{prefix}` for what the session's identifiers begin with."""
