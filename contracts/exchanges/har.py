@@ -84,12 +84,14 @@ class Archive:
     Attributes:
         sorted: The entries stand in another order than their times, which is the order in which they are read.
         clock_turned: Times go back as they do where a clock was set, so that no order is known.
+        lost: How many entries tell of no request, which may have been a write.
     """
 
     def __init__(self, entries: Sequence[Any], shown: str) -> None:
         self._entries = entries
         self._shown = shown
-        starts = [_start_of(entry) for entry in entries]
+        plain = list(map(_outline, entries))
+        starts, self.lost = [start for start, _ in plain], sum(lost for _, lost in plain)
         steps = sum(later < earlier for earlier, later in pairwise([start.at for start in starts if start]))
         agreeing = steps > _MOST_STEPS_OF_A_CLOCK and _agree(list(filter(None, starts)))
         self.sorted, self.clock_turned = agreeing, steps > 0 and not agreeing
@@ -135,14 +137,20 @@ class _Start:
     ahead: tuple[float, float] | None
 
 
-def _start_of(entry: Any) -> _Start | None:
-    """When the request of an entry began; None where that is not told."""
+def _outline(entry: Any) -> tuple[_Start | None, bool]:
+    """When the request of an entry began, None where that is not told, and whether it tells of no request."""
     try:
         plain = _ENTRY_DECODER.decode(entry) if isinstance(entry, msgspec.Raw) else entry
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    if not isinstance(plain, dict):
-        return None
+        return None, True
+    request = plain.get("request") if isinstance(plain, dict) else None
+    if not isinstance(request, dict):
+        return None, True
+    lost = not (isinstance(request.get("method"), str) and isinstance(request.get("url"), str))
+    return _start_of(plain), lost
+
+
+def _start_of(plain: Mapping[str, Any]) -> _Start | None:
     at, answer = read_timestamp(str(plain.get("startedDateTime"))), plain.get("response")
     if at is None:
         return None

@@ -389,11 +389,12 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
     )
     if not spans:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
+    unordered = archive.clock_turned or archive.lost > 0
     overlapped = dict(zip(spans, overlapping(list(spans.values())), strict=True))
     for exchange in archive:
         if exchange.number not in spans:
             continue
-        exchange.overlapped = archive.clock_turned or overlapped[exchange.number]
+        exchange.overlapped = unordered or overlapped[exchange.number]
         if options.base_url is None or _below(exchange.url, options.base_url):
             watch.count(exchange)
         else:
@@ -464,6 +465,8 @@ def consumer_toml(tally: Tally, source: str) -> str:
 def _notes(archive: Archive, spans: Collection[Span], lost: Collection[str]) -> Iterator[str]:
     if archive.sorted:
         yield "the entries stand in another order than their times: they are judged and numbered by their times"
+    if archive.lost:
+        yield f"{archive.lost} of {len(archive)} entries tell of no request, and may be writes: no sequence was judged"
     if archive.clock_turned:
         yield (
             "the times of the entries go back, as where a clock was set or two recordings were joined: no sequence was "
