@@ -22,7 +22,6 @@ from contracts.history.drift import (
     new_fact_lines,
     not_accepted_yet,
     realm_difference_lines,
-    without_moved_faults,
 )
 from contracts.history.observed_facts import Change, Facts, Severity
 from contracts.interface.catalogue import load_catalogue
@@ -126,8 +125,7 @@ def _load(
         raise UsageError(
             f"{path} is the baseline of {accepted.target}, and {folder.name} was run on {target}"
         )
-    selected = select_facts(seen.facts, clauses, realm)
-    facts = without_moved_faults(accepted.facts if accepted else {}, selected)
+    facts = select_facts(seen.facts, clauses, realm)
     return _Run(folder.name, target, path, accepted.facts if accepted else None, facts)
 
 

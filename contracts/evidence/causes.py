@@ -172,11 +172,9 @@ def causes_of(
 def attribute(
     causes: Sequence[Cause], cases: Iterable[Case], cells: Iterable[Cell]
 ) -> tuple[tuple[Cause, ...], dict[str, str]]:
-    """Say of each cause what it stood in the way of.
+    """Say of each cause what it stood in the way of, and of each blocked case the id of the finding in its way.
 
-    Returns:
-        The causes, and the id of the finding that stood in the way of each blocked case, by the case's id. A case is
-        blocked by a finding on the operation that it got stuck at, else by one on an operation that this relies on.
+    That is a finding on the operation that the case got stuck at, else one on an operation that this relies on.
     """
     owners = {finding.id: number for number, cause in enumerate(causes) for finding in cause.all_findings}
     by_realm: dict[str, list[Finding]] = defaultdict(list)

@@ -85,12 +85,8 @@ def merge_findings(
 ) -> tuple[Finding, ...]:
     """Put equal contradictions together, and say of each whether a deviation accepts it on `day` and whether it counts.
 
-    Args:
-        levels: clause id to level; a clause that is not there counts as a must, which hides nothing.
-
-    Returns:
-        One finding per clause, realm and operation: those that count first, the worst standing first, then by clause,
-        operation, realm. An accepted one stands as a deviation, unless it is no failure as it is.
+    Those that count come first, the worst standing first. `levels` maps clause ids; a clause that is not there counts
+    as a must, which hides nothing. An accepted one stands as a deviation, unless it is no failure as it is.
     """
     groups: dict[str, list[SeenFinding]] = defaultdict(list)
     for finding in seen:
@@ -159,8 +155,7 @@ class ConsumerScope(StrEnum):
 def scope_of_contradictions(contradictions: Iterable[tuple[bool, bool]]) -> ConsumerScope:
     """Weigh contradictions, each given as whether it counts for the consumer and whether a deviation accepts it.
 
-    Returns:
-        `counts` as soon as one counts and is not accepted, and where there are none.
+    `counts` as soon as one counts and is not accepted, and where there are none.
     """
     seen = list(contradictions)
     if not seen or any(counted and not accepted for counted, accepted in seen):

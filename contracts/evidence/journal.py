@@ -95,11 +95,7 @@ _BUFFERED_KINDS = frozenset({"exchange", "observation"})
 
 
 class Journal:
-    """Writes one worker's journal; use it as a context manager.
-
-    Raises:
-        UsageError: the file exists already; a journal is never continued or overwritten.
-    """
+    """Writes one worker's journal, a context manager; one that exists is never continued or overwritten."""
 
     def __init__(self, path: Path, worker: str, run: str = "") -> None:
         self.worker: Final = worker
@@ -125,11 +121,7 @@ class Journal:
         self.close()
 
     def write(self, kind: str, **fields: Any) -> None:
-        """Append one event.
-
-        Args:
-            kind: a key of `REQUIRED_FIELDS`.
-            **fields: JSON-able data only; secrets are already out and bytes are base64 text.
+        """Append one event of JSON-able data; secrets are already out and bytes are base64 text.
 
         Raises:
             SuiteError: unknown kind, missing field, data that JSON cannot hold, or a journal already closed.
@@ -178,12 +170,7 @@ def journals_in(run_folder: Path) -> list[Path]:
 
 
 def read_journal(path: Path) -> list[Event]:
-    """Read a journal back, a cut last line left out.
-
-    Returns:
-        The events in the order of writing, `start` first. A last event other than `end` means that the worker
-        did not finish; `is_closed` tells.
-    """
+    """Read the events of a journal in the order of writing, a cut last line left out (`is_closed`)."""
     try:
         lines = read_bytes(path).split(b"\n")
     except FileNotFoundError as error:

@@ -29,14 +29,9 @@ _WORSE: Final = frozenset({ExitCode.FAIL, ExitCode.ERROR})
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a kept run.
+    """What is asked of a kept run: the terms that hold now, and how long ago it may have begun.
 
-    Attributes:
-        terms: The consumer and the deviations that hold now.
-        target: Name of the target; None for whatever the run judged.
-        base_url: Its address; None where it is not known.
-        max_age: How long ago the run may have begun.
-        now: The moment of the question (UTC), which deviations are held against, too.
+    `target` and `base_url` are None for whatever the run judged; deviations are held against `now` (UTC).
     """
 
     terms: Terms
@@ -59,13 +54,9 @@ def newest_run(folder: Path) -> Path:
 def answer(
     folder: Path, record: RunRecord, question: Question, catalogue: Sequence[Clause]
 ) -> tuple[RunVerdict, list[str]]:
-    """Judge a kept run as a gate with these terms would have.
+    """Judge a kept run, the record of a folder, as a gate with these terms would have.
 
-    Args:
-        record: What `folder` holds, by `collect`.
-
-    Returns:
-        The verdict, and what the run cannot tell, a line each, which leaves the answer inconclusive.
+    What the run cannot tell, a line each, leaves the answer inconclusive.
     """
     terms = question.terms
     asked = replace(record, run=replace(record.run, terms=terms, strict=True, waived=terms.waived))

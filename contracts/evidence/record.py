@@ -91,9 +91,8 @@ class Environment(OpenFormat, frozen=True):
     """What a run did to its target and met there.
 
     `breaker` says why the run was stopped early. `limits`: what the run was allowed to do; null is no limit.
-    `permanent_records`: realm to how many contacts and submissions the run created, or may have created. `seconds`:
-    phase to seconds: start and collection of the slowest process, all else of all together. `peak_memory_mb`: the most
-    memory that one process took, in MiB; null where it is unknown.
+    `permanent_records`: contacts and submissions that it created, or may have, by realm. `seconds`: phase to seconds,
+    start and collection of the slowest process. `peak_memory_mb`: of one process, in MiB.
     """
 
     requests: Count = 0
@@ -110,13 +109,10 @@ class Environment(OpenFormat, frozen=True):
 class RunFacts:
     """What the controller knows of the run as a whole (`run.json`).
 
-    `finished` is None when the closing record is absent: the run is still going on, or was killed.
-    `without_journal` names the workers that died before they could begin one.
-    `clauses` are the ids selected for the run; `settings` are those of the target, by realm. `waived` maps a clause id
-    to the reason for doing without a judgement on it. `terms` are the consumer and the deviations that the run is held
-    to. `planned` is the number of cases there are to be, None where it is unknown. `died` names workers that died.
-    `refused` says why settings or options could not be used, so that nothing was sent; None for a run that began.
-    `token` begins the identifiers of the run's records; it is not secret.
+    `finished` is None while a run goes on, and for one that was killed. `without_journal` names workers that died
+    before they could begin one. `clauses` are those selected for the run; `settings` those of the target, by realm.
+    `planned` is the number of cases there are to be. `refused` says why settings or options could not be used, so that
+    nothing was sent. `token` begins the identifiers of the run's records; it is not secret.
     """
 
     target: str

@@ -61,11 +61,7 @@ class NotJudged:
 
 @dataclass(frozen=True, slots=True)
 class Remedies:
-    """What the verdicts of a run lack.
-
-    Attributes:
-        blocked: A case to the finding that stood in its way.
-    """
+    """What the verdicts of a run lack; `blocked` maps a case to the finding that stood in its way."""
 
     record: RunRecord
     cells: Sequence[Cell]

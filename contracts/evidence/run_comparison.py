@@ -23,7 +23,6 @@ from contracts.history.drift import (
     Mode,
     compare,
     not_accepted_yet,
-    without_moved_faults,
 )
 from contracts.history.runs import Entry, Seen, line_of, past_of, write_past
 from contracts.interface.catalogue import load_catalogue
@@ -41,7 +40,7 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     report = DriftReport(settings.mode, record.run.target, settings.baseline, known=settings.known)
     if baseline is None:
         return report
-    seen = without_moved_faults(baseline.facts, facts_of(record.observations))
+    seen = facts_of(record.observations)
     changes = compare(baseline.facts, seen)
     counts = record.run.terms.counts
     return replace(

@@ -44,16 +44,9 @@ _NO_NAME: Final = re.compile(r"[^\w.-]+")
 def new_folder(
     reports: Path, kind: str, purpose: str = "write a report to", at: datetime | None = None
 ) -> Path:
-    """Make a folder, named by the moment and what it is for; one that is taken already gets a number behind.
+    """Make a folder in `reports`, named by the moment and its kind; one that is taken already gets a number behind.
 
-    Args:
-        reports: Folder that holds it; made where it is not there.
-        kind: The end of its name, such as `dev-c7qm`.
-        purpose: What could not be done to `reports`, for the message.
-        at: The moment; now by default.
-
-    Raises:
-        UsageError: it cannot be made, or nothing can be written there.
+    `purpose` says in a message what could not be done to `reports`.
     """
     # The name of a target may come from another's file: it stays within the folder.
     base = f"{at or datetime.now(UTC):%Y%m%d-%H%M%S}-{_NO_NAME.sub('-', kind)}"
@@ -87,10 +80,7 @@ LATEST: Final = "latest"
 
 
 def point_latest(run_folder: Path) -> Path:
-    """Make `latest`, beside the run folder, lead to it.
-
-    Returns:
-        The symbolic link, or where the file system has none, a text file that holds the folder's name.
+    """Make `latest`, beside the run folder, lead to it: a link, or a text file where the file system has none.
 
     Raises:
         OSError: neither can be made; then there is no `latest`, rather than one that leads to an older run.
@@ -119,14 +109,9 @@ BEGUN: Final = re.compile(r"\d{8}-\d{6}-.")
 
 
 def prune(reports: Path, keep: int) -> list[Path]:
-    """Remove the oldest run folders.
+    """Remove all but the latest run folders, 0 keeps all, and return what was removed.
 
-    Args:
-        reports: Folder that holds them; what is no folder of a run stays.
-        keep: How many of the latest stay; 0 keeps all.
-
-    Returns:
-        What was removed. A run that goes on, was killed, or left drafts behind stays: `sweep` needs its ledger.
+    A run that goes on, was killed, or left drafts behind stays: `sweep` needs its ledger.
     """
     folders = sorted(path for path in reports.glob("*/") if BEGUN.match(path.name) and not path.is_symlink())
     removed = []
@@ -165,11 +150,7 @@ def harmless_crashes(
 def broken_off_cases(
     run: RunFacts, worker: str, events: list[Event], ended: Container[str]
 ) -> Iterator[Case]:
-    """Yield the cases that a worker has begun and no worker has ended.
-
-    Args:
-        ended: Ids of the cases that some worker has ended.
-    """
+    """Yield the cases that a worker has begun and no worker has ended."""
     # Cases in brackets are the suite's own housekeeping, which begins and ends with the run.
     begun = {e["case"]: e for e in _of_kind(events, "exchange") if not str(e["case"]).startswith("[")}
     begun |= {event["case"]: event for event in _of_kind(events, "begin")}
@@ -212,12 +193,8 @@ def _of_kind(events: Iterable[Event], kind: str) -> list[Event]:
 def collect(run_folder: Path) -> RunRecord:
     """Put the record of a run together.
 
-    Args:
-        run_folder: folder with `run.json` and `journal-<worker>.jsonl` of every expected worker.
-
-    Returns:
-        The record; what is not whole (a journal without its end, no closing record) stands in `problems`, and
-        a case that a worker died in is there with outcome `error`.
+    What is not whole (a journal without its end, no closing record) stands in `problems`, and a case that a worker died
+    in is there with outcome `error`.
     """
     run = read_run_facts(run_folder)
     journals = {worker: _journal(run_folder, run, worker) for worker in run.expected_workers}

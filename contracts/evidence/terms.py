@@ -368,11 +368,9 @@ def load_terms(
     """Read the consumer file and the target's deviations.
 
     Args:
-        consumer: Path of the consumer file, or None: everything counts.
         deviations: Path of the deviations file, or None: `deviations/<name>.toml` below the current folder, else
             beside the settings file, else none.
-        target: The settings file or name that the person gave.
-        name: The target's name.
+        target: The settings file or name that the person gave; `name` is the target's own.
         search: The current folder.
     """
     used = read_consumer(_named(consumer, "--consumer", search), consumer) if consumer is not None else None

@@ -166,14 +166,10 @@ def listed(items: Sequence[str], separator: str = ", ") -> str:
 class RunVerdict:
     """The answer of a run.
 
-    `cells` stand in the catalogue's order, realms within a clause in the run's order. `causes` holds the findings
-    grouped by what they come from. `blocked` maps a case to the finding that stood in its way. `problems` says why
-    the evidence cannot be relied on as a whole. `deviations` and `waivers` say what became of each that the run
-    was held to, `drift` how its observations differ from the accepted baseline. `unjudged` are the must cells that
-    could not be judged and are not waived. `environment_faults` says which faults of the environment were met, and
-    what was judged all the same; empty for none. `crashes` says of workers that died without harm that they did.
-    `unwritten` names each report that could not be written, with the reason; none of it touches what was judged.
-    `target` says what was judged, in words; `not_judged` what was not, by what would remedy it.
+    `cells` stand in the catalogue's order, realms within a clause in the run's order. `blocked` maps a case to the
+    finding that stood in its way. `problems` says why the evidence cannot be relied on as a whole, `crashes` that
+    workers died without harm, `unwritten` which reports could not be written. `unjudged` are the must cells that could
+    not be judged and are not waived; `not_judged` tells what was not judged by what would remedy it.
     """
 
     exit_code: ExitCode
@@ -259,16 +255,12 @@ def judge(
     unwritten: tuple[str, ...] = (),
     day: date | None = None,
 ) -> RunVerdict:
-    """Judge a record against the clauses it was run for.
+    """Judge a record against the clauses it was run for; the same record gives the same verdict.
 
     Args:
         catalogue: the clauses; those the run did not select appear only where something was seen of them.
-        drift: how its observations differ from the accepted baseline.
         unwritten: a line for each report that could not be written, which is an error of the suite.
         day: what deviations are held against; the day of the run by default.
-
-    Returns:
-        The verdict of the run, with every cell and finding. The same record gives the same verdict.
     """
     clauses = {clause.id: clause for clause in catalogue}
     levels = {key: str(clause.level) for key, clause in clauses.items()}

@@ -62,11 +62,7 @@ def path_of(target: str) -> Path:
 
 
 def write(path: Path, baseline: Baseline) -> None:
-    """Write a baseline file.
-
-    Raises:
-        UsageError: the file cannot be written.
-    """
+    """Write a baseline file."""
     realms = sorted({place.realm for place in baseline.facts} - {ANY_REALM})
     by_point: dict[tuple[str, str, str], dict[str, Value]] = defaultdict(dict)
     for place, facts in baseline.facts.items():
@@ -93,11 +89,7 @@ def _together(values: Mapping[str, Value], concerned: Sequence[str]) -> Any:
 
 
 def read(path: Path) -> Baseline | None:
-    """Read a baseline file; None when there is no such file.
-
-    Raises:
-        UsageError: it cannot be read or used; one line that says what is wrong.
-    """
+    """Read a baseline file; None when there is no such file."""
     try:
         text = read_bytes(path).decode("utf-8")
     except FileNotFoundError:

@@ -18,7 +18,6 @@ from msgspec import Meta
 
 from contracts.file_formats import Format, Name
 from contracts.history.observed_facts import (
-    FAULT,
     OR,
     Change,
     Facts,
@@ -81,13 +80,10 @@ def shown(value: Value | None) -> str | None:
 
 
 def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
-    """Compare what a run saw with what was accepted.
+    """Return how what a run saw differs from what was accepted: breaking first, realms that differ alike as one.
 
-    Only places that both know are compared: what a run did not observe has not changed, and what was never
-    accepted cannot have (see `not_accepted_yet`).
-
-    Returns:
-        The changes, breaking ones first, realms that differ alike put together.
+    Only places that both know are compared: what a run did not observe has not changed, and what was never accepted
+    cannot have (see `not_accepted_yet`).
     """
     alike: dict[tuple[str, str, tuple[Kind, str, Value | None, Value | None]], list[str]] = defaultdict(list)
     for place, facts in seen.items():
@@ -149,27 +145,6 @@ def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:
         if fresh:
             new[place] = fresh
     return new
-
-
-def without_moved_faults(accepted: Facts, seen: Facts) -> Facts:
-    """Return what a run saw but for generated faults that another realm is known to answer alike.
-
-    A run deals these faults out among its realms: with other realms they fall to others, and nothing has changed.
-    """
-    known = {
-        (place.clause, place.operation, point, value)
-        for place, facts in accepted.items()
-        for point, value in facts.items()
-        if point.startswith(FAULT)
-    }
-    return {
-        place: {
-            point: value
-            for point, value in facts.items()
-            if point in accepted.get(place, {}) or (place.clause, place.operation, point, value) not in known
-        }
-        for place, facts in seen.items()
-    }
 
 
 #: What stands for a member that a realm does not give.
@@ -255,14 +230,10 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DriftReport:
-    """How a run differs from the accepted baseline.
+    """How a run differs from the accepted baseline, a file; None when no comparison was asked for.
 
-    Attributes:
-        target: name of the target.
-        baseline: file that was compared with, or would be; None when no comparison was asked for.
-        known: whether that file was there when the run began.
-        unaccepted: number of facts that the baseline has no word on.
-        outside: changes that do not touch what the run's consumer uses; they do not block.
+    `known`: the file was there when the run began. `unaccepted`: number of facts that it has no word on. `outside`:
+    changes that do not touch what the run's consumer uses; they do not block.
     """
 
     mode: Mode = Mode.OFF

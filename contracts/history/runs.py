@@ -26,7 +26,6 @@ from contracts.file_formats import (
     Format,
     Moment,
     Name,
-    OpenFormat,
     RunExitCode,
     RunWord,
     Seconds,
@@ -103,12 +102,6 @@ class Entry(Format, kw_only=True, frozen=True):
         return seen.verdict if seen else None
 
 
-class _Folded(OpenFormat, frozen=True):
-    """A line in which earlier versions put together what was too old to be kept run by run; it is passed over."""
-
-    until: Moment
-
-
 #: Runs of one series on one target that are kept; a run of every clause takes about 50 kB.
 KEPT_RUNS: Final = 60
 
@@ -123,7 +116,6 @@ def read_line(line: str, shown: str = "the line") -> Entry | None:
     """Read one line, None for runs that an earlier version put together; `shown` names it in messages."""
     content = parse(line, shown)
     if isinstance(content, dict) and "until" in content:
-        convert(content, _Folded, shown)
         return None
     return convert(content, Entry, shown)
 
@@ -137,12 +129,9 @@ _SLACK: Final = 6
 
 @dataclass(frozen=True)
 class History:
-    """What a history file holds.
+    """What a history file holds: runs, oldest first.
 
-    Attributes:
-        entries: runs, oldest first.
-        damaged: lines that are no entries, by what is wrong with them (`history.jsonl:7: not JSON`); they are
-            passed over, and kept whenever the file is written again.
+    `damaged` maps what is wrong with a line to it; it is passed over, and kept whenever the file is written again.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -244,12 +233,8 @@ _LETTERS: Final = {
 class Trend(Format, array_like=True, frozen=True):
     """One clause in one realm over the runs of a series.
 
-    Attributes:
-        last_green: start of the latest run kept in which it held; None: of none.
-        red_since: start of the first run of those that contradict it without a green one between; None: not red.
-        flips: changes between green and red over the latest `WINDOW` runs that were either.
-        runs: of the latest `WINDOW`, those that judged it.
-        letters: their verdicts from old to new, a letter each.
+    `last_green` and `red_since` are starts of runs. `flips` are changes between green and red over the latest `WINDOW`
+    runs that were either; `letters` are the verdicts of the latest ones, from old to new.
     """
 
     last_green: Moment | None = None

@@ -104,13 +104,6 @@ def test_what_only_follows_stands_beneath_its_cause(
     assert {each.lead.clause: [one.lead.clause for one in each.follows] for each in causes} == tree
 
 
-def test_the_heading_says_which_of_several_operations_it_was() -> None:
-    one, several = judged(TOP).causes[0], judged((seen("uid-too-short", SHORT, "201 {}"), SHORT)).causes[0]
-    assert one.heading == one.should
-    among = len(load_catalogue().clause("uid-too-short").operations)
-    assert several.heading == f"{several.should} Not so: saveDraft, one of {among} operations."
-
-
 def test_realms_of_one_contradiction_are_one_finding_that_the_reason_counts_once() -> None:
     verdict = judged(TOP, (seen("list-top", LISTED, "2 items", "bch-dev"), LISTED))
     (cause,) = verdict.causes

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.history import baseline
-from contracts.history.baseline import accept_facts, select_facts
+from contracts.history.baseline import accept_facts
 from contracts.history.drift import compare
 from contracts.history.observed_facts import Facts, Place, Value
 
@@ -98,9 +98,3 @@ def test_accepting_takes_over_what_contradicts(known: Facts, seen: Facts, merged
     accepted = accept_facts(known, seen, compare(known, seen))
     assert accepted == (known | seen if merged is None else merged)
     assert compare(accepted, seen) == ()
-
-
-def test_accepting_can_be_limited() -> None:
-    seen = facts(seen="1") | facts("list-fields", seen="1")
-    assert {place.clause for place in select_facts(seen, ["list-fields"], [])} == {"list-fields"}
-    assert {place.realm for place in select_facts(seen, [], ["abs-dev"])} == {"abs-dev"}

@@ -7,9 +7,7 @@ import pytest
 from contracts.history.drift import (
     between_realms,
     compare,
-    not_accepted_yet,
     realm_difference_lines,
-    without_moved_faults,
 )
 from contracts.history.observed_facts import Facts, Kind, Place, Severity, Value
 
@@ -88,18 +86,6 @@ def test_a_changed_shape_is_classed(was: dict[str, str], now: dict[str, str], ki
     assert [each.change for each in compare(shape(**was), shape(**now))] == ([kind] if kind else [])
 
 
-def test_what_stands_inside_goes_and_comes_with_what_it_stands_in() -> None:
-    flat, deep = shape(a="string"), shape(a="string", b="object", **{"b.c": "string"})
-    for one, other in ((flat, deep), (deep, flat)):
-        assert [change.point for change in compare(one, other)] == ["200 body.b"]
-
-
-def test_what_nobody_accepted_or_observed_is_no_drift() -> None:
-    one, other = facts(seen="200"), facts("list-fields", seen="200")
-    assert compare(one, other) == compare({}, one) == compare(one, {}) == ()
-    assert not_accepted_yet(one, other) == other
-
-
 def test_realms_that_differ_alike_are_told_together_and_breaking_comes_first() -> None:
     before = facts(a="403", b="200")
     after = facts(realms=REALMS[:2], a="200", b="200") | facts(realms=REALMS[2:], a="403", b="500")
@@ -108,16 +94,6 @@ def test_realms_that_differ_alike_are_told_together_and_breaking_comes_first() -
         (Severity.BREAKING, ("chm-dev",), "b", "200", "500"),
         (Severity.ADDITIVE, ("abs-dev", "bch-dev"), "a", "403", "200"),
     ]
-
-
-def test_generated_faults_that_fall_to_another_realm_are_nothing_new() -> None:
-    def dealt(realm: str, status: str) -> Facts:
-        return facts(realms=(realm,), **{"fault body:missing": status})
-
-    accepted = dealt("bch-dev", "400")
-    assert not_accepted_yet(accepted, without_moved_faults(accepted, dealt("abs-dev", "400"))) == {}
-    moved = without_moved_faults(accepted, dealt("abs-dev", "201"))
-    assert not_accepted_yet(accepted, moved) == dealt("abs-dev", "201")
 
 
 def test_realms_that_disagree_are_shown_with_their_values_and_what_one_lacks() -> None:

@@ -183,16 +183,3 @@ def test_a_service_that_becomes_another_variant_drifts_and_one_that_stays_does_n
 
     history = (folder / "reports" / "history.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line)["verdict"] for line in history] == ["pass", "pass", "fail"]
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("--drift=loud",), "--drift takes warn, fail, off, not 'loud'"),
-        (("--baseline=nowhere.yaml",), "there is no baseline nowhere.yaml"),
-    ],
-)
-def test_options_that_cannot_be_used_are_one_line(program: Program, words: tuple[str, ...], why: str) -> None:
-    ended = run(program, *words)
-    assert ended.code == 4
-    assert why in ended.err

@@ -23,7 +23,6 @@ from contracts.history.runs import (
     write_past,
 )
 from tests.meta.program import RunCommand
-from tests.meta.schemas import mistakes
 
 Made = Callable[..., Entry]
 PLACE = ("draft-get-content", "abs-dev")
@@ -32,15 +31,6 @@ HISTORY = Path("reports") / "history.jsonl"
 FOLDED = (
     '{"format":1,"target":"sandbox","until":"2026-11-01T00:00:00+00:00","runs":7,"cells":{},"series":"gate"}'
 )
-
-
-def test_an_entry_reads_back_from_its_line(made_run: Made) -> None:
-    for entry in (made_run(1), made_run(2, "fail", target="naïve")):
-        line = line_of(entry)
-        assert line.isascii()
-        assert read_line(line) == entry
-        assert mistakes("history", [json.loads(line)]) == []
-    assert read_line(FOLDED) is None
 
 
 @pytest.mark.parametrize(
@@ -77,14 +67,6 @@ def test_a_damaged_line_is_named_passed_over_and_kept_while_the_oldest_runs_go(
         append(path, made_run(day, target="dev", run=f"dev-{day}"), keep=3)
     assert damaged in path.read_text().splitlines()
     assert {len(read(path).of(target)) for target in ("sandbox", "dev")} == {3}
-
-
-def test_a_history_that_cannot_be_used_is_one_line(made_run: Made, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot read the history"):
-        read(tmp_path)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot write the history"):
-        append(tmp_path / "file" / "history.jsonl", made_run(1))
 
 
 @pytest.mark.parametrize(
@@ -159,21 +141,3 @@ def test_what_is_red_or_flaky_is_listed_with_its_trend(run_command: RunCommand, 
     assert len(listed(run_command, "red")) == 1
     assert listed(run_command, "red", "--series", "gate") == []
     assert run_command("list", "runs").err.startswith(f"{HISTORY}:8: is not JSON: ")
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("runs", "--target", "dev"), "no runs on 'dev' in reports/history.jsonl; it holds sandbox"),
-        (("red", "--series", "nightly"), "no series 'nightly' on sandbox; there are 'gate'"),
-        (("runs", "--realm", "abs-dev"), "--realm says nothing about runs"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(
-    run_command: RunCommand, made_run: Made, words: tuple[str, ...], why: str
-) -> None:
-    append(HISTORY, made_run(1))
-    code, _, err = run_command("list", *words)
-    assert code == 4
-    (line,) = err.splitlines()
-    assert why in line

@@ -22,12 +22,6 @@ def client_of(serve_app: Callable[[Any], str], caller: Callable[..., SandboxClie
     return lambda *names: caller(url=serve_app(altered(Settings(variants=names))))
 
 
-@pytest.fixture
-def faithful(caller: Callable[..., SandboxClient]) -> SandboxClient:
-    """Return a client of the sandbox as it is."""
-    return caller()
-
-
 class WeatherClient(SandboxClient):
     """A client that repeats nothing; anonymous until it has signed in."""
 

@@ -47,34 +47,23 @@ SUBMITTED, NO_ADDRESS = [201, "string"], [404, "undefined"]
         ("http://localhost:5173", "http://localhost:5173"),
         ("HTTPS://App.Test:443", "https://app.test"),
         ("http://[::1]:3000", "http://[::1]:3000"),
-        ("null", "null"),
-        ("*", "*"),
+        *((value, value) for value in ("null", "*")),
+        *(
+            (value, None)
+            for value in ("", "app.test", "ftp://app.test", "http://app.test/", "http://app.test?x")
+        ),
+        *(
+            (value, None)
+            for value in ("http://a:b@app.test", "http://app.test:port", "http://*.test\r\nX: y")
+        ),
     ],
 )
-def test_an_origin_is_read_as_browsers_send_it(value: str, origin: str) -> None:
-    assert AllowedOrigins.of([value]).names == {origin}
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "",
-        "app.test",
-        "localhost:5173",
-        "http://",
-        "ftp://app.test",
-        "http://app.test/",
-        "http://a:b@app.test",
-        "http://app.test:port",
-        "http://app.test?x",
-        "http://*.test\r\nX: y",
-        "http://ä.test",
-    ],
-)
-def test_what_is_no_origin_is_refused_in_one_line(value: str) -> None:
-    with pytest.raises(UsageError, match="is no origin; write it as http://localhost:5173") as refused:
-        AllowedOrigins.of([value])
-    assert "\n" not in str(refused.value)
+def test_an_origin_is_read_as_browsers_send_it_or_refused(value: str, origin: str | None) -> None:
+    if origin is None:
+        with pytest.raises(UsageError, match=r"^.* is no origin; write it as http://localhost:5173"):
+            AllowedOrigins.of([value])
+    else:
+        assert AllowedOrigins.of([value]).names == {origin}
 
 
 def test_a_preflight_is_answered_for_an_allowed_origin_only() -> None:
@@ -86,29 +75,6 @@ def test_a_preflight_is_answered_for_an_allowed_origin_only() -> None:
     assert (headers["Vary"], headers["Access-Control-Max-Age"]) == ("Origin", "600")
     assert "Access-Control-Allow-Credentials" not in headers
     assert allowed.preflight(ASKED | {"origin": "http://other.test"}) == (403, {"Vary": "Origin"})
-
-
-@pytest.mark.parametrize(
-    ("origins", "origin", "vary", "headers"),
-    [
-        (
-            "http://app.test",
-            "http://app.test",
-            "Accept",
-            {"Vary": "Accept, Origin", "shown": "http://app.test"},
-        ),
-        ("http://app.test", "http://other.test", "", {"Vary": "Origin"}),
-        ("http://app.test", None, "Accept, origin", {}),
-        ("*", "http://app.test", "", {"Vary": "Origin", "shown": "http://app.test"}),
-    ],
-)
-def test_an_answer_names_the_origin_that_may_see_it(
-    origins: str, origin: str | None, vary: str, headers: dict[str, str]
-) -> None:
-    given = AllowedOrigins.of([origins]).of_answer(origin, vary)
-    assert given.pop("Access-Control-Expose-Headers", "*") == "*"
-    shown = given.pop("Access-Control-Allow-Origin", None)
-    assert given | ({"shown": shown} if shown else {}) == headers
 
 
 @pytest.fixture

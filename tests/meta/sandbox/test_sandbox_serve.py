@@ -140,42 +140,6 @@ def test_the_description_is_served_in_both_forms(caller: Any) -> None:
         assert client.post("/api/v2013/authentication/token", json=example["value"]).status_code == 200
 
 
-def test_every_described_operation_has_a_route(caller: Any) -> None:
-    paths = caller(None).get("/openapi.json").json()["paths"]
-    described = {
-        (operation["operationId"], method.upper(), path)
-        for path, methods in paths.items()
-        for method, operation in methods.items()
-        if isinstance(operation, dict) and "operationId" in operation
-    }
-    routes: Any = altered(Settings()).routes
-    served = {(method, route.path) for route in routes for method in getattr(route, "methods", ())}
-    assert {(method, path) for _, method, path in described} <= served
-
-
-@pytest.mark.parametrize("path", ["/docs", "/docs/"])
-def test_the_page_asks_nobody_outside(caller: Any, path: str) -> None:
-    client = caller(None, None)
-    page = client.get(path)
-    assert page.headers["Content-Type"].startswith("text/html")
-    assert "default-src 'self'" in page.headers["Content-Security-Policy"]
-    assert "://" not in page.text
-    for source in re.findall(r'(?:src|href)="([^"]+)"', page.text):
-        assert client.get(source).status_code == 200
-    start = client.get("/docs/start.js").text
-    assert "validatorUrl: null" in start
-    assert "://" not in start
-    assert "url(http" not in client.get("/docs/swagger-ui.css").text
-    assert 'url: "/openapi.json"' in start  # the one description, which this version of the page reads
-    assert client.get("/docs/openapi.json").status_code == 404
-
-
-def test_the_record_answers_head_wherever_it_answers_get(caller: Any) -> None:
-    for path in ("/docs", "/openapi.json", "/api/v2013/document-drafts"):
-        answer = caller().head(path)
-        assert (answer.status_code, answer.content) == (200, b"")
-
-
 def test_answers_are_sent_at_once_whoever_made_the_socket() -> None:
     """A body that waits for its head to be acknowledged costs forty milliseconds an answer."""
     ready = threading.Event()

@@ -34,7 +34,6 @@ def upload(client: SandboxClient, uid: str, name: str, content: bytes = b"conten
 MEGABYTE = 1024**2
 LIST = path("sandbox-existing-abs-dev")
 PATH = path("sandbox-existing-abs-dev", "big.bin")
-NOWHERE = path("nobody-has-this-uid", "big.bin")
 
 
 def pieces(size: int) -> Iterator[bytes]:
@@ -82,40 +81,6 @@ def test_what_is_over_the_limit_is_refused_and_not_kept(
     assert len(stored(tmp_path)) == len(before) + 1
 
 
-def test_temporary_storage_knows_no_limit(start_sandbox: Callable[..., Any], caller: Any) -> None:
-    author = caller(url=start_sandbox("--size-limit", "10").url)
-    created = author.post("/sandbox/temporary-files/big.bin", data=pieces(MEGABYTE)).json()
-    persisted = author.post(PATH.replace("big.bin", f"persist-temporary/{created['tempFileId']}"))
-    assert (persisted.status_code, persisted.json()["size"]) == (201, MEGABYTE)
-
-
-@pytest.mark.parametrize("headers", [{}, {"Connection": "close"}])
-@pytest.mark.parametrize(
-    ("role", "path", "status"), [("author", NOWHERE, 404), ("other", PATH, 403), (None, PATH, 401)]
-)
-def test_a_refused_upload_is_answered_without_reading_it(
-    caller: Any, headers: dict[str, str], role: str | None, path: str, status: int
-) -> None:
-    client = caller(role)
-    answer = client.post(path, data=pieces(20 * MEGABYTE), headers=headers)
-    assert answer.status_code == status
-    assert client.get("/api/v2013/document-drafts").status_code in {200, 401}
-
-
-@pytest.mark.parametrize(("path", "first"), [(NOWHERE, b"HTTP/1.1 404"), (PATH, b"HTTP/1.1 100")])
-def test_a_client_that_asks_first_learns_whether_to_send(caller: Any, path: str, first: bytes) -> None:
-    client = caller()
-    address = urlsplit(client.base)
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {client.token}\r\n"
-    head += "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"
-    with socket.create_connection((address.hostname, address.port), timeout=TIME_LIMIT) as connection:
-        connection.sendall(head.encode())
-        assert connection.recv(4096).startswith(first)
-        if first.endswith(b"100"):
-            connection.sendall(b"12345")
-            assert connection.recv(4096).startswith(b"HTTP/1.1 201")
-
-
 def test_an_upload_that_breaks_off_leaves_nothing(
     start_sandbox: Callable[..., Any], caller: Any, tmp_path: Path
 ) -> None:
@@ -150,15 +115,6 @@ def test_other_requests_go_on_during_an_upload(caller: Any) -> None:
         go_on.set()
         thread.join(TIME_LIMIT)
     assert answers[0].json()["size"] == len(b"first halfsecond half")
-
-
-def test_a_json_body_has_its_limit_too(caller: Any, uid: str) -> None:
-    path = f"/api/v2013/documents/{uid}/versions/draft?schema=contact"
-    headers = {"Content-Type": "application/json"}
-    assert (
-        caller().put(path, data=b'{"a": "' + b"x" * 2 * MEGABYTE + b'"}', headers=headers).status_code == 201
-    )
-    assert caller().put(path, data=pieces(17 * MEGABYTE), headers=headers).status_code == 413
 
 
 def test_files_that_somebody_removed_are_the_environment(

@@ -19,7 +19,6 @@ from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.serve import USAGE_ERROR, altered, main
 from contracts.sandbox.variants import ALL, chosen, help_text
 from contracts.sandbox.variants.wire import SLOW_SECONDS
-from tests.meta.program import eventually
 from tests.meta.samples import (
     CONTACT_SCHEMA,
     DOCUMENTS,
@@ -305,24 +304,6 @@ def test_a_slow_variant_answers_late(client_of: Callable[..., SandboxClient]) ->
     assert client_of("slow").get(_LISTED).elapsed.total_seconds() > SLOW_SECONDS
 
 
-def test_a_late_list_shows_what_was_made_and_drops_what_was_deleted(client_of: Callable[..., Any]) -> None:
-    client = client_of("lists-late")
-    client.drafts()
-    uid = client.saved()
-    assert uid not in client.drafts().text
-    assert eventually(lambda: uid in client.drafts().text)
-    client.request("DELETE", draft_path(uid))
-    assert uid in client.drafts().text
-    assert eventually(lambda: uid not in client.drafts().text)
-
-
-def test_wire_variants_stand_in_the_order_of_their_layers(client_of: Callable[..., Any]) -> None:
-    client = client_of("headers-furnished", "chunked", "extra-members")
-    answer = client.get(draft_path(client.saved(), "/info"))
-    assert answer.headers["Transfer-Encoding"] == "chunked"
-    assert "tags" in answer.json()
-
-
 def test_half_of_a_surrogate_pair_comes_back_as_json_in_utf_8(client_of: Callable[..., Any]) -> None:
     client = client_of("half-pairs-kept", "draft-content-answered", "list-with-documents")
     uid = new_uid()
@@ -363,12 +344,3 @@ def test_the_later_variant_counts_where_two_change_one_habit() -> None:
     service = altered(Settings(variants=("errors-200",), habits=(("validation_status", 422),))).state.service
     service.close()
     assert service.habits == Habits(validation_status=422)
-
-
-def test_all_variants_at_once_share_the_parts(client_of: Callable[..., Any]) -> None:
-    altered(Settings(variants=tuple(ALL))).state.service.close()
-    client = client_of("list-hal", "id-in-location", "problem-json")
-    saved = client.save(new_uid())
-    assert (saved.content, "Location" in saved.headers) == (b"", True)
-    assert "_embedded" in client.drafts().json()
-    assert "detail" in client.request("GET", draft_path(new_uid())).json()
