@@ -11,7 +11,7 @@ from contracts.cases import (
 )
 
 
-@smoke(every_realm=True, requests=5)
+@smoke(requests=5)
 @contract(
     *drawn_contents.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=24, nightly=186
 )

@@ -1,17 +1,8 @@
 """Attached files of drawn kinds and bytes: what is taken comes back byte for byte."""
 
-from contracts.cases import (
-    Deal,
-    Expect,
-    Properties,
-    World,
-    contract,
-    drawn_contents,
-    smoke,
-)
+from contracts.cases import Deal, Expect, Properties, World, contract, drawn_contents
 
 
-@smoke(requests=15)
 @contract(
     "attachment-download-same",
     "attachment-name-kept",

@@ -12,7 +12,6 @@ from contracts.cases import (
     known_files,
     list_questions,
     long_lists,
-    smoke,
 )
 
 
@@ -43,7 +42,6 @@ def test_any_combination_of_options_picks_what_it_says(
     more.claim_two_keys(expect("list-orderby-meaning"))
 
 
-@smoke(requests=26)
 @contract(
     "attachment-list-filter-meaning",
     "attachment-list-orderby-meaning",

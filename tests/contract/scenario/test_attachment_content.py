@@ -24,8 +24,8 @@ DATA = b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'
 LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1}
 
 
+@smoke(requests=7)
 @contract("attachment-create-accepted", "attachment-exists-present")
-@smoke()
 @contract("attachment-download-same", "attachment-create-listed", requests=4, turns=True)
 def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> None:
     """A file of some mebibytes is taken, comes back whole, and is listed like any other; each realm sends another."""
@@ -56,7 +56,6 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     attachments.named_twice(expect("attachment-download-same", "getAttachment"), world, f"{world.uid()}.txt")
 
 
-@smoke()
 @contract("attachment-name-unusual", "attachment-download-same", requests=8)
 def test_unusual_names_are_observed(world: World, expect: Expect, observe: Observer) -> None:
     """Which names are allowed is not shown; a file that is found under its name has its bytes."""
@@ -76,6 +75,7 @@ def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
     observe("attachment-empty-file", "createAttachment", seen)
 
 
+@smoke()
 @contract("attachment-sent-type", "attachment-download-same", requests=3)
 def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, observe: Observer) -> None:
     """What a Content-Type sent with a file leads to is not shown; a file that is found has its bytes."""

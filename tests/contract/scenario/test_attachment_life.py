@@ -26,7 +26,6 @@ from contracts.cases import (
 
 
 @contract("attachment-create-accepted", "attachment-create-answer")
-@smoke()
 @contract("attachment-success-status", operations=["createAttachment"], requests=1)
 def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer) -> None:
     """A file sent in binary form is accepted as an attachment of a document."""
@@ -38,6 +37,7 @@ def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
 
+@smoke()
 @contract("attachment-create-accepted", operations=["createAttachment"], requests=1)
 def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
     """A picture, of which the document gives previews, is accepted in binary form."""

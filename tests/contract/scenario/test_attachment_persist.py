@@ -11,10 +11,12 @@ from contracts.cases import (
     shape,
     shared_documents,
     sign_in,
+    smoke,
     status,
 )
 
 
+@smoke(requests=18)
 @contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
 @contract("realm-attachments-without", "content-type-not-needed", "attachment-persist-no-limit")

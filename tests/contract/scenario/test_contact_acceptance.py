@@ -22,6 +22,7 @@ from contracts.cases import (
 CREATE, UPDATE = contact_requests.CREATE, contact_requests.UPDATE
 
 
+@smoke("createContact")
 @contract(
     "contact-create-accepted",
     "errors-absent-on-success",
@@ -42,7 +43,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     observe("contact-success-status", CREATE, sent.answer.status)
 
 
-@smoke()
+@smoke("createContact")
 @contract(
     "contact-create-full",
     "contact-several-languages",
@@ -79,7 +80,7 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     observe("contact-identifier-origin", CREATE, submissions.origin(sent, whole))
 
 
-@smoke()
+@smoke(requests=4)
 @contract(
     "contact-update-accepted",
     "errors-absent-on-success",
@@ -102,7 +103,6 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     observe("contact-success-status", UPDATE, sent.answer.status)
 
 
-@smoke()
 @contract(
     "contact-update-full",
     "contact-several-languages",

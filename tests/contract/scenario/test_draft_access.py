@@ -1,16 +1,6 @@
 """Rights on drafts: none without a token; the rest is not shown."""
 
-from contracts.cases import (
-    Actor,
-    Draft,
-    Expect,
-    Observer,
-    World,
-    contract,
-    drafts,
-    readers,
-    status,
-)
+from contracts.cases import Actor, Draft, Expect, Observer, World, contract, drafts, readers, smoke, status
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
 
@@ -47,6 +37,7 @@ def test_reading_a_draft_needs_a_token(world: World, anonymous: Actor, expect: E
     expect("draft-get-needs-token").holds(hidden, read, expected="no content", seen=read.answer.quote())
 
 
+@smoke()
 @contract("draft-info-needs-token", "draft-exists-needs-token", requests=2)
 def test_info_and_existence_of_a_draft_need_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
     """Without a token a draft that is there has no info and is not said to exist."""
@@ -55,6 +46,7 @@ def test_info_and_existence_of_a_draft_need_a_token(world: World, anonymous: Act
     expect("draft-exists-needs-token").refused(anonymous.draft_exists(draft.uid))
 
 
+@smoke()
 @contract("draft-delete-needs-token", requests=4)
 def test_deleting_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
     """Without a token a draft is not deleted."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from contracts.cases import Expect, Observer, Samples, World, contents, contract, drafts
+from contracts.cases import Expect, Observer, Samples, World, contents, contract, drafts, smoke
 
 
 class Content(NamedTuple):
@@ -55,6 +55,7 @@ def test_what_was_taken_comes_back(
     observe("draft-save-body", "saveDraft", {what: taken})
 
 
+@smoke()
 @contract(
     "draft-get-content",
     "draft-save-creates",

@@ -28,7 +28,6 @@ def test_a_draft_can_be_saved(world: World, expect: Expect, observe: Observer) -
     observe("draft-save-answer", "saveDraft", shape(saved))
 
 
-@smoke()
 @contract("draft-get-content", "draft-header-kept", "draft-get-answer", requests=3)
 def test_a_saved_draft_is_returned_in_full(world: World, expect: Expect, observe: Observer) -> None:
     """Get returns the full draft content, with every member of a record that has all fields."""
@@ -49,7 +48,6 @@ def test_a_saved_draft_exists(world: World, expect: Expect) -> None:
     expect("draft-exists-present").accepted(world.author.draft_exists(draft.uid))
 
 
-@smoke()
 @contract("draft-info-present", "draft-info-names-document", "draft-info-answer", requests=3)
 def test_a_saved_draft_has_info(world: World, expect: Expect, observe: Observer) -> None:
     """The info of a draft is metadata that names the document; an empty answer is none."""
@@ -75,6 +73,7 @@ def test_the_info_of_a_draft_is_not_that_of_another(world: World, expect: Expect
         )
 
 
+@smoke()
 @contract("draft-delete-removes", "draft-delete-answer", requests=4)
 def test_a_deleted_draft_is_gone(world: World, expect: Expect, observe: Observer) -> None:
     """After a draft is deleted, the exists check no longer finds it."""
@@ -86,6 +85,7 @@ def test_a_deleted_draft_is_gone(world: World, expect: Expect, observe: Observer
     observe("draft-delete-answer", "deleteDraft", shape(gone))
 
 
+@smoke()
 @contract("draft-exists-absent", requests=1)
 def test_a_draft_that_nobody_saved_does_not_exist(world: World, expect: Expect) -> None:
     """The exists check does not succeed for a uid under which nothing was saved."""

@@ -20,7 +20,7 @@ CLAUSES = ("errors-array", "errors-element-shape", "errors-code-known", "errors-
 A_CONTACT = ("contact_schema", "contact_organization", "country_terms")
 
 
-@smoke(every_realm=True, requests=2)
+@smoke("createContact", "updateContact", requests=2)
 @contract(*CLAUSES, operations=["createContact", "updateContact"], needs=A_CONTACT, requests=0.7)
 def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
     contacts: ContactRequests, expect: Expect, observe: Observer, operation: str
@@ -34,7 +34,7 @@ def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
     observe("errors-status", operation, errors_array.outcome(sent))
 
 
-@smoke(every_realm=True)
+@smoke("createWorkflowRecord", "updateWorkflowRecord", "createWorkflowRecordWithIdentifier")
 @contract(
     *CLAUSES, "workflow-errors-with-identifier", operations=[CREATE, CREATE_NAMED, UPDATE], requests=1.7
 )

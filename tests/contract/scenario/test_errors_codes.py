@@ -8,11 +8,9 @@ from contracts.cases import (
     contract,
     errors_array,
     sample_records,
-    smoke,
 )
 
 
-@smoke("createContact")
 @contract("errors-code-unexpected-term", requests=0.2)
 def test_an_unknown_country_is_reported_as_an_unexpected_term(
     contacts: ContactRequests, expect: Expect, operation: str

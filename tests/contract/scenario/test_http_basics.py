@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from contracts.cases import Actor, Expect, OrdinaryRequests, World, comparison, contract, requests
+from contracts.cases import Actor, Expect, OrdinaryRequests, World, comparison, contract, requests, smoke
 
 #: All but those that store a file each time.
 OPERATIONS = (
@@ -15,6 +15,7 @@ OPERATIONS = (
 CHARSET = {"Content-Type": "application/json; charset=utf-8"}
 
 
+@smoke(requests=2.3)
 @contract(
     "version-2013-paths",
     "version-2023-paths",

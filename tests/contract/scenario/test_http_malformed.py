@@ -14,6 +14,7 @@ from contracts.cases import (
     hostile_input,
     requests,
     sign_in,
+    smoke,
 )
 
 RECORDS = (*requests.family("contact"), "saveDraft")
@@ -32,6 +33,7 @@ def test_malformed_credentials_sign_nobody_in(world: World, credentials: Credent
     sign_in.token_of(world.author, right)
 
 
+@smoke("saveDraft")
 @contract("malformed-json-refused", operations=RECORDS, requests=2.3)
 def test_a_malformed_record_is_refused(
     world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
@@ -44,6 +46,7 @@ def test_a_malformed_record_is_refused(
     drafts.no_draft_under(clause, world.author, requests.new_names(request), *asked[:1])
 
 
+@smoke("createWorkflowRecord")
 @contract("malformed-json-refused", operations=requests.family("workflow"), requests=2.6)
 def test_a_malformed_submission_is_refused(
     world: World, ordinary: OrdinaryRequests, records: WorkflowRecords, expect: Expect, operation: str

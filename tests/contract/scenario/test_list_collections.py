@@ -15,9 +15,11 @@ from contracts.cases import (
     known_drafts,
     known_lists,
     lists,
+    smoke,
 )
 
 
+@smoke()
 @contract("list-answers", "list-success-status", requests=1)
 def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> None:
     """Listing drafts without any option succeeds and gives a list."""
@@ -40,6 +42,7 @@ def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None
     lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
 
 
+@smoke()
 @contract("list-my-answers", requests=1)
 def test_the_collection_my_is_a_list(world: World, expect: Expect) -> None:
     """The collection my is an allowed value and gives a list."""
@@ -152,6 +155,7 @@ def test_a_draft_saved_several_times_is_listed_once(world: World, expect: Expect
         lists.claim_listed_once(expect("list-saved-twice", "listDrafts"), known, query, draft.uid)
 
 
+@smoke()
 @contract("list-needs-token", "list-failure-status", requests=3)
 def test_listing_drafts_needs_a_token(anonymous: Actor, expect: Expect, observe: Observer) -> None:
     """Without a token no list is given, with or without a collection."""

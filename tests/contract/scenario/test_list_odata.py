@@ -24,14 +24,13 @@ from contracts.cases import (
 DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто 誰も"}
 
 
-@smoke(requests=11)
 @contract("list-filter-heeded", requests=3.5)
 def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     """A $filter is read: by some field that the items carry it has an effect."""
     list_questions.claim_filters_heeded(expect("list-filter-heeded"), known_drafts(world))
 
 
-@smoke()
+@smoke(requests=20)
 @contract("list-orderby-heeded", requests=2)
 def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     """An $orderby is read: by some field that the items carry it has an effect, and the one that was asked for."""

@@ -40,6 +40,7 @@ def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) 
     lists.claim_bounded(expect("list-collection-with-top"), drafts, 4)
 
 
+@smoke()
 @contract("list-skip", requests=4)
 def test_skip_shifts_the_list(world: World, expect: Expect) -> None:
     """With $skip the list starts as many items later as it says."""
@@ -71,7 +72,6 @@ def test_skip_beyond_the_end_gives_no_item(world: World, expect: Expect) -> None
     lists.claim_empty(expect("list-skip-beyond-empty"), page)
 
 
-@smoke("my", requests=8)
 @contract("list-top-and-skip", requests=6)
 @pytest.mark.parametrize("collection", [None, "my"], ids=["plain", "my"])
 def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:

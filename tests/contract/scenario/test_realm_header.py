@@ -15,6 +15,7 @@ from contracts.cases import (
     lists,
     readers,
     requests,
+    smoke,
     usable,
 )
 
@@ -37,6 +38,7 @@ def test_an_empty_realm_header_is_refused(
     )
 
 
+@smoke()
 @contract("realm-lists-apart", operations=("listDrafts",), requests=10)
 def test_drafts_of_one_realm_are_not_listed_in_another(world: World, realm: str, expect: Expect) -> None:
     """A realm is an application of its own: its list shows its drafts and not those of another realm."""
@@ -46,6 +48,7 @@ def test_drafts_of_one_realm_are_not_listed_in_another(world: World, realm: str,
         lists.claim_not_listed_elsewhere(expect("realm-lists-apart"), draft, elsewhere, other)
 
 
+@smoke()
 @contract("realm-drafts-apart", operations=("getDraft", "draftExists"), requests=6)
 def test_a_draft_of_one_realm_is_not_found_in_another(world: World, realm: str, expect: Expect) -> None:
     """Nor is it found or given there under its uid."""

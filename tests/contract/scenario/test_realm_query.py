@@ -14,7 +14,7 @@ ATTACHMENTS = (
 )
 
 
-@smoke()
+@smoke("updateWorkflowRecord", "createWorkflowRecordWithIdentifier", "createWorkflowRecord")
 @contract("realm-query", "realm-query-unknown", operations=requests.family("workflow"), requests=3)
 def test_the_realm_may_stand_in_the_query(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
@@ -62,6 +62,7 @@ def test_attachments_are_kept_without_realm_and_content_type(
     )
 
 
+@smoke("getAttachment", "attachmentExists")
 @contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[2:], requests=2)
 def test_attachments_are_read_without_a_realm(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, observe: Observer, operation: str

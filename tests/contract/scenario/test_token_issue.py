@@ -21,7 +21,6 @@ from contracts.cases import (
 MORE = {"Realm": "abs-dev", "Authorization": "Bearer none"}
 
 
-@smoke()
 @contract("token-issued", "token-success-status", operations=("createToken",), requests=3)
 def test_an_account_gets_a_token(
     world: World, credentials: Credentials, expect: Expect, observe: Observer
@@ -33,6 +32,7 @@ def test_an_account_gets_a_token(
     observe("token-success-status", "createToken", signed_in.answer.status)
 
 
+@smoke()
 @contract("token-issued", operations=("createToken",), requests=1)
 def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, expect: Expect) -> None:
     """Signing in works for every registered account, not for one alone."""

@@ -34,6 +34,7 @@ def test_a_wrong_password_yields_no_token(
     observe("token-failure-answer", "createToken", shape(refused[0]))
 
 
+@smoke()
 @contract("token-wrong-password", operations=("createToken",), requests=2)
 def test_the_password_of_another_account_yields_no_token(
     other: Actor, credentials: Credentials, expect: Expect
@@ -53,6 +54,7 @@ def test_an_unknown_email_yields_no_token(world: World, credentials: Credentials
     sign_in.no_token_from(expect("token-unknown-account"), refused)
 
 
+@smoke("email", "password")
 @pytest.mark.parametrize(
     ("clause", "member"),
     [
@@ -77,6 +79,7 @@ def row(clause: str, way: str, bodies: Callable[[Credentials, str], list[Any]], 
     return pytest.param(clause, way, bodies, id=what, marks=contract(clause))
 
 
+@smoke("an e-mail")
 @pytest.mark.parametrize(
     ("clause", "way", "bodies"),
     [

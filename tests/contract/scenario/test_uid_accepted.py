@@ -16,7 +16,6 @@ from contracts.cases import (
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
 
-@smoke()
 @contract("uid-hyphen", operations=DRAFT, requests=5.5)
 def test_hyphens_are_accepted(
     world: World,

@@ -156,6 +156,7 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     records.offer_another(identifier, sent)
 
 
+@smoke()
 @contract(
     "workflow-update-accepted",
     "workflow-update-replaces-draft",
@@ -188,7 +189,6 @@ def test_a_record_is_updated(
         expect("workflow-update-accepted").accepted(submit(UPDATE, world.author, world.samples, bare))
 
 
-@smoke()
 @contract(
     "workflow-info-longest",
     "workflow-info-available",
@@ -209,7 +209,6 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
-@smoke(requests=11)
 @contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], requests=1, records=1)
 def test_the_longest_information_is_accepted_without_an_identifier_too(
     nau: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect

@@ -12,7 +12,6 @@ from contracts.cases import (
     contract,
     errors_array,
     nothing_came_of,
-    smoke,
     submissions,
     submit,
 )
@@ -50,7 +49,6 @@ def test_a_document_that_breaks_its_schema_is_refused(
     observe("workflow-document-content", operation, seen)
 
 
-@smoke()
 @contract("workflow-batch-too-long", requests=2.8)
 def test_a_batch_identifier_that_is_too_long_is_refused(
     world: World,
@@ -75,7 +73,6 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
     submissions.identifier_free(clause, records, identifier, *sent)
 
 
-@smoke("createWorkflowRecord", "updateWorkflowRecord")
 @contract("workflow-info-too-long", requests=2.7)
 def test_information_that_is_too_long_is_refused(
     world: World,

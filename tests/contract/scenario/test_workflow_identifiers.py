@@ -11,6 +11,7 @@ from contracts.cases import (
     claim_each_turned_down,
     contract,
     identifiers,
+    smoke,
     submissions,
     submit,
 )
@@ -55,6 +56,7 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
         claim_each_turned_down(expect(clause, operation), sent)
 
 
+@smoke()
 @contract(
     "workflow-identifier-edges",
     "workflow-batch-characters",

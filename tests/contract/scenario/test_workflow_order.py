@@ -54,7 +54,6 @@ def first_step(*clauses: str) -> pytest.MarkDecorator:
     "workflow-order-unknown-before-validation",
     "workflow-order-locked-before-validation",
 )
-@smoke()
 @contract(operations=[CREATE_NAMED, UPDATE], requests=2.1)
 def test_the_identifier_and_the_lock_count_before_the_content(
     world: World, records: WorkflowRecords, expect: Expect, clause: str, first: First
@@ -86,6 +85,7 @@ def test_the_identifier_and_the_lock_count_before_the_rights(
     expect(clause).has_message(submit(first.operation, restricted, world.samples, identifier))
 
 
+@smoke("an unknown identifier")
 @first_step(
     "workflow-order-taken-before-validation",
     "workflow-order-unknown-before-validation",

@@ -31,7 +31,7 @@ from contracts.cases import (
 in_both_ways = pytest.mark.parametrize("way", workflow_records.WAYS)
 
 
-@smoke()
+@smoke("createWorkflowRecordWithIdentifier")
 @contract("workflow-realm-missing", requests=1)
 def test_a_submission_without_a_realm_is_told_so(table: RowRequests, expect: Expect, operation: str) -> None:
     """No realm in header or query: 400, and the message that the realm is missing."""
@@ -48,7 +48,7 @@ def test_a_submission_under_an_unknown_realm_is_told_so(
 
 
 @smoke(
-    "createWorkflowRecord-header", "createWorkflowRecordWithIdentifier-header", "updateWorkflowRecord-header"
+    "updateWorkflowRecord-query", "createWorkflowRecord-header", "createWorkflowRecordWithIdentifier-query"
 )
 @contract("workflow-schema-unknown", requests=1.2)
 @in_both_ways
@@ -62,7 +62,7 @@ def test_a_submission_under_an_unknown_schema_is_told_so(
         )
 
 
-@smoke("header", every_realm=True, requests=1.8)
+@smoke("query")
 @contract("workflow-identifier-taken", "workflow-message-place", requests=1)
 @in_both_ways
 def test_creating_under_an_identifier_in_use_is_told_so(
@@ -87,7 +87,6 @@ def test_the_identifier_of_a_published_record_is_in_use(records: WorkflowRecords
     expect("workflow-identifier-taken").has_message(records.try_creating(records.published()))
 
 
-@smoke("header", every_realm=True)
 @contract("workflow-identifier-unknown", requests=1)
 @in_both_ways
 def test_updating_under_an_unknown_identifier_is_told_so(
@@ -98,7 +97,7 @@ def test_updating_under_an_unknown_identifier_is_told_so(
         expect("workflow-identifier-unknown").has_message(table.unknown_identifier(**parts))
 
 
-@smoke("header", every_realm=True, requests=1.8)
+@smoke("query")
 @contract("workflow-locked-record", requests=1)
 @in_both_ways
 def test_updating_a_locked_record_is_told_so(
@@ -112,7 +111,7 @@ def test_updating_a_locked_record_is_told_so(
         )
 
 
-@smoke("header", every_realm=True)
+@smoke("query")
 @contract("workflow-update-rights", requests=1.6)
 @in_both_ways
 def test_updating_without_the_right_is_told_so(
@@ -127,7 +126,7 @@ def test_updating_without_the_right_is_told_so(
 
 
 @smoke("createWorkflowRecord-header", every_realm=True)
-@smoke("createWorkflowRecordWithIdentifier-header")
+@smoke("createWorkflowRecordWithIdentifier-query")
 @contract("workflow-create-rights", requests=1)
 @in_both_ways
 def test_creating_without_the_right_is_told_so(
@@ -145,9 +144,7 @@ def test_creating_without_the_right_is_told_so(
         expect("workflow-create-rights", operation).has_message(sent)
 
 
-@smoke(
-    "createWorkflowRecord-header", "createWorkflowRecordWithIdentifier-header", "updateWorkflowRecord-header"
-)
+@smoke("createWorkflowRecord-query", "updateWorkflowRecord-query")
 @contract("workflow-anonymous", requests=1)
 @in_both_ways
 def test_an_anonymous_submission_is_told_so(
