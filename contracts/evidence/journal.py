@@ -30,6 +30,7 @@ from contracts.file_formats import (
     read_bytes,
     required_members,
 )
+from contracts.interface.operations import ANY_REALM
 from contracts.safe_text import encodable, finite
 
 Event = dict[str, Any]
@@ -65,6 +66,8 @@ class FaultEvent(OpenFormat, frozen=True):
     """A fault of the environment that the run met."""
 
     fault: str
+    realm: str = ANY_REALM
+    operation: str | None = None
 
 
 #: What each kind of event must carry; further members may come with any version.

@@ -29,6 +29,7 @@ from contracts.evidence.findings import (
 )
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
 from contracts.evidence.remedies import NotJudged, Remedies
+from contracts.evidence.repairs import repeated_repairs
 from contracts.evidence.terms import Deviation
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
@@ -169,7 +170,8 @@ class RunVerdict:
     `cells` stand in the catalogue's order, realms within a clause in the run's order. `blocked` maps a case to the
     finding that stood in its way. `problems` says why the evidence cannot be relied on as a whole, `crashes` that
     workers died without harm, `unwritten` which reports could not be written. `unjudged` are the must cells that could
-    not be judged and are not waived; `not_judged` tells what was not judged by what would remedy it.
+    not be judged and are not waived; `not_judged` tells what was not judged by what would remedy it, `repairs` what came
+    often and from one operation or realm alone.
     """
 
     exit_code: ExitCode
@@ -185,6 +187,7 @@ class RunVerdict:
     unjudged: tuple[Cell, ...] = ()
     environment_faults: str = ""
     crashes: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
     unwritten: tuple[str, ...] = ()
     target: str = ""
     not_judged: tuple[NotJudged, ...] = ()
@@ -213,6 +216,7 @@ class RunVerdict:
         return (
             *missing,
             *self.crashes,
+            *self.repairs,
             *entries,
             *(outcome.line for outcome in self.waivers if not outcome.needed),
         )
@@ -283,6 +287,7 @@ def judge(
         unjudged=tuple(cell for cell in unjudged(record, cells) if cell.clause.id not in record.run.waived),
         environment_faults=environment_faults(record.run.environment, cells),
         crashes=record.crashes,
+        repairs=tuple(repeated_repairs(record.faults, record.run.realms)),
         unwritten=unwritten,
         target=record.run.target_in_words,
         not_judged=Remedies(record, cells, findings, blocked).not_judged(),

@@ -6,6 +6,7 @@ it is fresh is a finding (design 4.7), and stays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from contracts.errors import EnvironmentFault
@@ -26,6 +27,8 @@ _UNAUTHENTICATED: Final = 401
 _ABOUT_WHO_ASKS: Final = (_UNAUTHENTICATED, 403)
 #: Under which it is kept which token was refused before its time; so many signs of a timestamp tell it to the second.
 _ENDED_EARLY: Final = "which token ended early"
+#: What is told of it, each time.
+ENDED_EARLY: Final = "a token refused before its expiration, and a fresh one taken"
 _SECONDS: Final = len("2026-01-31T08:15:00")
 #: Fresh tokens for one request where tokens are known to end early: others may have used one up meanwhile.
 _RENEWALS: Final = 3
@@ -41,16 +44,27 @@ class NoTokenError(EnvironmentFault):
 
 
 class Authentication:
-    """Signs requests with the token of their role, and sends one again whose token had ended."""
+    """Signs requests with the token of their role, and sends one again whose token had ended.
+
+    Args:
+        tell: Takes each exchange whose token had no reason to end, and what is to be told of it.
+    """
 
     def __init__(
-        self, below: Layer, tokens: TokenStore, shared: SharedState, breaker: Breaker, base_url: str
+        self,
+        below: Layer,
+        tokens: TokenStore,
+        shared: SharedState,
+        breaker: Breaker,
+        base_url: str,
+        tell: Callable[[Exchange, str], None],
     ) -> None:
         self._below = below
         self._tokens = tokens
         self._shared = shared
         self._breaker = breaker
         self._base_url = base_url
+        self._tell = tell
         #: Roles and operations of which a fresh token was refused just as the one before.
         self._beyond_cure: set[tuple[str, str | None]] = set()
         #: The last sign-in of a case after which a token was seen to be known still.
@@ -84,6 +98,7 @@ class Authentication:
             exchange = self._below.send(signed)
             refused = _not_known(exchange.response)
             if early is not None and exchange.answered and not refused:
+                self._tell(exchange, ENDED_EARLY)
                 self._shared.offer(
                     _ENDED_EARLY, f"{early}, was refused in {request.realm}, and a fresh one taken"
                 )

@@ -55,13 +55,13 @@ class Record:
         if response is None or not response.content:
             return
         if response.charset:
-            self._tell(
+            self.tell(
                 exchange, f"JSON in {response.charset}, where JSON is in UTF-8 (RFC 8259): read all the same"
             )
         if exchange.method == "HEAD":
-            self._tell(exchange, "content behind the answer to HEAD, which has none (RFC 9110)")
+            self.tell(exchange, "content behind the answer to HEAD, which has none (RFC 9110)")
         elif response.status in (204, 304):
-            self._tell(exchange, f"content behind a {response.status}, which has none (RFC 9110)")
+            self.tell(exchange, f"content behind a {response.status}, which has none (RFC 9110)")
             exchange.response = replace(response, body=NO_BODY)
 
     def exchange(self, exchange: Exchange) -> None:
@@ -72,9 +72,12 @@ class Record:
 
     def fault(self, exchange: Exchange) -> None:
         """Count and write down a fault of the environment that a try has met."""
-        self._tell(exchange, exchange.fault or "")
+        self.tell(exchange, exchange.fault or "")
 
-    def _tell(self, exchange: Exchange, fault: str) -> None:
+    def tell(self, exchange: Exchange, fault: str) -> None:
+        """Count and write down what stood in the way of an exchange, in a few words."""
         self.faults[fault] += 1
         if self._events is not None:
-            self._events.write("fault", fault=fault, case=exchange.case, realm=exchange.realm)
+            self._events.write(
+                "fault", fault=fault, case=exchange.case, realm=exchange.realm, operation=exchange.operation
+            )

@@ -133,7 +133,7 @@ class Session:
         self._guard = Guard(self._record if self._dry_run else admitted, target, self.namespace, transport)
         self.tokens = TokenStore(self.private, self._sign_in, self.redactor.learn)
         self.authentication = Authentication(
-            self._guard, self.tokens, self.shared, self._breaker, target.base_url
+            self._guard, self.tokens, self.shared, self._breaker, target.base_url, self._record.tell
         )
 
     def send(self, request: Request) -> Exchange:

@@ -11,6 +11,7 @@ import pytest
 
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.actor import Actor
+from contracts.session.authentication import ENDED_EARLY
 from contracts.session.breaker import Breaker
 from contracts.session.session import Session
 from contracts.session.tokens import Token
@@ -192,3 +193,4 @@ def test_a_token_that_ends_before_its_expiration_is_renewed_and_noted(stage: Sim
     stage.registry.issued += 1  # as if the service had forgotten the token, with nothing to explain it
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
     assert stage.author.token_that_ended_early
+    assert stage.session.faults == {ENDED_EARLY: 1}

@@ -1,0 +1,38 @@
+"""Repairs: what a session put right by asking again, and whether surroundings explain it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from contracts.interface.operations import ANY_REALM
+from contracts.session.authentication import ENDED_EARLY
+
+#: Fewer faults of one kind may meet one operation by chance.
+_OFTEN: Final = 3
+
+
+def repeated_repairs(faults: Iterable[Mapping[str, Any]], realms: Iterable[str]) -> Iterator[str]:
+    """Tell what came often, and from one operation or in one realm alone or from no weather, a line each.
+
+    Args:
+        faults: As journals hold them; those of before name no operation, and tell nothing.
+        realms: Of the run.
+    """
+    places: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for fault in faults:
+        if fault.get("operation"):
+            places[fault["fault"]][fault["operation"], fault.get("realm", ANY_REALM)] += 1
+    several = len(set(realms)) > 1
+    for kind, where in sorted(places.items()):
+        operations, seen_in = ({place[part] for place in where} for part in (0, 1))
+        alone = [f"from {name}" for name in operations] if len(operations) == 1 else []
+        alone += [f"in {name}" for name in seen_in - {ANY_REALM}] if several and len(seen_in) == 1 else []
+        if where.total() >= _OFTEN and kind == ENDED_EARLY:
+            yield f"{kind}: {where.total()} times, which no weather explains (clause token-lasts-until-expiration)"
+        elif where.total() >= _OFTEN and alone:
+            yield (
+                f"{kind}: {where.total()} times, {' and '.join(alone)} alone; surroundings seldom do that, so that it "
+                "may be the service's own"
+            )
