@@ -170,8 +170,8 @@ class RunVerdict:
     `cells` stand in the catalogue's order, realms within a clause in the run's order. `blocked` maps a case to the
     finding that stood in its way. `problems` says why the evidence cannot be relied on as a whole, `crashes` that
     workers died without harm, `unwritten` which reports could not be written. `unjudged` are the must cells that could
-    not be judged and are not waived; `not_judged` tells what was not judged by what would remedy it, `repairs` what came
-    often and from one operation or realm alone.
+    not be judged and are not waived; `not_judged` tells what was not judged by what would remedy it, `repairs` what
+    came often and from one operation or realm alone.
     """
 
     exit_code: ExitCode
