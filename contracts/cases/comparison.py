@@ -57,7 +57,6 @@ def tolerated_of(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange
             the changed one is not names the clause that was contradicted.
 
     Raises:
-        Contradiction: a must was contradicted.
         Blocked: not accepted in any of the ways.
     """
     if taken(changed):
@@ -146,7 +145,6 @@ def has_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) 
         usual: Sends the request as it should be; asked only when nothing at all was found at the address.
 
     Raises:
-        Contradiction: a must was contradicted.
         Blocked: the operation is not served.
     """
     if usable(exchange).status in NOTHING_THERE:
@@ -202,7 +200,7 @@ def claim_served(claim: Claim, exchange: Exchange, nowhere: Callable[[], Exchang
         nowhere: Sends the same request to such an address; asked only when nothing was found.
 
     Raises:
-        Contradiction: a must was contradicted. Blocked: it finds nothing, in words of its own or in none.
+        Blocked: it finds nothing, in words of its own or in none.
     """
     answer = usable(exchange)
     if answer.status not in NOTHING_THERE:

@@ -290,7 +290,6 @@ def all_at_once(
         The exchange of the whole record.
 
     Raises:
-        Contradiction: a must was contradicted.
         Blocked: even the plain record is refused, or a record is refused for values that are not shown.
     """
     sent, together = send(whole), [*parts, *([elsewhere] if elsewhere else [])]

@@ -121,7 +121,6 @@ class DescribedInputs:
         """Claim that an answer is as the description says.
 
         Raises:
-            Contradiction: a must was contradicted.
             Blocked: the service failed. Where a record may have come of that, nothing more is sent, so that a replay
                 of the case has places left to see it again.
         """
@@ -239,7 +238,6 @@ class LinkedCalls:
             steps: Calls in each scenario at most.
 
         Raises:
-            Contradiction: a must was contradicted.
             Blocked, EnvironmentFault: a call could not be judged.
         """
         machine: Any = type("LinkedCallsOfOneCase", (_machine(self.world.realm),), {"calls": self})

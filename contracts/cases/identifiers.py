@@ -44,9 +44,6 @@ from contracts.settings.target import RealmSettings, Target
 
 _HYPHENLESS: Final = (frozenset("0123456789"), frozenset("_"))
 _ALLOWED: Final = re.compile(r"[A-Za-z0-9_-]", re.ASCII)
-#: Long enough that both halves around a bad character are valid identifiers of their own, which finds patterns
-#: that are searched for instead of matched as a whole.
-_BASE_LENGTH: Final = 40
 
 #: The neighbours of the allowed ranges in ASCII, and what people write into names; NUL last, as proxies refuse it.
 FORBIDDEN: Final[Mapping[str, str]] = {

@@ -13,6 +13,7 @@ from typing import Any, Final
 from contracts.cases.attachment_ids import Attachment
 from contracts.cases.contents import png
 from contracts.cases.sample_records import WRONG_KIND, Samples
+from contracts.cases.shared_documents import shared_document
 from contracts.cases.world import World
 from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
 from contracts.exchanges import readers
@@ -206,7 +207,6 @@ class OrdinaryRequests:
         """A request for the list of a document with a file: how an empty list is answered is not shown."""
         request = self._bases.request(operation)
         with suppress(Blocked, Untested):
-            request = Request(operation, {"uid": self._document_with_a_picture()})
             request = Request(operation, {"uid": self._picture().uid})
         # A file may be listed a while after it was taken.
         listed = partial(self._world.eventually, lambda: usable(request.send(self._author)).success)
@@ -214,13 +214,7 @@ class OrdinaryRequests:
         return request
 
     def _picture(self) -> Attachment:
-        """A picture attached to a document whose uid is long enough to be spoilt in its middle."""
-        picture = self._world.once("picture of the author", self._attached_picture)
-        if isinstance(picture, Blocked):
-            raise Blocked(picture.operation, picture.cause)
-        if isinstance(picture, Untested):
-            raise Untested(str(picture))
-        return picture
+        return shared_document(self._world, self._author).pictures[0]
 
     def attached(self, operation: str, headers: Mapping[str, str]) -> Request:
         """A request on an attachment, arranged with these headers where it cannot be arranged as documented."""
@@ -241,19 +235,6 @@ class OrdinaryRequests:
         raise Blocked(
             "attachmentExists", "no number in the answer to the upload is an attachment id that works"
         )
-
-    def _attached_picture(self) -> Attachment | Blocked | Untested:
-        # A failure is kept too: an upload cannot be removed, so it is not tried again for every case.
-        uid = self._document_with_a_picture()
-        try:
-            return self._world.attachment(uid, "picture.png", _PICTURE)
-        except (Blocked, Untested) as obstacle:
-            return obstacle
-
-    def _document_with_a_picture(self) -> str:
-        """The uid of the picture's document, also where no answer tells the picture's own identifier."""
-        word = "document-with-a-picture"
-        return self._world.once(word, lambda: self._world.document(self._world.kept_uid(word)))
 
     def submitting(self, operation: str, identifier: str) -> Request:
         """The valid submission of a record under this identifier."""

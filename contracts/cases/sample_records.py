@@ -423,11 +423,6 @@ def without(record: Record, *fields: str) -> Record:
     return {name: value for name, value in record.items() if name not in fields}
 
 
-def of_another_kind(record: Record, field: str) -> Record:
-    """A record in which a field is an object where a text is due, and a text anywhere else."""
-    return record | {field: {"text": "Maathai"} if CONTACT_FIELDS[field] == "string" else "Maathai"}
-
-
 def unknown_language(record: Record, field: str) -> Record:
     """A record whose localised field is keyed by a phrase; for every second field beside a language."""
     beside = {"en": "Nairobi"} if LOCALISED_FIELDS.index(field) % 2 else {}
@@ -438,11 +433,6 @@ def unknown_header_language(record: Record) -> Record:
     """A record whose header lists a phrase beside its language."""
     header = record["header"]
     return record | {"header": header | {"languages": [*header["languages"], NO_LANGUAGE]}}
-
-
-def unknown_field(record: Record) -> Record:
-    """A record with one field more than is documented."""
-    return record | {UNKNOWN_FIELD: "Nairobi"}
 
 
 def unknown_country(record: Record) -> Record:
