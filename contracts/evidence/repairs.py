@@ -11,6 +11,8 @@ from contracts.session.authentication import ENDED_EARLY
 
 #: Fewer faults of one kind may meet one operation by chance.
 _OFTEN: Final = 3
+#: Fewer may meet one realm by chance: there are few, and one may be sent much more than the others.
+_OFTEN_IN_A_REALM: Final = 10
 
 
 def repeated_repairs(faults: Iterable[Mapping[str, Any]], realms: Iterable[str]) -> Iterator[str]:
@@ -28,7 +30,11 @@ def repeated_repairs(faults: Iterable[Mapping[str, Any]], realms: Iterable[str])
     for kind, where in sorted(places.items()):
         operations, seen_in = ({place[part] for place in where} for part in (0, 1))
         alone = [f"from {name}" for name in operations] if len(operations) == 1 else []
-        alone += [f"in {name}" for name in seen_in - {ANY_REALM}] if several and len(seen_in) == 1 else []
+        alone += (
+            [f"in {name}" for name in seen_in - {ANY_REALM}]
+            if several and len(seen_in) == 1 and where.total() >= _OFTEN_IN_A_REALM
+            else []
+        )
         if where.total() >= _OFTEN and kind == ENDED_EARLY:
             yield f"{kind}: {where.total()} times, which no weather explains (clause token-lasts-until-expiration)"
         elif where.total() >= _OFTEN and alone:

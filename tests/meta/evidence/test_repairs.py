@@ -17,8 +17,8 @@ def test_tokens_that_end_early_are_told_wherever_they_do() -> None:
     ("places", "told"),
     [
         ([("getDraft", "abs-dev"), ("getDraft", "bch-dev"), ("getDraft", "abs-dev")], "from getDraft alone"),
-        ([("getDraft", "abs-dev"), ("listDrafts", "abs-dev"), ("saveDraft", "abs-dev")], "in abs-dev alone"),
-        ([("getDraft", "abs-dev")] * 3, "from getDraft and in abs-dev alone"),
+        ([("getDraft", "abs-dev"), ("listDrafts", "abs-dev")] * 5, "in abs-dev alone"),
+        ([("getDraft", "abs-dev"), ("listDrafts", "abs-dev")] * 4, ""),
         ([("getDraft", "abs-dev")] * 2, ""),
         ([("getDraft", "abs-dev"), ("listDrafts", "bch-dev"), ("saveDraft", "abs-dev")], ""),
         ([(None, "abs-dev")] * 3, ""),
@@ -29,4 +29,4 @@ def test_what_comes_often_from_one_place_is_told(places: list[tuple[str | None, 
     faults = [{"fault": BUSY, "operation": operation, "realm": realm} for operation, realm in places]
     lines = list(repeated_repairs(faults, ["abs-dev", "bch-dev"]))
     assert len(lines) == bool(told)
-    assert all(told in line and line.startswith(f"{BUSY}: 3 times") for line in lines)
+    assert all(told in line and line.startswith(f"{BUSY}: {len(places)} times") for line in lines)
