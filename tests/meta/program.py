@@ -218,6 +218,7 @@ def running_proxy(launcher: Launcher, folder: Path, *words: str) -> Iterator[Run
     """
     given = ["proxy", "--port=0", "--page-port=0", f"--reports={folder}", *words]
     out = folder / "proxy.out"
+    out.touch()  # it is looked at before the process may have begun
     process = launcher.start(given, folder, clean_environment(**account_variables()), out)
     try:
         proxy = RunningProxy(*_ready_at(process, out))
