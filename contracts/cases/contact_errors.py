@@ -139,10 +139,7 @@ class Reporting:
         filled = {*MANDATORY_FIELDS} - {field, *exchange.notes.get(MADE_UP_FIELDS, ())}
         missed = [name for name in sorted(filled) if _called_missing(exchange, name, field)]
         claim.holds(
-            not missed,
-            exchange,
-            expected=f"{errors_array.MANDATORY} for {field} alone",
-            seen=_seen(exchange),
+            not missed, exchange, expected=f"{errors_array.MANDATORY} for {field} alone", seen=_seen(exchange)
         )
 
     def _claim_not_missing(self, claim: Claim, exchange: Exchange, field: str) -> None:

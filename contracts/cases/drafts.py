@@ -474,11 +474,7 @@ def removed(expect: Expect, actor: Actor, uid: str, deleted: Exchange) -> None:
 
 
 def completes_lifecycle_under(
-    world: World,
-    expect: Expect,
-    clause: str,
-    uid: str,
-    also: Iterable[str] = (),
+    world: World, expect: Expect, clause: str, uid: str, also: Iterable[str] = ()
 ) -> None:
     """Claim that a draft can be saved, seen, read and deleted under a uid.
 

@@ -147,11 +147,7 @@ def percent_encoding(uid: str) -> Callable[[str], str]:
     return lambda address: address.replace(uid, encoded)
 
 
-def hyphens_name_a_draft(
-    world: World,
-    settings: RealmSettings,
-    expect: Expect,
-) -> None:
+def hyphens_name_a_draft(world: World, settings: RealmSettings, expect: Expect) -> None:
     """Claim that a draft lives under a uid with hyphens, doubled and at the end too.
 
     Ordinary uids of the suite have hyphens as well. Where it fails, one without any is tried.

@@ -49,12 +49,7 @@ class RowRequests:
     """
 
     def __init__(
-        self,
-        author: Actor,
-        records: WorkflowRecords,
-        world: World,
-        samples: Samples,
-        fresh: Namespace,
+        self, author: Actor, records: WorkflowRecords, world: World, samples: Samples, fresh: Namespace
     ) -> None:
         self._author = author
         self._records = records

@@ -311,12 +311,7 @@ class WorkflowRecords(ExistingRecords):
     """
 
     def __init__(
-        self,
-        author: Actor,
-        world: World,
-        samples: Samples,
-        fresh: Namespace,
-        attempt: Attempt | None = None,
+        self, author: Actor, world: World, samples: Samples, fresh: Namespace, attempt: Attempt | None = None
     ) -> None:
         super().__init__(author, world, samples, fresh)
         self._attempt = attempt

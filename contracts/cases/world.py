@@ -294,12 +294,7 @@ class World:
         return uid
 
     def attachment(
-        self,
-        uid: str,
-        filename: str = "note.txt",
-        content: bytes = b"a note\n",
-        *,
-        by: Actor | None = None,
+        self, uid: str, filename: str = "note.txt", content: bytes = b"a note\n", *, by: Actor | None = None
     ) -> Attachment:
         """Create an attachment of a document and find out its id."""
         return attach(by or self.author, uid, filename, content)

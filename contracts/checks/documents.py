@@ -53,11 +53,7 @@ ERRORS_ARRAY: Final = Check(
     quoted_unless(lambda response: bool(readers.errors(response))),
     clauses=("errors-array",),
 )
-ERROR_NAMED: Final = Check(
-    "error-named",
-    "{code} for {field} among the errors",
-    _not_named,
-)
+ERROR_NAMED: Final = Check("error-named", "{code} for {field} among the errors", _not_named)
 ELEMENT_SHAPE: Final = Check(
     "error-elements",
     "objects with a string code and a string property",
@@ -97,16 +93,8 @@ def _the_same_document(response: Response, *, document: dict[str, Any]) -> str |
 
 
 DOCUMENT: Final = Check("document", "the document as it was saved", _another_document)
-GONE: Final = Check(
-    "gone",
-    "nothing there any more",
-    quoted_unless(lambda response: not response.success),
-)
-CONTENT_GONE: Final = Check(
-    "content-gone",
-    "not the content that was deleted",
-    _the_same_document,
-)
+GONE: Final = Check("gone", "nothing there any more", quoted_unless(lambda response: not response.success))
+CONTENT_GONE: Final = Check("content-gone", "not the content that was deleted", _the_same_document)
 METADATA: Final = Check(
     "metadata",
     "metadata of the draft",
@@ -155,17 +143,9 @@ LIST: Final = Check(
     applies=on_success,
 )
 AT_MOST: Final = Check(
-    "items-at-most",
-    "at most {items} items",
-    _more,
-    clauses=tuple(_OPTIONS),
-    applies=_most,
+    "items-at-most", "at most {items} items", _more, clauses=tuple(_OPTIONS), applies=_most
 )
-LIST_WITHOUT: Final = Check(
-    "list-without",
-    "a list without {identifier}",
-    _names,
-)
+LIST_WITHOUT: Final = Check("list-without", "a list without {identifier}", _names)
 DRAFT_CHECKS: Final = (LIST, AT_MOST, LIST_WITHOUT, DOCUMENT, METADATA, GONE, CONTENT_GONE)
 
 
@@ -287,20 +267,8 @@ def _not_listed(response: Response, *, filename: str, numbers: Sequence[int]) ->
 
 
 IMAGE: Final = Check(
-    "image",
-    "an image",
-    _no_image,
-    clauses=("attachment-thumbnail-image",),
-    applies=_of_a_picture,
+    "image", "an image", _no_image, clauses=("attachment-thumbnail-image",), applies=_of_a_picture
 )
-SAME_BYTES: Final = Check(
-    "same-bytes",
-    "the {size} bytes that were sent",
-    _other_bytes,
-)
-LISTED: Final = Check(
-    "attachment-listed",
-    "a list with {filename}",
-    _not_listed,
-)
+SAME_BYTES: Final = Check("same-bytes", "the {size} bytes that were sent", _other_bytes)
+LISTED: Final = Check("attachment-listed", "a list with {filename}", _not_listed)
 ATTACHMENT_CHECKS: Final = (IMAGE, SAME_BYTES, LISTED)

@@ -115,11 +115,7 @@ def secret_sent(exchange: Exchange) -> str | None:
     return secret if isinstance(secret, str) and len(secret) >= _SHORTEST_SECRET else None
 
 
-ACCEPTANCE: Final = Check(
-    "accepted",
-    "accepted (2xx)",
-    _accepts(lambda response: response.success),
-)
+ACCEPTANCE: Final = Check("accepted", "accepted (2xx)", _accepts(lambda response: response.success))
 TAKEN: Final = Check(
     "taken",
     "accepted (2xx), without errors",
@@ -127,24 +123,13 @@ TAKEN: Final = Check(
     of_operation=lambda operation: operation.clauses.right_request,
     applies=_right_request,
 )
-REFUSED: Final = Check(
-    "refused",
-    "refused (4xx)",
-    _accepts(lambda response: response.refusal),
-)
+REFUSED: Final = Check("refused", "refused (4xx)", _accepts(lambda response: response.refusal))
 TURNED_DOWN: Final = Check(
-    "turned-down",
-    "refused",
-    _accepts(lambda response: response.refusal or bool(readers.errors(response))),
+    "turned-down", "refused", _accepts(lambda response: response.refusal or bool(readers.errors(response)))
 )
 STATUS: Final = Check("status", "{status}", _with_status)
 NO_CONTENT: Final = Check(
-    "no-content",
-    "no content",
-    _content,
-    clauses=("head-without-body",),
-    applies=_head,
-    any_status=True,
+    "no-content", "no content", _content, clauses=("head-without-body",), applies=_head, any_status=True
 )
 EMPTY_OR_JSON: Final = Check(
     "empty-or-json",

@@ -56,12 +56,7 @@ class Result:
 
 
 def contradicted(
-    clause: str,
-    operation: str,
-    expected: str,
-    seen: str,
-    exchanges: tuple[str, ...] = (),
-    role: str = "",
+    clause: str, operation: str, expected: str, seen: str, exchanges: tuple[str, ...] = (), role: str = ""
 ) -> Result:
     """The result of a comparison that no check of the table stands for."""
     return Result(clause, operation, CheckOutcome.CONTRADICTED, expected, seen, exchanges, role)

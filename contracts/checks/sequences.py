@@ -16,12 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from contracts.checks import errors_array
 from contracts.checks.definition import Arguments, Check
-from contracts.checks.documents import (
-    CONTENT_GONE,
-    DOCUMENT,
-    GONE,
-    LIST_WITHOUT,
-)
+from contracts.checks.documents import CONTENT_GONE, DOCUMENT, GONE, LIST_WITHOUT
 from contracts.checks.http import ACCEPTANCE
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result
 from contracts.errors import EnvironmentFault

@@ -153,9 +153,5 @@ EXPIRATION_FORMAT: Final = Check(
     after="token-issued",
 )
 NO_TOKEN: Final = Check("no-token", "no token", _token_given)
-TOKEN_TAKEN: Final = Check(
-    "token-taken",
-    "the token is taken",
-    _turned_away,
-)
+TOKEN_TAKEN: Final = Check("token-taken", "the token is taken", _turned_away)
 CHECKS: Final = (TOKEN_GIVEN, EXPIRATION_FORMAT, NO_TOKEN, TOKEN_TAKEN)

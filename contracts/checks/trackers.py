@@ -302,13 +302,7 @@ class RecordTracker:
                 yield SequenceCheck("workflow-created-exists", TURNED_DOWN, identifier, before, expected)
             elif step.operation == UPDATE and (step.taken or step.refused):
                 expected = f"an update finds {identifier}, which was created before"
-                yield SequenceCheck(
-                    "workflow-created-known",
-                    RECORD_FOUND,
-                    identifier,
-                    before,
-                    expected,
-                )
+                yield SequenceCheck("workflow-created-known", RECORD_FOUND, identifier, before, expected)
         if step.operation == CREATE and step.taken and not step.exchange.overlapped:
             self._created.put(key, step.exchange.number)
 

@@ -123,9 +123,7 @@ RECORD_FOUND: Final = Check(
     quoted_unless(lambda response: not carries_message(response, Row.UNKNOWN)),
 )
 IN_USE: Final = Check(
-    "identifier-in-use",
-    "refused, since the identifier is in use",
-    quoted_unless(_refused_as_in_use),
+    "identifier-in-use", "refused, since the identifier is in use", quoted_unless(_refused_as_in_use)
 )
 FREE: Final = Check(
     "identifier-free",

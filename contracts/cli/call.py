@@ -16,12 +16,7 @@ from contracts.exchanges.transcript import heading
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.manual.call import CallResults, call
-from contracts.manual.manual_session import (
-    Leftovers,
-    known_role,
-    open_dry_run,
-    open_manual_session,
-)
+from contracts.manual.manual_session import Leftovers, known_role, open_dry_run, open_manual_session
 from contracts.manual.prepared_requests import (
     RequestOptions,
     known_faults,
@@ -52,13 +47,7 @@ _LIST = "list"
 @as_json
 @manual_commands.options
 def command(
-    *,
-    operation: str,
-    role: str,
-    realm: str | None,
-    dry_run: bool,
-    as_json: bool,
-    **further: Any,
+    *, operation: str, role: str, realm: str | None, dry_run: bool, as_json: bool, **further: Any
 ) -> int:
     """Call an OPERATION once: whatever is not given is made up, and valid.
 

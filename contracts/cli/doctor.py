@@ -10,14 +10,7 @@ from typing import Final
 import click
 
 from contracts.cli import manual_commands
-from contracts.cli.options import (
-    as_json,
-    print_lines,
-    reports,
-    sandbox_arguments,
-    target,
-    wait,
-)
+from contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target, wait
 from contracts.cli.run import forecasts
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue

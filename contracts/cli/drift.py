@@ -106,12 +106,7 @@ def _accept(seen: _Run) -> int:
 
 
 def _load(
-    *,
-    run: str | None,
-    reports: Path,
-    baseline: str | None,
-    clause: tuple[str, ...],
-    realm: tuple[str, ...],
+    *, run: str | None, reports: Path, baseline: str | None, clause: tuple[str, ...], realm: tuple[str, ...]
 ) -> _Run:
     catalogue = load_catalogue()
     clauses = [catalogue.clause(name).id for name in clause]

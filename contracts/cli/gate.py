@@ -15,13 +15,7 @@ import click
 import pytest
 from click.core import ParameterSource
 
-from contracts.cli.options import (
-    address_of,
-    evidence_options,
-    file_option,
-    judging_options,
-    print_lines,
-)
+from contracts.cli.options import address_of, evidence_options, file_option, judging_options, print_lines
 from contracts.cli.run import PYTEST_SETTINGS, pytest_words, run_cases
 from contracts.errors import RefusedRunError, UsageError
 from contracts.evidence.kept_gate import Question, age_of, answer, length, newest_run

@@ -124,10 +124,7 @@ judging_options: Final = together(
     ),
 )
 evidence_options: Final = together(
-    run_option(REPORTS),
-    run_option(KEEP),
-    run_option(UNPACKED),
-    comparison_options,
+    run_option(REPORTS), run_option(KEEP), run_option(UNPACKED), comparison_options
 )
 
 

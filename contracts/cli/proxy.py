@@ -93,11 +93,7 @@ def command(  # noqa: PLR0913 - one for each option
         unused = stack.enter_context(ExitStack())
         unused.callback(_remove, folder)
         recorder = TrafficRecorder(
-            aimed,
-            folder,
-            alone=alone or settings is None,
-            strict_client=strict_client,
-            say=click.echo,
+            aimed, folder, alone=alone or settings is None, strict_client=strict_client, say=click.echo
         )
         with recorder:
             page = None if no_page else partial(page_application, target=aimed, feed=recorder.feed)

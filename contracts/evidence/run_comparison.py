@@ -17,13 +17,7 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.history import baseline as baselines
 from contracts.history import runs
 from contracts.history.baseline import load_drift_settings
-from contracts.history.drift import (
-    NO_DRIFT,
-    DriftReport,
-    Mode,
-    compare,
-    not_accepted_yet,
-)
+from contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare, not_accepted_yet
 from contracts.history.runs import Entry, Seen, line_of, past_of, write_past
 from contracts.interface.catalogue import load_catalogue
 

@@ -84,10 +84,7 @@ class RequestFault:
 
 
 def faults_in(
-    exchange: Exchange,
-    operation: Operation,
-    path: Mapping[str, str],
-    query: Sequence[tuple[str, str]],
+    exchange: Exchange, operation: Operation, path: Mapping[str, str], query: Sequence[tuple[str, str]]
 ) -> Iterator[RequestFault]:
     """Find the faults of a request; path first, then query, headers and body."""
     for name, value in path.items():

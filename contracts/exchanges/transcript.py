@@ -228,13 +228,7 @@ def _data(exchange: Exchange, redactor: Redactor) -> tuple[str, list[str]]:
 
 
 def command(
-    *,
-    target: str,
-    realm: str,
-    clause: str,
-    profile: str,
-    seed: int,
-    sandbox_arguments: Sequence[str] = (),
+    *, target: str, realm: str, clause: str, profile: str, seed: int, sandbox_arguments: Sequence[str] = ()
 ) -> str:
     """The suite's own command for the clause in the realm; `profile` takes in the case that found it."""
     words = ["registry-contracts", "run", "--target", target, "--profile", profile]

@@ -434,11 +434,7 @@ def proxy_application(passer: ProxyHandler) -> web.Application:
 
 @asynccontextmanager
 async def listening(
-    application: web.Application,
-    port: int,
-    option: str,
-    *,
-    auto_decompress: bool = True,
+    application: web.Application, port: int, option: str, *, auto_decompress: bool = True
 ) -> AsyncIterator[str]:
     """Serve an application on loopback, and give its address.
 

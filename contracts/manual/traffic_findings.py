@@ -200,12 +200,7 @@ class Tally:
         self.breakages: list[str] = []
 
     def judged(
-        self,
-        operation: str,
-        realm: str,
-        held: Iterable[str],
-        obstacles: Sequence[str],
-        fault: str | None,
+        self, operation: str, realm: str, held: Iterable[str], obstacles: Sequence[str], fault: str | None
     ) -> None:
         """Count an exchange of the interface."""
         self.of_interface[operation] += 1

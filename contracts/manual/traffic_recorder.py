@@ -128,10 +128,7 @@ class TrafficRecorder:
         self._started = datetime.now(UTC)
         redactor = TrafficRedactor(secrets_of(target))
         self._watch = Watch(
-            redactor,
-            alone=alone,
-            strict_client=strict_client,
-            settle_seconds=target.pace.settle_seconds,
+            redactor, alone=alone, strict_client=strict_client, settle_seconds=target.pace.settle_seconds
         )
         self._times_said: Counter[object] = Counter()
         self._open = ExitStack()

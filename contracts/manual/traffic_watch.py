@@ -10,13 +10,7 @@ from urllib.parse import urlsplit
 
 from contracts.checks import errors_array
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result, usable
-from contracts.checks.sequences import (
-    SETTLE_SECONDS,
-    RecentRecords,
-    SequenceCheck,
-    Step,
-    site_of,
-)
+from contracts.checks.sequences import SETTLE_SECONDS, RecentRecords, SequenceCheck, Step, site_of
 from contracts.checks.table import (
     TABLE,
     answer_results,
@@ -89,11 +83,7 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, 
 
 
 def request_findings(
-    exchange: Exchange,
-    facts: RequestFacts,
-    faults: Iterable[RequestFault],
-    catalogue: Catalogue,
-    realm: str,
+    exchange: Exchange, facts: RequestFacts, faults: Iterable[RequestFault], catalogue: Catalogue, realm: str
 ) -> Iterator[TrafficFinding]:
     """A finding for each fault of a request."""
     for fault in faults:

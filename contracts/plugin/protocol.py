@@ -20,14 +20,7 @@ from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
 from contracts.plugin.attempts import ENDING, VERDICT_PROPERTY, Ending, JudgedAttempt, attempts_at
 from contracts.plugin.case_records import identity, write_case
-from contracts.plugin.collection import (
-    case_of,
-    clauses_of,
-    deals,
-    marks,
-    operations_of,
-    realm_of,
-)
+from contracts.plugin.collection import case_of, clauses_of, deals, marks, operations_of, realm_of
 from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker

@@ -70,10 +70,7 @@ FIRST = RunOption(
     "first", "", "End at the first confirmed finding against a must clause, as -x does.", switch=True
 )
 SANDBOX_ARGUMENTS = RunOption(
-    "sandbox-arguments",
-    "TEXT",
-    'More options for the embedded sandbox, as in "--fault uid-accepts-ten".',
-    "",
+    "sandbox-arguments", "TEXT", 'More options for the embedded sandbox, as in "--fault uid-accepts-ten".', ""
 )
 REPORTS = RunOption("reports", "DIR", "Folder for the evidence; by default 'reports'.", "reports")
 KEEP = RunOption(

@@ -68,9 +68,7 @@ _PLACES: Mapping[str, str] = MappingProxyType(
 
 
 def write_all(
-    run_folder: Path,
-    formats: Iterable[str] = ALL,
-    catalogue: Iterable[Clause] | None = None,
+    run_folder: Path, formats: Iterable[str] = ALL, catalogue: Iterable[Clause] | None = None
 ) -> RunVerdict:
     """Judge a run folder and write its reports into it.
 

@@ -85,17 +85,17 @@ CONTACT = _type(
     "department lstring", "organizationType Term", "address lstring", "city lstring", "state lstring",
     "postalCode lstring", "country Term!", "phones string*", "faxes string*", _EMAILS, "websites Link*",
     "addressType string", "relevantInformation lstring", "relevantDocuments Link*", "type string!",
-    "government Term", "contactOrganization Reference!",
+    "government Term", "contactOrganization Reference!"
 )
 ABS_PERMIT = _type(
     "absPermit", *_RECORD, "permitNumber string!", "issuedOn date!", "confidential boolean", "amendments integer",
-    "place Place", "issuingAuthority Reference", "keywords Term*", _DOCUMENTS,
+    "place Place", "issuingAuthority Reference", "keywords Term*", _DOCUMENTS
 )
 ABS_CHECKPOINT = _type("absCheckpoint", *_RECORD, _EMAILS, _SUMMARY)
 ABS_MEASURE = _type("absMeasure", *_RECORD, "adoptedOn date", _SUMMARY, _DOCUMENTS)
 BCH_DECISION = _type(
     "bchDecision", *_RECORD, "decisionNumber string!", "decidedOn date!", "confidential boolean",
-    "amendments integer", "place Place", "organisms Reference*", "keywords Term*", _DOCUMENTS,
+    "amendments integer", "place Place", "organisms Reference*", "keywords Term*", _DOCUMENTS
 )
 BCH_ORGANISM = _type(
     "bchOrganism", "header Header", "scientificName string!", "commonName lstring", "keywords Term*"
@@ -103,7 +103,7 @@ BCH_ORGANISM = _type(
 BCH_LABORATORY = _type("bchLaboratory", *_RECORD, _EMAILS, _DOCUMENTS)
 CHM_PROFILE = _type(
     "chmProfile", *_RECORD, "overview lstring!", "established integer", "confidential boolean", "place Place",
-    "keywords Term*", "websites Link*",
+    "keywords Term*", "websites Link*"
 )
 CHM_NEWS = _type("chmNews", "header Header", "title lstring!", _SUMMARY, "publishedOn date", _DOCUMENTS)
 CHM_MEETING = _type("chmMeeting", *_RECORD, "startsOn date!", "places integer")

@@ -75,11 +75,7 @@ class Namespace:
     """
 
     def __init__(
-        self,
-        run: str,
-        granted: Iterable[str] = (),
-        seed: str | None = None,
-        foreign: Iterable[str] = (),
+        self, run: str, granted: Iterable[str] = (), seed: str | None = None, foreign: Iterable[str] = ()
     ) -> None:
         self.prefix = f"{SUITE_PREFIX}{run}"
         self._draw = random.Random(seed)  # noqa: S311 - nothing secret: the run's token keeps runs apart

@@ -161,12 +161,7 @@ class Relay:
                 pairs = end_to_end(decoded(response.raw_headers))
                 if any(_CONTROL.search(text) for text in (response.reason or "", *chain(*pairs))):
                     raise RelayFault("its answer has control characters in a header")
-                yield TargetResponse(
-                    response.status,
-                    response.reason or "",
-                    pairs,
-                    _pieces(response),
-                )
+                yield TargetResponse(response.status, response.reason or "", pairs, _pieces(response))
         except aiohttp.ClientError as error:
             raise RelayFault(_words(error)) from error
         except TimeoutError as error:

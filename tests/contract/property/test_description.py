@@ -4,14 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from contracts.cases import (
-    Case,
-    Expect,
-    Properties,
-    World,
-    contract,
-    described_inputs,
-)
+from contracts.cases import Case, Expect, Properties, World, contract, described_inputs
 
 #: Operations that leave nothing behind which the interface cannot remove.
 OPERATIONS = (

@@ -1,14 +1,6 @@
 """Drafts with drawn contents: what a save accepted comes back, and what is saved later replaces it."""
 
-from contracts.cases import (
-    Expect,
-    Observer,
-    Properties,
-    World,
-    contract,
-    drawn_contents,
-    smoke,
-)
+from contracts.cases import Expect, Observer, Properties, World, contract, drawn_contents, smoke
 
 
 @smoke(requests=5)
@@ -16,10 +8,7 @@ from contracts.cases import (
     *drawn_contents.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=24, nightly=186
 )
 def test_any_content_that_was_saved_comes_back(
-    world: World,
-    expect: Expect,
-    observe: Observer,
-    properties: Properties,
+    world: World, expect: Expect, observe: Observer, properties: Properties
 ) -> None:
     """Get returns the full content of the latest save, whatever values its members have."""
     drafts = drawn_contents.DrawnDrafts(world.author, world.samples, world.fresh, expect)

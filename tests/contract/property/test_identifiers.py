@@ -31,12 +31,7 @@ NearMisses = identifiers.NearMisses
 
 @pytest.fixture
 def misses(
-    author: Actor,
-    world: World,
-    ordinary: OrdinaryRequests,
-    fresh: Namespace,
-    expect: Expect,
-    operation: str,
+    author: Actor, world: World, ordinary: OrdinaryRequests, fresh: Namespace, expect: Expect, operation: str
 ) -> NearMisses:
     """Requests of the case's operation that are right but for their identifier."""
     return NearMisses(operation, author, world, ordinary, fresh, expect)
@@ -79,10 +74,7 @@ def test_a_near_miss_of_the_rule_stores_nothing(
     nightly=147,
 )
 def test_neighbours_have_drafts_of_their_own(
-    world: World,
-    expect: Expect,
-    properties: Properties,
-    deal: Deal,
+    world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
     """Identifiers that differ in letter case, hyphens, their end or far behind each name a draft of their own."""
     neighbours = identifiers.Neighbourhood(world.author, world, world.samples, world.fresh, expect)

@@ -26,10 +26,7 @@ from contracts.cases import (
     last=True,
 )
 def test_any_combination_of_options_picks_what_it_says(
-    world: World,
-    expect: Expect,
-    properties: Properties,
-    deal: Deal,
+    world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
     """Filters of any depth, both orders, windows and collections together give what the drafts themselves say.
 

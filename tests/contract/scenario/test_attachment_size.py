@@ -45,11 +45,7 @@ def test_a_file_of_exactly_the_limit_is_taken(world: World, limit: Limit, expect
 @contract("attachment-size-above", "attachment-size-answer", requests=4)
 @SENDINGS
 def test_a_file_above_the_limit_is_refused(
-    send: type[contents.Announced],
-    world: World,
-    limit: Limit,
-    expect: Expect,
-    observe: Observer,
+    send: type[contents.Announced], world: World, limit: Limit, expect: Expect, observe: Observer
 ) -> None:
     """A file above the limit causes an error, and no attachment appears."""
     uid = world.document()

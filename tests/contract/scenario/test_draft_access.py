@@ -74,11 +74,7 @@ def test_the_draft_of_another_account_is_observed(world: World, other: Actor, ob
 
 
 @contract("draft-by-restricted", profile="nightly", requests=8)
-def test_an_account_without_rights_is_observed(
-    world: World,
-    restricted: Actor,
-    observe: Observer,
-) -> None:
+def test_an_account_without_rights_is_observed(world: World, restricted: Actor, observe: Observer) -> None:
     """What an account without rights meets on the draft operations is not shown."""
     uid, own = world.draft().uid, world.uid()
     for operation in READS:

@@ -38,11 +38,7 @@ CONTENTS = {
     ],
 )
 def test_what_was_taken_comes_back(
-    world: World,
-    expect: Expect,
-    observe: Observer,
-    what: str,
-    content: Content,
+    world: World, expect: Expect, observe: Observer, what: str, content: Content
 ) -> None:
     """Text in any script comes back to the character, and long text whole, if a save accepted it."""
     uid = world.uid()

@@ -97,12 +97,7 @@ def test_one_token_serves_every_realm(
     turns=True,
 )
 def test_protected_operations_refuse_a_token_never_issued(
-    world: World,
-    ordinary: OrdinaryRequests,
-    expect: Expect,
-    observe: Observer,
-    deal: Deal,
-    operation: str,
+    world: World, ordinary: OrdinaryRequests, expect: Expect, observe: Observer, deal: Deal, operation: str
 ) -> None:
     """Nothing, an invented token or half of a real one after the word Bearer opens nothing."""
     request = ordinary.acceptable(operation)

@@ -2,26 +2,13 @@
 
 import string
 
-from contracts.cases import (
-    Expect,
-    RealmSettings,
-    World,
-    contract,
-    drafts,
-    identifiers,
-    long_lists,
-    smoke,
-)
+from contracts.cases import Expect, RealmSettings, World, contract, drafts, identifiers, long_lists, smoke
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
 
 @contract("uid-hyphen", operations=DRAFT, requests=5.5)
-def test_hyphens_are_accepted(
-    world: World,
-    settings: RealmSettings,
-    expect: Expect,
-) -> None:
+def test_hyphens_are_accepted(world: World, settings: RealmSettings, expect: Expect) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
     identifiers.hyphens_name_a_draft(world, settings, expect)
 
@@ -35,12 +22,7 @@ def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
 
 
 @contract("uid-hyphens-only", operations=DRAFT, requests=5)
-def test_hyphens_alone_are_enough(
-    world: World,
-    settings: RealmSettings,
-    realm: str,
-    expect: Expect,
-) -> None:
+def test_hyphens_alone_are_enough(world: World, settings: RealmSettings, realm: str, expect: Expect) -> None:
     """A uid may consist of hyphens alone."""
     uid = identifiers.spare(settings, realm, "-+")
     drafts.works_for_ordinary_uid(world.author, world)
@@ -49,10 +31,7 @@ def test_hyphens_alone_are_enough(
 
 @contract("uid-hyphens-only", operations=DRAFT, requests=7)
 def test_underscores_alone_are_enough(
-    world: World,
-    settings: RealmSettings,
-    realm: str,
-    expect: Expect,
+    world: World, settings: RealmSettings, realm: str, expect: Expect
 ) -> None:
     """A uid may consist of underscores alone, where they are taken at all."""
     uid = identifiers.spare(settings, realm, "_+")

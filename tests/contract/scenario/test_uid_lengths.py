@@ -2,12 +2,7 @@
 
 import pytest
 
-from contracts.cases import (
-    Expect,
-    World,
-    contract,
-    drafts,
-)
+from contracts.cases import Expect, World, contract, drafts
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
 
@@ -21,10 +16,7 @@ READS = ("getDraft", "getDraftInfo", "draftExists")
 )
 @contract(operations=("saveDraft", *READS, "deleteDraft"), requests=6)
 def test_a_uid_at_the_end_of_the_range_is_accepted(
-    world: World,
-    expect: Expect,
-    clause: str,
-    length: int,
+    world: World, expect: Expect, clause: str, length: int
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
     drafts.works_for_ordinary_uid(world.author, world)
@@ -40,10 +32,7 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
 )
 @contract(operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"), requests=5, turns=True)
 def test_a_uid_next_to_the_end_of_the_range_is_accepted(
-    world: World,
-    expect: Expect,
-    clause: str,
-    length: int,
+    world: World, expect: Expect, clause: str, length: int
 ) -> None:
     """A uid of 12 or of 127 characters names a document, which is read, found and deleted under it."""
     drafts.works_for_ordinary_uid(world.author, world)

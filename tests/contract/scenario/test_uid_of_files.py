@@ -2,14 +2,7 @@
 
 import pytest
 
-from contracts.cases import (
-    Expect,
-    World,
-    attachments,
-    contract,
-    identifiers,
-    shared_documents,
-)
+from contracts.cases import Expect, World, attachments, contract, identifiers, shared_documents
 
 CHAIN = ("createAttachment", "listAttachments", "attachmentExists", "getAttachment", "getAttachmentThumbnail")
 

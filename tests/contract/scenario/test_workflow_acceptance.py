@@ -47,10 +47,7 @@ from contracts.cases import (
     records=3,
 )
 def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
-    world: World,
-    records: WorkflowRecords,
-    expect: Expect,
-    observe: Observer,
+    world: World, records: WorkflowRecords, expect: Expect, observe: Observer
 ) -> None:
     """Valid documents are accepted, one alone and two in a batch, and the answers carry new identifiers."""
     alone = world.samples.submission(world.uid())
@@ -102,11 +99,7 @@ def test_a_record_is_created_under_a_free_identifier(
     expect("workflow-created-exists").meets("identifier-in-use", again, because_of=(sent,))
     update = records.try_faulty(identifier)
     expect("workflow-created-known").meets("record-found", update, because_of=(sent,))
-    observe(
-        "workflow-submitted-state",
-        CREATE_NAMED,
-        "locked" if ended_in(update, Row.LOCKED) else "open",
-    )
+    observe("workflow-submitted-state", CREATE_NAMED, "locked" if ended_in(update, Row.LOCKED) else "open")
     records.offer_submitted(identifier)
 
 

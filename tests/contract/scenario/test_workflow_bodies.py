@@ -30,11 +30,7 @@ def test_a_bare_document_is_no_submission(
 
 @contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content", requests=3)
 def test_a_document_that_breaks_its_schema_is_refused(
-    world: World,
-    records: WorkflowRecords,
-    expect: Expect,
-    observe: Observer,
-    operation: str,
+    world: World, records: WorkflowRecords, expect: Expect, observe: Observer, operation: str
 ) -> None:
     """Validation against the schema is a step of its own: wrong kinds, no members, or a field too few are refused."""
     faulty, clause = records.faulty(operation), expect("workflow-document-validated", operation)
@@ -51,10 +47,7 @@ def test_a_document_that_breaks_its_schema_is_refused(
 
 @contract("workflow-batch-too-long", requests=2.8)
 def test_a_batch_identifier_that_is_too_long_is_refused(
-    world: World,
-    records: WorkflowRecords,
-    expect: Expect,
-    operation: str,
+    world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
     """A batchId of 101 characters is one too many, and a far longer one is no better."""
     identifier, clause = records.subject(operation), expect("workflow-batch-too-long", operation)
@@ -75,10 +68,7 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
 
 @contract("workflow-info-too-long", requests=2.7)
 def test_information_that_is_too_long_is_refused(
-    world: World,
-    records: WorkflowRecords,
-    expect: Expect,
-    operation: str,
+    world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
     """An additionalInfo of 1001 characters is one too many from every role, and so is a far longer one."""
     identifier, clause = records.subject(operation), expect("workflow-info-too-long", operation)

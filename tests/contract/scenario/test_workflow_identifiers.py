@@ -20,12 +20,7 @@ from contracts.plugin.worker import Worker
 
 @contract("workflow-schema-of-another-realm", requests=2)
 def test_the_schema_of_another_realm_is_not_configured(
-    world: World,
-    records: WorkflowRecords,
-    expect: Expect,
-    worker: Worker,
-    operation: str,
-    realm: str,
+    world: World, records: WorkflowRecords, expect: Expect, worker: Worker, operation: str, realm: str
 ) -> None:
     """The workflow schema of another realm is unknown here, and the message names this realm."""
     identifier = records.subject(operation)

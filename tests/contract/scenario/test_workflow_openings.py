@@ -44,10 +44,7 @@ def test_members_beside_the_document(world: World, observe: Observer) -> None:
 
 @contract("workflow-header-disagrees", operations=[CREATE_NAMED, UPDATE], requests=1)
 def test_a_header_that_disagrees_with_the_path(
-    world: World,
-    records: WorkflowRecords,
-    observe: Observer,
-    operation: str,
+    world: World, records: WorkflowRecords, observe: Observer, operation: str
 ) -> None:
     """Whether a header that names another identifier than the path is called a fault."""
     identifier = records.subject(operation)

@@ -72,12 +72,7 @@ def test_the_identifier_and_the_lock_count_before_the_content(
 )
 @contract(operations=[CREATE_NAMED, UPDATE], requests=1)
 def test_the_identifier_and_the_lock_count_before_the_rights(
-    world: World,
-    restricted: Actor,
-    records: WorkflowRecords,
-    expect: Expect,
-    clause: str,
-    first: First,
+    world: World, restricted: Actor, records: WorkflowRecords, expect: Expect, clause: str, first: First
 ) -> None:
     """An account without rights learns first what is wrong with the identifier, or that the record is locked."""
     identifier = first.identifier_of(records)
@@ -93,12 +88,7 @@ def test_the_identifier_and_the_lock_count_before_the_rights(
 )
 @contract(operations=[CREATE_NAMED, UPDATE], requests=1)
 def test_the_identifier_and_the_lock_count_before_rights_and_content_together(
-    world: World,
-    restricted: Actor,
-    records: WorkflowRecords,
-    expect: Expect,
-    clause: str,
-    first: First,
+    world: World, restricted: Actor, records: WorkflowRecords, expect: Expect, clause: str, first: First
 ) -> None:
     """An account without rights that sends a faulty document learns first of the identifier, or of the lock."""
     identifier = first.identifier_of(records)

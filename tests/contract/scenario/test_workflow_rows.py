@@ -66,12 +66,7 @@ def test_a_submission_under_an_unknown_schema_is_told_so(
 @contract("workflow-identifier-taken", "workflow-message-place", requests=1)
 @in_both_ways
 def test_creating_under_an_identifier_in_use_is_told_so(
-    world: World,
-    records: WorkflowRecords,
-    expect: Expect,
-    observe: Observer,
-    realm: str,
-    way: str,
+    world: World, records: WorkflowRecords, expect: Expect, observe: Observer, realm: str, way: str
 ) -> None:
     """An identifier in use: 400, and the message that asks for a different one."""
     identifier = records.standing()

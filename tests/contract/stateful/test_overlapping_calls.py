@@ -1,12 +1,6 @@
 """Calls of one and of two accounts that overlap: what is promised of one holds while others are under way."""
 
-from contracts.cases import (
-    Actor,
-    Expect,
-    World,
-    contract,
-    overlapping,
-)
+from contracts.cases import Actor, Expect, World, contract, overlapping
 
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 

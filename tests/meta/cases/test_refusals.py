@@ -76,10 +76,7 @@ def test_what_refuses_nothing_absent_is_another_clauses_finding(must: Claim) -> 
     ],
 )
 def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
-    claims: Expect,
-    errors: list[tuple[str, str]],
-    ends: type[Exception],
-    told: str,
+    claims: Expect, errors: list[tuple[str, str]], ends: type[Exception], told: str
 ) -> None:
     body = {"errors": [{"code": code, "property": name} for code, name in errors]}
     settings = RealmSettings(

@@ -44,12 +44,7 @@ MISSING = "realm param is missing, please provide valid realm in querystring or 
     ],
 )
 def test_each_claim_holds_and_fails(
-    attempt: Attempt,
-    must: Claim,
-    name: str,
-    arguments: Any,
-    right: Any,
-    wrong: Any,
+    attempt: Attempt, must: Claim, name: str, arguments: Any, right: Any, wrong: Any
 ) -> None:
     getattr(must, name)(exchange(answer(*right)), *arguments)
     assert (attempt.held[KEY], attempt.evidence) == (1, [])

@@ -44,10 +44,7 @@ def test_server_errors_are_found_but_not_a_gateways(
     ],
 )
 def test_an_echoed_token_is_found(
-    attempt: Attempt,
-    body: Any,
-    headers: dict[str, str],
-    verdict: bool,
+    attempt: Attempt, body: Any, headers: dict[str, str], verdict: bool
 ) -> None:
     found = judged(attempt, exchange(answer(body, 401, **headers), **BEARER))
     assert found["no-secret-echoed"] is verdict

@@ -43,7 +43,7 @@ def shared(story: Story) -> None:
         (stuck, consumer("getDraft"), I, "draft-get-content in abs-dev: no answer in time"),
         (stuck, consumer("saveDraft"), P, "1 operation of sdk.toml"),
         (stuck, consumer("getDraft", waivers=WAIVED), P, "1 must clause waived"),
-    ],
+    ]
 )  # fmt: skip
 def test_what_the_consumer_uses_decides(whole: Story, happens: Any, used: Any, code: int, says: str) -> None:
     happens(whole)
@@ -79,7 +79,7 @@ def test_what_was_not_reached_is_not_green(
         (None, "draft-get-content", "saveDraft", "the consumer does not use what it concerns"),
         (contradicted, "draft-get-content", "getDraft", "does not help"),
         (stuck, "draft-get-content", "getDraft", "does without a judgement in abs-dev (the SDK never sends it): no"),
-    ],
+    ]
 )  # fmt: skip
 def test_a_waiver_says_whether_it_is_needed(
     whole: Story, happens: Any, name: str, operation: str, says: str

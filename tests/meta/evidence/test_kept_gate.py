@@ -90,13 +90,10 @@ WIDE = (*READS.realms, "chm-dev")
         (changed(clauses=("uid-too-short",)), {}, "it did not judge draft-get-content in abs-dev"),
         (changed(terms=LIMITED), {}, "it was limited to sdk.toml, which does not take in all that is asked about"),
         (lambda kept: replace(kept, narrowed=(LEFT_OUT,)), {}, f"{LEFT_OUT.reason}: draft-get-content"),
-    ],
+    ]
 )  # fmt: skip
 def test_a_run_that_cannot_tell_leaves_the_answer_inconclusive(
-    ask: Callable[..., Asked],
-    kept: Callable[[RunRecord], RunRecord],
-    question: dict[str, Any],
-    says: str,
+    ask: Callable[..., Asked], kept: Callable[[RunRecord], RunRecord], question: dict[str, Any], says: str
 ) -> None:
     story = Story()
     story.holds("uid-too-short")

@@ -47,7 +47,7 @@ UID = "abcdefghijk"
         ("POST", f"{BASE}/api/v2023/documents/schemas/contact/{UID}", "createWorkflowRecordWithIdentifier", False),
         ("GET", f"{BASE}/api/%76%32013/document-drafts", "listDrafts", False),
         ("GET", "https://h.test/api/v2013/api/v2013/document-drafts", "listDrafts", False),
-    ],
+    ]
 )  # fmt: skip
 def test_a_request_is_matched_whatever_stands_before_and_behind_its_path(
     method: str, url: str, operation: str, slash: bool

@@ -4,11 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.history.drift import (
-    between_realms,
-    compare,
-    realm_difference_lines,
-)
+from contracts.history.drift import between_realms, compare, realm_difference_lines
 from contracts.history.observed_facts import Facts, Kind, Place, Severity, Value
 
 REALMS = ("abs-dev", "bch-dev", "chm-dev")

@@ -52,7 +52,7 @@ BREAKING = report(Mode.FAIL)
         (report(Mode.FAIL, outside=frozenset(BREAKING.changes)), 0, "1 assertion"),
         (DriftReport(Mode.FAIL, "dev", "baselines/dev.yaml"), 0, "1 assertion"),
     ],
-    ids=["breaking", "warned of", "additive", "outside the consumer", "no baseline"],
+    ids=["breaking", "warned of", "additive", "outside the consumer", "no baseline"]
 )  # fmt: skip
 def test_only_breaking_drift_fails_a_run_that_asked_for_it(drift: DriftReport, code: int, says: str) -> None:
     held = AssertionCount(CLAUSE.id, "getDraft", 1, 0)
@@ -151,9 +151,7 @@ def drift_of_latest(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_service_that_becomes_another_variant_drifts_and_one_that_stays_does_not(
-    program: Program,
-) -> None:
+def test_a_service_that_becomes_another_variant_drifts_and_one_that_stays_does_not(program: Program) -> None:
     folder = program.folder
     before, after = ("--sandbox-arguments=--variant success-200", "--sandbox-arguments=--variant list-items")
     first = run(program, before)

@@ -48,7 +48,7 @@ TYPE = {"201 type": "application/json", "status": "201"}
         ),
         ([answer({"body": "array"}), answer({"body": "array", "body[]": "object"})],
          TYPE | {"201 body": "array", "201 body[]": "object"}),
-    ],
+    ]
 )  # fmt: skip
 def test_what_cases_noted_is_named(seen: list[Any], expected: dict[str, Any]) -> None:
     assert noted(*seen) == expected

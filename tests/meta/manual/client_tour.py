@@ -84,13 +84,7 @@ def watched(
     *, variants: tuple[str, ...] = (), fault: str | None = None, alone: bool = True, short: bool = False
 ) -> Watched:
     """Take the tour, or its first part, on a sandbox of its own, and return the client that took it."""
-    app = altered(
-        Settings(
-            size_limit=_LIMIT,
-            variants=variants,
-            faults=(fault,) if fault else (),
-        )
-    )
+    app = altered(Settings(size_limit=_LIMIT, variants=variants, faults=(fault,) if fault else ()))
     with serving(app) as url, Watched(url, alone=alone) as client:
         parts = (_drafts, _files, _contacts, _lists, _submissions, _refusals, _habits)
         for part in parts[:3] if short else parts:

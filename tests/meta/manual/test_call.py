@@ -46,7 +46,7 @@ def test_parts_are_set(command: RunCommand, faithful: Path) -> None:
     (call,) = data(
         command, "saveDraft", "--target", faithful, "--realm", "bch-dev",
         "--set", "path.uid={prefix}-by-hand", "--set", "body.organization.en=Seeds",
-        "--set", 'body.phones:=["+1", "+2"]', "--set", "body.emails.1=b@example.test", "--set", "header.X-Note=yes",
+        "--set", 'body.phones:=["+1", "+2"]', "--set", "body.emails.1=b@example.test", "--set", "header.X-Note=yes"
     )["calls"]  # fmt: skip
     body = json.loads(call["request"]["body"]["text"])
     headers = dict(call["request"]["headers"])

@@ -139,9 +139,7 @@ def folders(run: Any) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("workers", "group"),
-    [((), False), (("-n", "2"), False)],
-    ids=["alone", "controller"],
+    ("workers", "group"), [((), False), (("-n", "2"), False)], ids=["alone", "controller"]
 )
 def test_the_next_run_removes_what_a_killed_run_left(
     run: Any, faulty: Callable[..., Any], workers: tuple[str, ...], group: bool

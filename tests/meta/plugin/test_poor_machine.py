@@ -54,7 +54,7 @@ def test_a_full_disk_is_an_error_and_latest_does_not_lead_to_an_older_run(run: A
     words = [sys.executable, "-m", "pytest", *MANY, "-p", "no:cacheprovider", f"--reports={disk}"]
     ended = subprocess.run(
         [*mounted, "sh", "-c", script, "sh", *words],
-        cwd=run.checkout, env=run._env(), capture_output=True, text=True, check=False,
+        cwd=run.checkout, env=run._env(), capture_output=True, text=True, check=False
     )  # fmt: skip
     assert ended.returncode == 3, ended.stdout + ended.stderr
     assert "Traceback" not in ended.stdout + ended.stderr

@@ -130,8 +130,7 @@ def test_a_schema_that_no_realm_knows_is_told_at_once(
 
 
 @pytest.mark.parametrize(
-    ("ahead", "words"),
-    [(0.0, None), (7200.0, "7,200 s ahead of ours"), (-90.0, "90 s behind ours")],
+    ("ahead", "words"), [(0.0, None), (7200.0, "7,200 s ahead of ours"), (-90.0, "90 s behind ours")]
 )
 def test_a_clock_that_is_off_is_told(ahead: float, words: str | None) -> None:
     tokens = SimpleNamespace(token=lambda *_, **__: Token("t-0-k-e-n", ahead=ahead))

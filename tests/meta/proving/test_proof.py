@@ -14,13 +14,7 @@ import pytest
 from contracts.proving.__main__ import main
 from contracts.proving.manners import Snapshot, changes
 from contracts.proving.trials import Outcome
-from tests.meta.program import (
-    CHECKOUT,
-    PATIENCE,
-    RunCommand,
-    eventually,
-    in_process,
-)
+from tests.meta.program import CHECKOUT, PATIENCE, RunCommand, eventually, in_process
 
 
 @pytest.fixture

@@ -81,11 +81,7 @@ FILES = [
     File("verdict.json", verdict_json.read, (verdict_json.VerdictFile,)),
     File("observations.json", _facts_of, (observations.ObservationsFile,)),
     File("run.json", lambda path: collect(path.parent), (RunFacts,)),
-    File(
-        "drift.json",
-        lambda path: baseline.load_drift_settings(path.parent),
-        (baseline.DriftSettings,),
-    ),
+    File("drift.json", lambda path: baseline.load_drift_settings(path.parent), (baseline.DriftSettings,)),
     File("past.json", lambda path: runs.read_past(path.parent), (runs.Past,)),
     File("history-entry.json", _history, (runs.Entry,), lines=True),
     File("journal-gw0.jsonl", lambda path: collect(path.parent), lines=True),

@@ -5,12 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from contracts.exchanges.exchange import Headers, Response
-from contracts.session.namespace import (
-    ALPHABETS,
-    KEPT_PREFIX,
-    Namespace,
-    is_signed,
-)
+from contracts.session.namespace import ALPHABETS, KEPT_PREFIX, Namespace, is_signed
 from contracts.session.tokens import seconds_ahead
 
 OURS = Namespace("ab12", ["granted-0001"], "1 main", foreign=["organization-abs-dev"])
