@@ -13,6 +13,7 @@ from contracts.cases import (
     World,
     contract,
     identifiers,
+    neighbours,
     shape,
 )
 
@@ -67,7 +68,7 @@ def test_a_near_miss_of_the_rule_stores_nothing(
 
 
 @contract(
-    *identifiers.NEIGHBOUR_CLAUSES,
+    *neighbours.CLAUSES,
     operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"),
     requests=17,
     dealt=34,
@@ -77,11 +78,11 @@ def test_neighbours_have_drafts_of_their_own(
     world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
     """Identifiers that differ in letter case, hyphens, their end or far behind each name a draft of their own."""
-    neighbours = identifiers.Neighbourhood(world.author, world, world.samples, world.fresh, expect)
-    first = identifiers.beside_each_other(deal)
+    drafts = neighbours.Neighbourhood(world, expect)
+    first = neighbours.beside_each_other(deal)
     properties.hold(
-        identifiers.neighbour_names(),
-        neighbours.are_told_apart,
+        neighbours.names(),
+        drafts.are_told_apart,
         requests=4 * len(first),
         each=14,
         first=[first],

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from contracts.cases import identifiers
+from contracts.cases import identifiers, neighbours
 from contracts.cases.hostile_input import Deal
 from contracts.interface.operations import is_valid_uid
 from contracts.session.namespace import Namespace
@@ -61,7 +61,7 @@ def test_an_insertion_goes_behind_the_prefix_of_the_run() -> None:
 
 def test_neighbours_keep_the_rule_and_differ() -> None:
     uid = FRESH.uid()
-    made = [uid, *(neighbour.make(uid) for neighbour in identifiers.NEIGHBOURS.values())]
+    made = [uid, *(neighbour.make(uid) for neighbour in neighbours.NEIGHBOURS.values())]
     assert len(set(made)) == len(made)
     assert all(map(is_valid_uid, made))
     assert all(other.startswith(FRESH.prefix) for other in made)
