@@ -287,7 +287,8 @@ def judge(
         unjudged=tuple(cell for cell in unjudged(record, cells) if cell.clause.id not in record.run.waived),
         environment_faults=environment_faults(record.run.environment, cells),
         crashes=record.crashes,
-        repairs=tuple(repeated_repairs(record.faults, record.run.realms)),
+        # What stopped the run is its reason, and no more than that.
+        repairs=() if record.run.breaker else tuple(repeated_repairs(record.faults, record.run.realms)),
         unwritten=unwritten,
         target=record.run.target_in_words,
         not_judged=Remedies(record, cells, findings, blocked).not_judged(),

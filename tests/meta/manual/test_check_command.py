@@ -71,7 +71,7 @@ def test_the_report_holds_to_its_schema_and_no_secret(
     [
         (("missing.har",), "no HAR file 'missing.har'"),
         (("traffic.har", "--realm", "abs-devv"), "did you mean 'abs-dev'?"),
-        (("traffic.har", "--base-url", "registry"), "--base-url is not an http or https address"),
+        (("traffic.har", "--base-url", "registry"), "no target 'registry'"),
         (("traffic.har", "--target", "nowhere"), "no target 'nowhere'"),
     ],
 )

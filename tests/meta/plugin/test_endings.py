@@ -88,7 +88,7 @@ def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:
         "crash": "RuntimeError",
     }
     words = " or ".join(f"test_{name}" for name in (*mistakes, "ambiguous"))
-    ended = run("-k", words, "--realm=abs-dev")
+    ended = run("-k", words, "--realm=abs-dev", "--profile=nightly")
     assert ended.code == 3, ended.output
     cases = {name.partition("[")[0]: case for name, case in ended.cases().items()}
     for name, why in mistakes.items():
