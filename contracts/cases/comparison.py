@@ -15,10 +15,11 @@ from urllib.parse import unquote
 
 from contracts.cases.list_pages import Lister, Page
 from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM
-from contracts.checks.claims import Claim
+from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.checks.sign_in import token_in
 from contracts.checks.workflow import Row, carries_message
+from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.history.observed_facts import shape_of
@@ -68,6 +69,27 @@ def tolerated_of(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange
         if taken(plain):
             claim.holds(False, changed, plain, expected="accepted", seen=changed.answer.quote())
     raise Blocked(changed.operation or "", f"answered {changed.answer.quote()}")
+
+
+def judge_each(expect: Expect, operation: str, judgements: Mapping[str, Callable[[Claim], None]]) -> None:
+    """Judge one request by each clause that covers its operation; one that cannot be judged hides no other.
+
+    Args:
+        judgements: What is claimed, by clause.
+
+    Raises:
+        Contradiction: a must was contradicted.
+        Blocked, EnvironmentFault: something could not be judged; the first of them, raised at the end.
+    """
+    obstacle: Blocked | EnvironmentFault | None = None
+    for clause, judge in judgements.items():
+        for claim in expect.on(clause, operation):
+            try:
+                judge(claim)
+            except (Blocked, EnvironmentFault) as problem:
+                obstacle = obstacle or problem
+    if obstacle is not None:
+        raise obstacle
 
 
 def treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
