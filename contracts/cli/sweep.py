@@ -77,7 +77,7 @@ def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, a
         named = {
             (draft.realm, draft.identifier)
             for swept in done
-            for draft in (swept.named if dry else swept.removed)
+            for draft in (*swept.removed, *(draft for draft, _ in swept.left if dry))
         }
         lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in named]
         for draft in lost:

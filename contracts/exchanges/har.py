@@ -90,7 +90,7 @@ class Archive:
     def __init__(self, entries: Sequence[Any], shown: str) -> None:
         self._entries = entries
         self._shown = shown
-        plain = list(map(_outline, entries))
+        plain = [_outline(entry, shown) for entry in entries]
         starts, self.lost = [start for start, _ in plain], sum(lost for _, lost in plain)
         steps = sum(later < earlier for earlier, later in pairwise([start.at for start in starts if start]))
         agreeing = steps > _MOST_STEPS_OF_A_CLOCK and _agree(list(filter(None, starts)))
@@ -113,15 +113,9 @@ class Archive:
         """
         for number, place in enumerate(self._order, 1):
             entry = self._entries[place]
-            exchange = read_entry(number, self._plain(entry) if isinstance(entry, msgspec.Raw) else entry)
+            exchange = read_entry(number, _plain(entry, self._shown))
             if exchange is not None:
                 yield exchange
-
-    def _plain(self, entry: msgspec.Raw) -> Any:
-        try:
-            return _ENTRY_DECODER.decode(entry)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return _parsed(bytes(entry), self._shown)
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -137,11 +131,20 @@ class _Start:
     ahead: tuple[float, float] | None
 
 
-def _outline(entry: Any) -> tuple[_Start | None, bool]:
+def _plain(entry: Any, shown: str) -> Any:
+    if not isinstance(entry, msgspec.Raw):
+        return entry
+    try:
+        return _ENTRY_DECODER.decode(entry)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _parsed(bytes(entry), shown)
+
+
+def _outline(entry: Any, shown: str) -> tuple[_Start | None, bool]:
     """When the request of an entry began, None where that is not told, and whether it tells of no request."""
     try:
-        plain = _ENTRY_DECODER.decode(entry) if isinstance(entry, msgspec.Raw) else entry
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        plain = _plain(entry, shown)
+    except UsageError:  # told when its turn comes
         return None, True
     request = plain.get("request") if isinstance(plain, dict) else None
     if not isinstance(request, dict):
@@ -170,10 +173,7 @@ def _agree(starts: Sequence[_Start]) -> bool:
 
 
 def read_har(path: Path, shown: str) -> Archive:
-    """Read a HAR file.
-
-    Args:
-        shown: The path as messages show it.
+    """Read a HAR file, called `shown` in messages.
 
     Raises:
         UsageError: it cannot be read, was cut short, is no HAR, or holds no request; one line.
@@ -243,14 +243,9 @@ def _fault(shown: str, text: str, error: json.JSONDecodeError) -> UsageError:
 
 
 def read_entry(number: int, entry: Any) -> Exchange | None:
-    """Read one entry of a HAR.
+    """Read one entry of a HAR, at a place counted from one; None when it holds no request that can be read.
 
-    Args:
-        number: Its place in the archive, counted from one.
-
-    Returns:
-        The exchange; one of our own archives also with case, attempt, realm and role. None when the entry holds no
-        request that can be read.
+    Of our own archives case, attempt, realm and role are read, too.
     """
     request = entry.get("request") if isinstance(entry, dict) else None
     if not isinstance(request, dict):
@@ -262,17 +257,13 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
     answer = entry.get("response")
     answer = answer if isinstance(answer, dict) else {}
     status = whole_number(answer.get("status"))
-    comment = str(entry.get("comment") or "")
-    fault, sender = _FAULT.search(comment), _SENDER.search(comment)
-    headers = Headers(_pairs(request.get("headers")))
     response = _response(answer, status, method, url) if 100 <= status < 600 else None
-    return Exchange(
+    headers, comment = Headers(_pairs(request.get("headers"))), str(entry.get("comment") or "")
+    fault, sender = _FAULT.search(comment), _SENDER.search(comment)
+    exchange = Exchange(
         id=f"entry {number}",
         number=number,
-        case=sender["case"] if sender else RECORDED,
-        attempt=int(sender["attempt"]) if sender else 1,
-        realm=sender["realm"] if sender else "",
-        role=sender["role"] if sender else "",
+        case=RECORDED,
         started=read_timestamp(str(entry.get("startedDateTime"))),
         seconds=_seconds(entry),
         method=method,
@@ -280,9 +271,13 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
         request_headers=headers,
         request_body=request_body(request, method, headers),
         response=response,
-        fault=fault["words"] if fault else _why_not_judged(entry, response),
+        fault=fault["words"] if fault else _why_not_judged(entry, answer, response),
         comment=comment,
     )
+    if sender:
+        exchange.case, exchange.attempt = sender["case"], int(sender["attempt"])
+        exchange.realm, exchange.role = sender["realm"], sender["role"]
+    return exchange
 
 
 def _is_web(url: str) -> bool:
@@ -306,11 +301,11 @@ def _response(answer: Mapping[str, Any], status: int, method: str, url: str) -> 
     return Response(status, str(answer.get("statusText") or ""), headers, body, url)
 
 
-def _why_not_judged(entry: Mapping[str, Any], response: Response | None) -> str | None:
+def _why_not_judged(
+    entry: Mapping[str, Any], answer: Mapping[str, Any], response: Response | None
+) -> str | None:
     """Why an entry shows nothing of the service; None where it may."""
     if response is None:
-        told = entry.get("response")
-        answer: Mapping[str, Any] = told if isinstance(told, dict) else {}
         return str(answer.get("_error") or answer.get("statusText") or "no answer was recorded")
     if not any(_pairs(entry["request"].get("headers"))):
         return "the recording holds no header of the request"
@@ -351,12 +346,7 @@ _HTTP_VERSION: Final = "HTTP/1.1"
 
 @contextmanager
 def har_writer(path: Path, version: str, comment: str) -> Iterator[HarFile]:
-    """Open an archive to be written, for as long as the `with` block lasts.
-
-    Args:
-        version: Of the suite.
-        comment: Of the archive as a whole.
-    """
+    """Open an archive to be written, by a version of the suite, for as long as the `with` block lasts."""
     creator = Creator(name=_PROGRAM, version=version)
     with (
         path.open("w", encoding="utf-8", newline="\n") as file,
@@ -366,13 +356,7 @@ def har_writer(path: Path, version: str, comment: str) -> Iterator[HarFile]:
 
 
 def add(archive: HarFile, exchange: Exchange, comment: str | None = None) -> None:
-    """Add an exchange to an archive.
-
-    Args:
-        archive: One that is open.
-        exchange: Without secrets.
-        comment: In place of the one that names case, role and attempt.
-    """
+    """Add an exchange without secrets to an open archive; by default the comment names case, role and attempt."""
     milliseconds = round((exchange.seconds or 0.0) * 1000, 3)
     archive.add_entry(
         startedDateTime=(exchange.started or NO_TIME).isoformat(),

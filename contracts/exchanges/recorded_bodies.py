@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Headers, charset_of
+from contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Headers
 
 #: How this suite says in a comment that it kept only the beginning of a body.
 CUT: Final = "cut;"
@@ -18,14 +16,11 @@ CUT: Final = "cut;"
 ANY_TYPE: Final = frozenset({"", "x-unknown", "application/octet-stream", "text/plain"})
 _BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _NO_CONTENT: Final = frozenset({204, 304})
+_CACHES: Final = ("x-cache", "cf-cache-status", "cache-status")
 
 
 def not_of_the_service(entry: Mapping[str, Any], headers: Headers) -> str | None:
-    """What else than the service answered, or why that cannot be told; None where the service did.
-
-    Args:
-        headers: Of the answer.
-    """
+    """What else than the service answered, by an entry and the answer's headers; None where the service did."""
     answer, cache = entry["response"], entry.get("cache")
     cached = isinstance(cache, dict) and any(cache.get(name) for name in ("beforeRequest", "afterRequest"))
     content = answer.get("content")
@@ -37,82 +32,75 @@ def not_of_the_service(entry: Mapping[str, Any], headers: Headers) -> str | None
     stub = "matched-stub-id" in headers or headers.get("x-powered-by", "").lower() == "msw"
     if stub or entry.get("_wasFulfilled"):
         return "a stub of a test answered"
-    hit = any(
-        "hit" in headers.get(name, "").lower() for name in ("x-cache", "cf-cache-status", "cache-status")
-    )
+    hit = any("hit" in headers.get(name, "").lower() for name in _CACHES)
     if hit or (headers.first("Age") or "0").strip("0 ").isdigit():
         return "a cache on the way answered"
     return None
 
 
-@dataclass(frozen=True)
-class RecordedBody:
-    """What an archive tells of a body.
+def request_body(request: Mapping[str, Any], method: str, headers: Headers) -> Body:
+    """What is known of the body that a request of an archive had."""
+    data, size = request.get("postData"), whole_number(request.get("bodySize"))
+    if isinstance(data, dict) and data.get("text"):
+        in_base64 = str(data.get("comment") or "").startswith("base64") or data.get("encoding") == "base64"
+        return _body(data, headers, (size,), in_base64=in_base64, url=str(request["url"]))
+    if (length := _length(headers)) is not None:
+        return NO_BODY if length == 0 else UNKNOWN_BODY
+    # Clients tell the length of a body that may be there, and is empty.
+    told = size > 0 or headers.first("Transfer-Encoding")
+    return NO_BODY if method in _BODILESS and not told else UNKNOWN_BODY
 
-    Attributes:
-        size: Bytes, as the archive counts them; -1 where it does not say.
-        packed: Sizes that are those of the body as it was sent, under a content coding.
-        edited: It holds a secret, which recorders and people blank out, so that its size says little.
+
+def response_body(
+    answer: Mapping[str, Any], fields: Mapping[str, Any], method: str, status: int, headers: Headers, url: str
+) -> Body:
+    """What is known of the body of an answer; `fields` is its `content`."""
+    if method == "HEAD" or (status in _NO_CONTENT and not fields.get("text")):
+        return NO_BODY
+    text, size, sent = fields.get("text"), whole_number(fields.get("size")), answer.get("bodySize")
+    if isinstance(text, str) and text and status not in _NO_CONTENT:
+        saved = max(whole_number(fields.get("compression")), 0)
+        # Some recorders write the size of the packed body, and what unpacking adds to it.
+        packed = not saved and size in (whole_number(sent), _length(headers))
+        sizes = (-1,) if packed and headers.first("Content-Encoding") else (size + saved,)
+        return _body(fields, headers, sizes, in_base64=fields.get("encoding") == "base64", url=url)
+    # Some recorders leave the text out of what they did not keep, and write a size of zero all the same.
+    if (length := _length(headers)) is not None and not text:
+        return NO_BODY if length == 0 else UNKNOWN_BODY
+    return NO_BODY if size == 0 and (text == "" or whole_number(sent) == 0) else UNKNOWN_BODY
+
+
+def _body(
+    fields: Mapping[str, Any], headers: Headers, sizes: tuple[int, ...], *, in_base64: bool, url: str
+) -> Body:
+    """The body that a text stands for; unknown where its type, its length or all of its sizes contradict it.
+
+    Args:
+        sizes: Bytes, as the archive counts them; -1 where it does not say.
     """
-
-    text: str
-    in_base64: bool
-    media: str
-    headers: Headers
-    size: int
-    packed: tuple[int, ...] = ()
-    edited: bool = False
-
-    @property
-    def body(self) -> Body:
-        """The body, `UNKNOWN_BODY` where something contradicts it, or where it can be read in two ways."""
-        listed = _essence(self.headers.first("Content-Type") or "")
-        if len({_family(media) for media in (listed, _essence(self.media)) if media not in ANY_TYPE}) > 1:
-            return UNKNOWN_BODY
-        plain = Body.of(self.text.encode("utf-8", "surrogatepass"))
-        if self.edited and isinstance(plain.json, dict):
-            return plain
-        contents = set(filter(self._agrees, self._readings()))
-        if len(contents) != 1:
-            return UNKNOWN_BODY
-        body = Body.of(contents.pop())
-        meant = "json" in listed or body.content.lstrip()[:1] in (b"{", b"[")
-        # A recorder that cuts, or writes text in Base64 unsaid, may count what it wrote.
-        return body if self._length == body.size or not meant or body.json is not None else UNKNOWN_BODY
-
-    def _readings(self) -> Iterator[bytes]:
-        """The bytes that the text may stand for."""
-        decoded = _from_base64(self.text)
-        if self.in_base64:
-            yield from () if decoded is None else (decoded,)
-            return
-        yield self.text.encode("utf-8", "surrogatepass")
-        measured = self._length is not None or self.size > 0
-        if decoded is not None and measured:
-            yield decoded
-        # Of a text in another charset, and of bytes that a recorder wrote as a character each.
-        charsets = (charset_of(self.headers), "latin-1" if self._length is not None else None)
-        for name in filter(None, charsets):
-            with suppress(UnicodeError):
-                yield self.text.encode(name)
-
-    def _agrees(self, content: bytes) -> bool:
-        right = (len(content), *self.packed) if self._coded else (len(content),)
-        return self._length in (None, len(content)) and self.size in (-1, *right)
-
-    @property
-    def _coded(self) -> bool:
-        return bool(self.headers.first("Content-Encoding"))
-
-    @property
-    def _length(self) -> int | None:
-        """Bytes, as the sender counted them; None where that is unknown, or counts packed bytes."""
-        length = (self.headers.first("Content-Length") or "").strip()
-        return int(length) if length.isdigit() and not self._coded else None
+    text, listed = str(fields["text"]), _essence(headers.first("Content-Type") or "")
+    content = _from_base64(text) if in_base64 else text.encode("utf-8", "surrogatepass")
+    families = {_family(media) for media in (listed, _essence(str(fields.get("mimeType") or "")))}
+    if content is None or len(families - ANY_TYPE) > 1:
+        return UNKNOWN_BODY
+    if CUT in str(fields.get("comment") or ""):
+        return Body(content, max(*sizes, len(content)), whole=False)
+    body = Body.of(content)
+    # Recorders and people blank passwords and tokens out, so that the size of a sign-in says little.
+    if urlsplit(url).path.endswith("/authentication/token") and isinstance(body.json, dict):
+        return body
+    length = None if headers.first("Content-Encoding") else _length(headers)
+    if length not in (None, body.size) or not {-1, body.size}.intersection(sizes):
+        return UNKNOWN_BODY
+    meant = "json" in listed or content.lstrip()[:1] in (b"{", b"[")
+    # A recorder that cuts, or writes text in Base64 unsaid, may count what it wrote.
+    return body if length == body.size or not meant or body.json is not None else UNKNOWN_BODY
 
 
-def _signs_in(url: str) -> bool:
-    return urlsplit(url).path.endswith("/authentication/token")
+def _length(headers: Headers) -> int | None:
+    """Bytes, as the sender counted them."""
+    length = (headers.first("Content-Length") or "").strip()
+    return int(length) if length.isdigit() else None
 
 
 def _essence(media: str) -> str:
@@ -128,65 +116,6 @@ def _from_base64(text: str) -> bytes | None:
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
         return None
-
-
-def request_body(request: Mapping[str, Any], method: str, headers: Headers) -> Body:
-    """What is known of the body that a request of an archive had."""
-    data = request.get("postData")
-    if isinstance(data, dict) and data.get("text"):
-        text, comment = str(data["text"]), str(data.get("comment") or "")
-        in_base64 = comment.startswith("base64") or data.get("encoding") == "base64"
-        size = whole_number(request.get("bodySize"))
-        if CUT in comment:
-            return _beginning(text, in_base64=in_base64, size=size)
-        recorded = RecordedBody(text, in_base64, str(data.get("mimeType") or ""), headers, size)
-        return replace(recorded, edited=_signs_in(str(request["url"]))).body
-    length = headers.first("Content-Length") or ""
-    if length.isdigit():
-        return NO_BODY if int(length) == 0 else UNKNOWN_BODY
-    # Clients tell the length of a body that may be there, and is empty.
-    told = whole_number(request.get("bodySize")) > 0 or headers.first("Transfer-Encoding")
-    return NO_BODY if method in _BODILESS and not told else UNKNOWN_BODY
-
-
-def response_body(
-    answer: Mapping[str, Any], fields: Mapping[str, Any], method: str, status: int, headers: Headers, url: str
-) -> Body:
-    """What is known of the body of an answer; `fields` is its `content`."""
-    text = fields.get("text")
-    size, sent = whole_number(fields.get("size")), whole_number(answer.get("bodySize"))
-    length = headers.first("Content-Length") or ""
-    if method == "HEAD":
-        return NO_BODY
-    if isinstance(text, str) and text:
-        in_base64 = fields.get("encoding") == "base64"
-        if CUT in str(fields.get("comment") or ""):
-            return _beginning(text, in_base64=in_base64, size=size)
-        saved = max(whole_number(fields.get("compression")), 0)
-        # Some recorders write the size of the packed body, and what unpacking adds to it.
-        packed = (sent, int(length) if length.isdigit() else sent)
-        unpacked = size + saved if saved else size
-        recorded = RecordedBody(
-            text,
-            in_base64,
-            str(fields.get("mimeType") or ""),
-            headers,
-            unpacked,
-            packed if size in packed else (),
-        )
-        return UNKNOWN_BODY if status in _NO_CONTENT else replace(recorded, edited=_signs_in(url)).body
-    if status in _NO_CONTENT:
-        return NO_BODY
-    # Some recorders leave the text out of what they did not keep, and write a size of zero all the same.
-    if length.isdigit():
-        return NO_BODY if int(length) == 0 else UNKNOWN_BODY
-    return NO_BODY if size == 0 and (text == "" or sent == 0) else UNKNOWN_BODY
-
-
-def _beginning(text: str, *, in_base64: bool, size: int) -> Body:
-    """A body that this suite kept the beginning of."""
-    content = _from_base64(text) if in_base64 else text.encode("utf-8", "surrogatepass")
-    return UNKNOWN_BODY if content is None else Body(content, max(size, len(content)), whole=False)
 
 
 def whole_number(value: Any) -> int:

@@ -94,9 +94,9 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
         planned = not contradicted and bool(records_of(item))
         attempt = Attempt(len(tries.all) + 1, replay=bool(contradicted), advisory=not must and not planned)
         tries.all.append(_run_attempt(item, nextitem, worker, attempt))
-        if not tries.incomplete or worker.breaker_reason:
+        if not tries.incomplete or worker.breaker.open:
             return tries
-        worker.wait_after_faults(tries.spoilt_in_a_row)
+        worker.breaker.pause(tries.spoilt_in_a_row)
 
 
 def _run_attempt(
@@ -107,14 +107,14 @@ def _run_attempt(
     item.stash[ENDING] = Ending(Verdict.PASS)
     # Also on the reports of subtests, which go out while the case runs.
     item.user_properties[:] = [(VERDICT_PROPERTY, "")]
-    unanswered, began = worker.unanswered, time.time()
+    unanswered, began = worker.breaker.unanswered, time.time()
     reports = runtestprotocol(item, log=False, nextitem=nextitem)
     note_universal(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
         worker.shared.mark(mark)
     ending = _ending(item.stash[ENDING], attempt)
-    lost = worker.unanswered > unanswered
-    spoilt = is_spoilt(attempt, ending, lost=lost, disturbed=worker.fault_since(began))
+    lost = worker.breaker.unanswered > unanswered
+    spoilt = is_spoilt(attempt, ending, lost=lost, disturbed=worker.breaker.fault_since(began))
     return JudgedAttempt(attempt, reports, ending, spoilt)
 
 

@@ -51,7 +51,7 @@ def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
     for (realm, uid, sent), trail in _trails(attempts).items():
         if trail.gone and uid not in worker.kept:
             worker.ledger.removed(realm, uid, sent)
-        if trail.refused_to is None or trail.saved or worker.breaker_reason:
+        if trail.refused_to is None or trail.saved or worker.breaker.open:
             continue
         if is_valid_uid(uid) and uid.startswith(worker.namespace.prefix):
             _look_for(worker, (realm, uid, sent), trail.refused_to)

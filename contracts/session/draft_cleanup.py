@@ -52,7 +52,7 @@ def draft_cleanup(session: Session, *, beside: bool = False) -> DraftCleanup:
     return DraftCleanup(
         session.ledger,
         lambda draft, certain: why_there(session, draft, CLEANING, certain=certain) is None,
-        lambda: session.breaker_reason is not None,
+        lambda: session.breaker.open is not None,
         session.kept,
         beside=beside,
     )
@@ -90,22 +90,15 @@ class DraftCleanup:
     def after_case(self) -> None:
         """Delete what is not shared, and was not tried in vain before.
 
-        What breaks a deletion beside a case is raised after a later case, or at the end.
+        What breaks a deletion beside a case is raised at the end.
         """
         drafts = [draft for draft in self._chosen() if draft.place not in self._tried]
         # Not chosen again while they wait for their turn.
         self._tried.update(draft.place for draft in drafts)
         if self._thread is None:
             self._remove_all(drafts)
-            return
-        self._settle([each for each in self._under_way if each.done()])
-        self._under_way.append(self._thread.submit(self._remove_all, drafts))
-
-    def _settle(self, deletions: list[Future[None]]) -> None:
-        """Wait for deletions beside cases, and raise what they raised."""
-        for each in deletions:
-            self._under_way.remove(each)
-            each.result()
+        elif drafts:
+            self._under_way.append(self._thread.submit(self._remove_all, drafts))
 
     def at_the_end(self, *, last: bool, at_once: int = 1) -> None:
         """Delete what is not shared, also what a first try did not remove.
@@ -120,7 +113,9 @@ class DraftCleanup:
         """
         if self._thread is not None:
             self._thread.shutdown()
-            self._settle(list(self._under_way))
+            for deletion in self._under_way:
+                deletion.result()
+            self._under_way.clear()
         if last:
             self._kept.clear()
         self._remove_all(self._chosen(), at_once=at_once)
@@ -136,7 +131,7 @@ class DraftCleanup:
 
     def _remove_all(self, drafts: Iterable[Entry], *, certain: bool = False, at_once: int = 1) -> None:
         """Delete drafts; the pace holds for deletions side by side as well."""
-        if at_once == 1:
+        if at_once == 1:  # an interruption ends it at once
             for draft in drafts:
                 self._try(draft, certain)
             return

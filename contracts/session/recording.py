@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from dataclasses import replace
+from itertools import count
 from typing import Any, Protocol
 
-from contracts.exchanges.exchange import NO_BODY, Exchange
+from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.session.layers import Layer, Request
 
@@ -19,65 +18,54 @@ class Events(Protocol):
         """Append one event."""
 
 
+class FaultLog:
+    """Counts and writes down, in a few words each, what stood in the way of exchanges."""
+
+    def __init__(self, events: Events | None) -> None:
+        self._events = events
+        self.counts: Counter[str] = Counter()
+
+    def tell(self, exchange: Exchange, fault: str) -> None:
+        """Take note of what an exchange has met."""
+        self.counts[fault] += 1
+        if self._events is not None:
+            self._events.write(
+                "fault", fault=fault, case=exchange.case, realm=exchange.realm, operation=exchange.operation
+            )
+
+
 class Record:
     """Keeps what was sent and answered, once for each request however often it was tried.
 
     Args:
         name: Of the session; the beginning of its exchanges' ids.
-        events: Takes each exchange and fault, redacted; None records nothing.
+        events: Takes each exchange, redacted; None records nothing.
     """
 
-    def __init__(self, below: Layer, name: str, redactor: Redactor, events: Events | None) -> None:
+    def __init__(
+        self, below: Layer, name: str, redactor: Redactor, events: Events | None, faults: FaultLog
+    ) -> None:
         self._below = below
         self._name = name
         self._redactor = redactor
         self._events = events
-        self._lock = threading.Lock()
-        self._number = 0
-        self.faults: Counter[str] = Counter()
+        self._faults = faults
+        self._numbers = count(1)
 
     def send(self, request: Request) -> Exchange:
         """Send a request, and keep the exchange."""
-        with self._lock:
-            self._number += 1
-            number = self._number
+        number = next(self._numbers)
         exchange = self._below.send(request)
-        self._tell_of_odd_content(exchange)
-        exchange.id = f"{self._name}-{number}"
-        self.exchange(exchange)
-        if request.gathered is not None:
-            request.gathered.append(exchange)
-        return exchange
-
-    def _tell_of_odd_content(self, exchange: Exchange) -> None:
-        """Tell of JSON in another charset, and of content behind an answer without; of HEAD alone a clause speaks."""
         response = exchange.response
-        if response is None or not response.content:
-            return
-        if response.charset:
-            self.tell(
-                exchange, f"JSON in {response.charset}, where JSON is in UTF-8 (RFC 8259): read all the same"
-            )
-        if exchange.method == "HEAD":
-            self.tell(exchange, "content behind the answer to HEAD, which has none (RFC 9110)")
-        elif response.status in (204, 304):
-            self.tell(exchange, f"content behind a {response.status}, which has none (RFC 9110)")
-            exchange.response = replace(response, body=NO_BODY)
-
-    def exchange(self, exchange: Exchange) -> None:
-        """Write one exchange down, redacted."""
+        if response is not None and response.charset:
+            why = f"JSON in {response.charset}, where JSON is in UTF-8 (RFC 8259): read all the same"
+            self._faults.tell(exchange, why)
+        if response is not None and response.content and exchange.method == "HEAD":
+            self._faults.tell(exchange, "content behind the answer to HEAD, which has none (RFC 9110)")
+        exchange.id = f"{self._name}-{number}"
         if self._events is not None:
             learn_tokens(exchange, self._redactor)
             self._events.write("exchange", **redacted(exchange, self._redactor).to_record())
-
-    def fault(self, exchange: Exchange) -> None:
-        """Count and write down a fault of the environment that a try has met."""
-        self.tell(exchange, exchange.fault or "")
-
-    def tell(self, exchange: Exchange, fault: str) -> None:
-        """Count and write down what stood in the way of an exchange, in a few words."""
-        self.faults[fault] += 1
-        if self._events is not None:
-            self._events.write(
-                "fault", fault=fault, case=exchange.case, realm=exchange.realm, operation=exchange.operation
-            )
+        if request.gathered is not None:
+            request.gathered.append(exchange)
+        return exchange

@@ -50,7 +50,7 @@ _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-en
 
 
 class Retry:
-    """Sends each request as often as is polite and safe; `record_fault` takes each try that met a fault."""
+    """Sends each request as often as is polite and safe; `tell` takes each try that met a fault, and the fault."""
 
     def __init__(
         self,
@@ -59,14 +59,14 @@ class Retry:
         transport: Transport,
         breaker: Breaker,
         budget: RequestBudget,
-        record_fault: Callable[[Exchange], None],
+        tell: Callable[[Exchange, str], None],
     ) -> None:
         self._below = below
         self._target = target
         self._transport = transport
         self._breaker = breaker
         self._budget = budget
-        self._record_fault = record_fault
+        self._tell = tell
         self._refusing_in_json: set[str | None] = set()
         self._without_pages: set[str | None] = set()
         self._deadline: float | None = None
@@ -96,15 +96,17 @@ class Retry:
             if exchange.fault is None:
                 self._note_answer(exchange)
                 return exchange
-            self._note_fault(exchange)
+            self._note_fault(exchange, exchange.fault)
             wait = self._wait_before_next(exchange)
             if wait is not None:
                 self._below.rest(_requested_wait(exchange.response))
             once = request.once and exchange.received
             again = wait is not None and not once and self._may_send_again(request, exchange)
             if not again or wait is None or not self._budget.affords():
-                outage = _outage_seconds(exchange.response)
-                self._breaker.missed(exchange.operation, exchange.fault, spent + outage)
+                # An outage, where the service asks for a longer wait than there is time for.
+                asks = exchange.response is not None and _wait_before(2, exchange.response) is None
+                spent += LONGEST_OUTAGE_SECONDS * asks
+                self._breaker.missed(exchange.operation, exchange.fault, spent)
                 return exchange
             retries, unsettled = retries + 1, exchange.unsettled
             self.repeated += 1
@@ -113,9 +115,9 @@ class Retry:
     def _try(self, request: Request, retries: int) -> Exchange:
         exchange = self._below.send(self._in_time(request))
         exchange.retries = retries
-        if exchange.response is not None:
-            fault = environment_fault(exchange.response, exchange.operation)
-            exchange.fault = fault or self._gateway_page(exchange, exchange.response)
+        if answer := exchange.response:
+            fault = environment_fault(answer, exchange.operation)
+            exchange.fault = fault or self._gateway_page(exchange, answer)
         return exchange
 
     def _in_time(self, request: Request) -> Request:
@@ -146,10 +148,10 @@ class Retry:
         elif answer.refusal and answer.json_labelled:
             self._refusing_in_json.add(exchange.operation)
 
-    def _note_fault(self, exchange: Exchange) -> None:
+    def _note_fault(self, exchange: Exchange, fault: str) -> None:
         self._breaker.mark_fault()
-        self._record_fault(exchange)
-        if exchange.fault in TIMED_OUT:
+        self._tell(exchange, fault)
+        if fault in TIMED_OUT:
             self._breaker.timed_out(exchange.operation, self._transport.timeout)
 
     def _wait_before_next(self, exchange: Exchange) -> float | None:
@@ -169,10 +171,12 @@ class Retry:
             # A limiter does nothing; that a 503 did nothing is only likely.
             exchange.unsettled += answer.status != _TOO_MANY
             return True
-        seen = self._look(request, exchange) if operation in _drafts() else None
+        removes = operation in operations_with(removes="draft")
+        looked_up = removes or operation in operations_with(stores="draft")
+        seen = self._look(request, exchange) if looked_up else None
         known = seen is not None and not seen.page and (seen.success or seen.status in _ABSENT)
         there = known and seen is not None and seen.success
-        undone = known and there is (operation in operations_with(removes="draft"))
+        undone = known and there is removes
         exchange.unsettled += not undone
         # Saying the same thing again about the same draft does no harm; a deletion sent again would find nothing.
         return undone or (there and operation == "saveDraft")
@@ -194,17 +198,6 @@ class Retry:
                 answer = self._below.send(self._in_time(look)).response
                 answer = None if answer and environment_fault(answer, _LOOKUP_OPERATION) else answer
         return answer
-
-
-def _drafts() -> tuple[str, ...]:
-    """Operations whose effect can be read where they write."""
-    return (*operations_with(stores="draft"), *operations_with(removes="draft"))
-
-
-def _outage_seconds(answer: Response | None) -> float:
-    """Seconds that count as an outage where a service asks for a longer wait than there is time for."""
-    asks = answer is not None and _wait_before(2, answer) is None
-    return LONGEST_OUTAGE_SECONDS if asks else 0.0
 
 
 def _leaves_nothing(exchange: Exchange) -> bool:

@@ -26,7 +26,7 @@ from contracts.session.layers import JSON, DryRun, Layer, Request
 from contracts.session.ledger import Ledger, WriteAhead
 from contracts.session.namespace import Namespace, new_run_token
 from contracts.session.pace import Pace
-from contracts.session.recording import Events, Record
+from contracts.session.recording import Events, FaultLog, Record
 from contracts.session.retry import Retry
 from contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedState
 from contracts.session.tokens import Token, TokenStore, token_of
@@ -62,8 +62,7 @@ class Session:
     Args:
         name: Of this session within its group; part of the ledger's file name and of exchange ids.
         namespace: Identifiers that may be written to; by default those of a new run.
-        group: Other processes' sessions of the same run; by default the session is alone, in a private folder of
-            its own.
+        group: Other processes' sessions of the same run; by default it is alone, in a private folder of its own.
         ledger_folder: Where the ledger stands; the private folder by default.
         request_budget: Requests that all sessions of the group may send together; None for no limit.
         disposable: The target is a sandbox that ends with the session, so requests need no pace.
@@ -75,10 +74,10 @@ class Session:
 
     Attributes:
         private: Private folder of the session, or of its group.
-        redactor: Knows the passwords, and every token once it is issued.
-        shared: What cases arrange once and use together, and the counters and marks of the whole group.
         kept: Identifiers of drafts that cases share until the end.
         used_up: What earlier runs used up; a sandbox that begins with the session has lost nothing.
+        faults: How often each fault of the environment was met.
+        breaker: Its `open` says why nothing is sent any more.
     """
 
     def __init__(
@@ -122,18 +121,20 @@ class Session:
         """Put the layers together from the connection up; a request passes them from the last to the first."""
         target, pace = self.target, self.target.pace
         rate, places = (None, None) if self.disposable else (pace.requests_per_second, pace.concurrency)
-        self._breaker = Breaker(stop, self.private)
+        self.breaker = Breaker(stop, self.private)
         self._budget = budget = RequestBudget(self.private, request_budget)
+        faults = FaultLog(events)
+        self.faults = faults.counts
         transport = Transport(target, self._may_follow)
         self._pace = Pace(transport, self.private, rate, places)
-        self._retry = Retry(self._pace, target, transport, self._breaker, budget, self._note_fault)
+        self._retry = Retry(self._pace, target, transport, self.breaker, budget, faults.tell)
         sending: Layer = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
-        self._record = Record(sending, self.name, self.redactor, events)
-        admitted: Layer = Admission(self._record, self._breaker, budget, stop)
-        self._guard = Guard(self._record if self._dry_run else admitted, target, self.namespace, transport)
+        record = Record(sending, self.name, self.redactor, events, faults)
+        admitted: Layer = Admission(record, self.breaker, budget, stop)
+        self._guard = Guard(record if self._dry_run else admitted, target, self.namespace, transport)
         self.tokens = TokenStore(self.private, self._sign_in, self.redactor.learn)
         self.authentication = Authentication(
-            self._guard, self.tokens, self.shared, self._breaker, target.base_url, self._record.tell
+            self._guard, self.tokens, self.shared, self.breaker, target.base_url, faults.tell
         )
 
     def send(self, request: Request) -> Exchange:
@@ -172,36 +173,13 @@ class Session:
         self.kept.add(identifier)
 
     @property
-    def breaker_reason(self) -> str | None:
-        """Why the breaker is open; None while it is closed."""
-        return self._breaker.open
-
-    @property
-    def faults(self) -> Counter[str]:
-        """How often each fault of the environment was met."""
-        return self._record.faults
-
-    @property
     def counts(self) -> Counter[str]:
         """How many requests were sent, and how many of them were repetitions."""
         return +Counter({"requests": self._pace.sent, "retries": self._retry.repeated})
 
-    @property
-    def unanswered(self) -> int:
-        """How many exchanges have ended without an answer."""
-        return self._breaker.unanswered
-
     def time_limit(self, seconds: float) -> AbstractContextManager[None]:
         """Let nothing that is sent inside take longer than some seconds in all, tries and waits included."""
         return self._retry.time_limit(seconds)
-
-    def wait_after_faults(self, attempts: int) -> None:
-        """Wait after so many attempts in a row at a case were spoilt by the environment."""
-        self._breaker.pause(attempts)
-
-    def fault_since(self, moment: float) -> bool:
-        """Whether any session of the group has met a fault since a moment, in seconds since the epoch."""
-        return self._breaker.fault_since(moment)
 
     def _may_follow(self, method: str, url: str) -> bool:
         """Whether a redirect may be followed; waits for its turn, for it is one more request."""
@@ -210,30 +188,23 @@ class Session:
         self._pace.wait_for_moment()
         return True
 
-    def _note_fault(self, exchange: Exchange) -> None:
-        self._record.fault(exchange)
-
     def _sign_in(self, role: str) -> Token:
-        """Ask the service for a role's token; never raises for what the service answers.
-
-        The token operation's own cases judge it; here a failure is only noted, as the reason why whatever needs the
-        token is inconclusive.
-        """
+        """Ask the service for a role's token; its own cases judge the answer, here a failure is only noted."""
         if self._dry_run:
             return Token(value=f"token-of-the-{role}-not-asked-for")
         account = self.target.accounts[role]
         body = json.dumps({"email": account.email, "password": account.password.reveal()}).encode()
-        headers = {"Accept": JSON, "Content-Type": JSON}
-        url = self.description.operations[SIGN_IN].url(self.target.base_url)
-        exchange = None
+        headers, url = {"Accept": JSON, "Content-Type": JSON}, self.description.operations[SIGN_IN].url
+        request = Request(
+            SIGN_IN, "POST", url(self.target.base_url), headers, body, case=SIGNING_IN, role=role
+        )
+        status = None
         try:
-            exchange = self._guard.send(
-                Request(SIGN_IN, "POST", url, headers, body, case=SIGNING_IN, role=role)
-            )
+            exchange = self._guard.send(request)
+            status = exchange.status
             return token_of(exchange.answer)
         except EnvironmentFault as fault:
-            gateway = exchange is not None and exchange.status in GATEWAY_STATUSES
-            return Token(refusal=str(fault), gateway=gateway)
+            return Token(refusal=str(fault), gateway=status in GATEWAY_STATUSES)
 
 
 def _private_folder(resources: ExitStack) -> Path:

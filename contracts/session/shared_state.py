@@ -142,11 +142,11 @@ class SharedState:
 
     def mark(self, name: str) -> None:
         """Leave a mark that every worker sees from now on."""
-        self._path(f"mark {name}").touch()
+        self.offer(f"mark {name}", value=True)
 
     def marked(self, name: str) -> bool:
         """Whether some worker has left this mark."""
-        return self._path(f"mark {name}").exists()
+        return self.offered(f"mark {name}") is not None
 
     def _kept(self, name: str, make: Callable[[], Any]) -> Any:
         path = self._path(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,9 +29,6 @@ from contracts.settings.target import AUTHOR, DOCUMENT_REALMS, Target
 SWEEPING: Final = "[sweeping]"
 #: A run of another machine cannot be asked whether it is alive; one this old, in hours, is taken to be over.
 _LONGEST_RUN_HOURS: Final = 24.0
-#: How long workers whose controller was killed take to notice it and end.
-_ORPHANED_WORKERS_SECONDS: Final = 20.0
-_LOOK_AGAIN_SECONDS: Final = 0.1
 _MOST_NAMED: Final = 5
 _PAGE: Final = 100
 #: A service whose pages never end is not read to the end.
@@ -65,21 +61,16 @@ class EarlierRun:
     folder: Path
     token: str
     entries: tuple[Entry, ...]
-
-    @property
-    def drafts(self) -> list[Entry]:
-        """Drafts that are there or may be there, newest first."""
-        return removable(self.entries)
+    drafts: list[Entry]
 
 
 def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
     """The runs on a target that are over and whose ledgers hold drafts; `reports` holds run folders."""
     for folder, facts in _runs_in(reports):
         if facts.base_url == base_url and (not facts.finished or facts.left) and _over(folder, facts):
-            ledgers = sorted(filter(is_file, folder.glob("ledger*.jsonl")))
-            run = EarlierRun(folder, facts.token, tuple(read_entries(ledgers)))
-            if run.drafts:
-                yield run
+            entries = tuple(read_entries(sorted(filter(is_file, folder.glob("ledger*.jsonl")))))
+            if drafts := removable(entries):
+                yield EarlierRun(folder, facts.token, entries, drafts)
 
 
 def tokens_at_work(reports: Path) -> set[str]:
@@ -104,12 +95,7 @@ def _over(folder: Path, facts: _Facts) -> bool:
     if facts.process is None or facts.process.host != platform.node():
         started = read_timestamp(facts.started)
         return started is not None and _since(started) > timedelta(hours=_LONGEST_RUN_HOURS)
-    deadline = time.monotonic() + _ORPHANED_WORKERS_SECONDS
-    while process_alive(folder):
-        if process_alive(folder, "main") or time.monotonic() > deadline:
-            return False
-        time.sleep(_LOOK_AGAIN_SECONDS)
-    return True
+    return not process_alive(folder)
 
 
 def _since(moment: datetime) -> timedelta:
@@ -133,21 +119,13 @@ class Swept:
     dry: bool = False
 
     @property
-    def named(self) -> list[Entry]:
-        """The drafts that its lines name."""
-        return [*self.removed, *(draft for draft, _ in self.left)]
-
-    @property
     def sentence(self) -> str:
         """One line for the terminal."""
         parts = [f"{_drafts(len(self.removed))} {'to be removed' if self.dry else 'removed'}"]
         if self.left:
-            named = ", ".join(f"{draft.identifier} in {draft.realm}" for draft, _ in self.left[:_MOST_NAMED])
-            more = len(self.left) - _MOST_NAMED
-            parts.append(
-                f"{_drafts(len(self.left))} left: {named}{f' and {more} more' if more > 0 else ''} "
-                f"({self.left[0][1]})"
-            )
+            named = [f"{draft.identifier} in {draft.realm}" for draft, _ in self.left[:_MOST_NAMED]]
+            named += ["…"] * (len(self.left) > _MOST_NAMED)
+            parts.append(f"{_drafts(len(self.left))} left: {', '.join(named)} ({self.left[0][1]})")
         if self.residue:
             parts.append(f"{self.residue} records and attachments that the interface cannot remove")
         return f"{self.what}: {'; '.join(parts)}"
@@ -169,7 +147,7 @@ class Sweeper:
         for run in earlier_runs(reports, self._session.target.base_url):
             self._session.namespace.adopt(run.token)
             swept = self.drafts(f"run {run.folder.name}", run.drafts)
-            swept.residue = len(list(residue(run.entries)))
+            swept.residue = sum(1 for _ in residue(run.entries))
             if not self._dry_run:
                 gone = {draft.place for draft in swept.removed}
                 lines = [each for each in run.entries if each.place in gone and each.what == "draft"]

@@ -2,8 +2,7 @@
 
 This is the only module that opens a connection to a target. The standard library waits for each piece of a response
 alone, so a head that drips, or one interim response after another, would keep a run waiting for ever: here the head as
-a whole has a time limit. Content behind an answer that has none (to HEAD, or a 204), which client libraries pass over
-in silence and read as the beginning of the next answer, is seen.
+a whole has a time limit. Content behind the answer to HEAD, which client libraries pass over in silence, is seen.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import math
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
+from dataclasses import replace
 from functools import lru_cache
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
@@ -35,13 +35,10 @@ from contracts.session.way import way_to
 from contracts.settings.target import Target
 
 
-def content_behind(response: requests.Response, wait: float) -> bytes:
-    """What has arrived behind the headers of an answer that has no content; to be asked before its body is read.
+def _content_behind(response: requests.Response, wait: float) -> bytes:
+    """What arrives behind the headers of an answer to HEAD within some seconds; to be asked before its body is read.
 
     A proxy in between may have taken it away, and of an encrypted connection nothing can be seen.
-
-    Args:
-        wait: Seconds to wait for it.
     """
     raw: Any = response.raw
     reader = getattr(getattr(raw, "_fp", None), "fp", None)
@@ -60,8 +57,8 @@ def content_behind(response: requests.Response, wait: float) -> bytes:
 
 
 #: Interim answers (1xx) that are passed over before the one that counts.
-MOST_INTERIM: Final = 20
-TOO_MANY_INTERIM: Final = "too many interim answers"
+_MOST_INTERIM: Final = 20
+_TOO_MANY_INTERIM: Final = "too many interim answers"
 _SWITCHING: Final = 101
 
 
@@ -102,7 +99,6 @@ class _TimedResponse(http.client.HTTPResponse):
         super().__init__(sock, *args, **options)
         self._timed = _TimedReader(self.fp.detach(), sock)
         self.fp = io.BufferedReader(self._timed)
-        self._interim = 0
 
     def begin(self) -> None:
         timeout = self._timed._timeout
@@ -111,14 +107,12 @@ class _TimedResponse(http.client.HTTPResponse):
         self._timed.deadline = None
 
     def _read_status(self) -> tuple[str, int, str]:
-        while True:
+        for _ in range(_MOST_INTERIM):
             version, status, reason = super()._read_status()  # type: ignore[misc]
             if not 100 <= status < 200 or status == _SWITCHING:
                 return version, status, reason
-            self._interim += 1
-            if self._interim > MOST_INTERIM:
-                raise http.client.HTTPException(TOO_MANY_INTERIM)
             http.client.parse_headers(self.fp)
+        raise http.client.HTTPException(_TOO_MANY_INTERIM)
 
 
 class _Connection(HTTPConnection):
@@ -140,16 +134,14 @@ class _SecurePool(HTTPSConnectionPool):
 _POOLS: Final = {"http": _Pool, "https": _SecurePool}
 
 
-class TimedAdapter(HTTPAdapter):
+class _TimedAdapter(HTTPAdapter):
     """The adapter of `requests`, on such connections, through a proxy too."""
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
-        """Make the pools of connections."""
         super().init_poolmanager(*args, **options)
         self.poolmanager.pool_classes_by_scheme = dict(_POOLS)
 
     def proxy_manager_for(self, *args: Any, **options: Any) -> Any:
-        """Make the pools of connections through a proxy."""
         manager = super().proxy_manager_for(*args, **options)
         manager.pool_classes_by_scheme = dict(_POOLS)
         return manager
@@ -166,13 +158,10 @@ _LATE = "no answer within the time limit"
 _ENDLESS = "the answer did not end within the time limit"
 #: Faults that say the service was reached and did not answer in time.
 TIMED_OUT = frozenset({_LATE, _ENDLESS})
-#: Answers that have no content, whatever was asked (RFC 9110).
-_WITHOUT_CONTENT = frozenset({204, 304})
-#: Content behind them is waited for in the first few, and in all of them once some was there: it comes along with the
-#: headers, or an acknowledgement later, and waiting for what never comes would slow every exists check down.
+#: Content behind answers to HEAD is waited for in the first few, and in all once some was there: it comes with the
+#: headers or an acknowledgement later, and waiting for what never comes would slow every exists check down.
 _FIRST_LOOKS = 2
 _LOOK_SECONDS = 0.06
-_NO_HTTP = "the answer is no HTTP"
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CREDENTIALS = ("Authorization", "Realm", "Cookie")
@@ -215,8 +204,7 @@ class Transport:
     def __init__(self, target: Target, may_follow: Callable[[str, str], bool]) -> None:
         self.timeout = min(target.pace.timeout_seconds, LONGEST_SECONDS)
         self._may_follow = may_follow
-        #: Looks that wait, by whether they are behind answers to HEAD.
-        self._looks: dict[bool, float] = {True: _FIRST_LOOKS, False: _FIRST_LOOKS}
+        self._looks: float = _FIRST_LOOKS
         #: What no other host gets when a redirect is followed.
         self._private_headers = tuple(filter(None, (*_CREDENTIALS, target.names.realm_header)))
         self.http = requests.Session()
@@ -228,7 +216,7 @@ class Transport:
         self.http.headers["User-Agent"] = "registry-contracts"
         self.http.headers["Accept-Encoding"] = "gzip, deflate"
         self._way_to = lru_cache(maxsize=32)(lambda origin: way_to(origin, target.tls))
-        adapter = TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
+        adapter = _TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
         self.http.mount("http://", adapter)
         self.http.mount("https://", adapter)
 
@@ -263,20 +251,21 @@ class Transport:
     def _answer(self, prepared: requests.PreparedRequest, request: Request) -> Response:
         timeout = self.timeout if request.limit is None else min(self.timeout, request.limit)
         deadline = time.monotonic() + timeout
-        hops = 0
-        while True:
-            answer = self._once(prepared, deadline, hops, timeout, summed=request.summed)
-            redirected = self._redirect(prepared, answer)
-            if redirected is None or hops == _MOST_REDIRECTS:
-                return answer
-            prepared, hops = redirected, hops + 1
+        for hops in range(_MOST_REDIRECTS + 1):
+            answer = self._once(prepared, deadline, timeout, summed=request.summed)
+            redirected = self._redirect(prepared, answer) if hops < _MOST_REDIRECTS else None
+            if redirected is None:
+                break
+            prepared = redirected
+        return in_utf8(replace(answer, hops=hops))
 
     def _once(
-        self, request: requests.PreparedRequest, deadline: float, hops: int, timeout: float, *, summed: bool
+        self, request: requests.PreparedRequest, deadline: float, timeout: float, *, summed: bool
     ) -> Response:
+        parts = urlsplit(request.url or "")
+        way = self._way_to(f"{parts.scheme}://{parts.netloc}")
+        coding = None
         try:
-            parts = urlsplit(request.url or "")
-            way = self._way_to(f"{parts.scheme}://{parts.netloc}")
             # Past the session's own `send`, which reads cookies and redirects of whatever kind.
             response = self.http.get_adapter(request.url or "").send(
                 request,
@@ -288,44 +277,22 @@ class Transport:
             )
             with response:
                 # Looked at first: reading to the end gives the connection back.
-                behind = self._behind(response, head=request.method == "HEAD")
+                behind = self._behind(response) if request.method == "HEAD" else b""
+                coding = response.headers.get("Content-Encoding")
                 _without_identity(response.raw.headers)
                 # A streamed body may take any time to send, so that the clock of its answer starts late.
                 streamed = not isinstance(request.body, bytes | str | None)
                 body = _read(response, time.monotonic() + timeout if streamed else deadline, summed=summed)
-        except requests.exceptions.ConnectTimeout as error:
-            raise TransportFault("no connection within the time limit", sent=False) from error
-        except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
-            raise TransportFault(_LATE, sent=True) from error
-        except requests.exceptions.SSLError as error:
-            # Only a certificate is sure to be looked at before the request goes out.
-            sent = "CERTIFICATE_VERIFY_FAILED" not in str(error)
-            raise TransportFault("the TLS certificate or handshake was not accepted", sent=sent) from error
-        except requests.exceptions.ConnectionError as error:
-            words = _connection_words(error)
-            if words == _NO_HTTP:
-                # Content that came late behind the answer before looks so.
-                self._looks = dict.fromkeys((True, False), math.inf)
-            raise TransportFault(words, sent=not _unconnected(error)) from error
-        except urllib3.exceptions.DecodeError as error:
-            coding = response.headers.get("Content-Encoding")
-            raise TransportFault(
-                f"the answer is not packed as Content-Encoding says ({coding})", sent=True
-            ) from error
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise TransportFault(f"the answer broke off ({type(error).__name__})", sent=True) from error
+            raise _fault_of(error, coding) from error
         headers = Headers((name.lower(), value) for name, value in response.headers.items())
         body = Body.of(behind) if behind else body
-        return in_utf8(
-            Response(response.status_code, response.reason or "", headers, body, request.url or "", hops)
-        )
+        return Response(response.status_code, response.reason or "", headers, body, request.url or "")
 
-    def _behind(self, response: requests.Response, *, head: bool) -> bytes:
-        """What came behind an answer that has no content."""
-        if not head and response.status_code not in _WITHOUT_CONTENT:
-            return b""
-        found = content_behind(response, _LOOK_SECONDS if self._looks[head] > 0 else 0)
-        self._looks[head] = math.inf if found else self._looks[head] - 1
+    def _behind(self, response: requests.Response) -> bytes:
+        """What came behind an answer to HEAD."""
+        found = _content_behind(response, _LOOK_SECONDS if self._looks > 0 else 0)
+        self._looks = math.inf if found else self._looks - 1
         return found
 
     def _redirect(
@@ -388,19 +355,33 @@ def _without_identity(headers: MutableMapping[str, str]) -> None:
         headers["Content-Encoding"] = ", ".join(name for name in codings if name.lower() != "identity")
 
 
-def _unconnected(error: Exception) -> bool:
-    """Whether there was no connection at all, so that nothing can have been received."""
-    reason = getattr(error.args[0] if error.args else None, "reason", None)
-    return isinstance(reason, urllib3.exceptions.NewConnectionError)
+def _fault_of(error: Exception, coding: str | None) -> TransportFault:
+    """What an error of the client library says of the answer, packed as `coding` says."""
+    if isinstance(error, requests.exceptions.ConnectTimeout):
+        return TransportFault("no connection within the time limit", sent=False)
+    if isinstance(error, requests.exceptions.Timeout | urllib3.exceptions.TimeoutError):
+        return TransportFault(_LATE, sent=True)
+    if isinstance(error, requests.exceptions.SSLError):
+        # Only a certificate is sure to be looked at before the request goes out.
+        sent = "CERTIFICATE_VERIFY_FAILED" not in str(error)
+        return TransportFault("the TLS certificate or handshake was not accepted", sent=sent)
+    if isinstance(error, requests.exceptions.ConnectionError):
+        reason = getattr(error.args[0] if error.args else None, "reason", None)
+        # Without a connection nothing can have been received.
+        sent = not isinstance(reason, urllib3.exceptions.NewConnectionError)
+        return TransportFault(_connection_words(error), sent=sent)
+    if isinstance(error, urllib3.exceptions.DecodeError):
+        return TransportFault(f"the answer is not packed as Content-Encoding says ({coding})", sent=True)
+    return TransportFault(f"the answer broke off ({type(error).__name__})", sent=True)
 
 
 def _connection_words(error: Exception) -> str:
     text = str(error)
     words: Mapping[str, str] = {
-        TOO_MANY_INTERIM: "the service sent one interim answer (1xx) after another",
+        _TOO_MANY_INTERIM: "the service sent one interim answer (1xx) after another",
         "when reading": "a line in the head of the answer is endless",
         "got more than": "the answer has a flood of headers",
-        "BadStatusLine": _NO_HTTP,
+        "BadStatusLine": "the answer is no HTTP",
         "refused": "the connection was refused",
         "resolve": "the host name does not resolve",
         "reset": "the connection was reset",

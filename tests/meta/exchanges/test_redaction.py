@@ -19,8 +19,8 @@ from contracts.exchanges.redaction import (
     authorization_template,
     redacted,
 )
-from contracts.session.layers import DryRun
-from contracts.session.recording import Record
+from contracts.session.layers import Request
+from contracts.session.recording import FaultLog, Record
 from tests.meta import messages
 
 SECRET = 'pä s/&"+\\<7'
@@ -108,13 +108,27 @@ def exchange(body: bytes | None, answer: bytes, **more: Any) -> Exchange:
     return messages.exchange(response, request_headers=headers, request_body=body, **given)
 
 
+REQUEST = Request(None, "GET", "", {})
+
+
+class Given:
+    """A layer that gives one exchange."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+
+    def send(self, _: Request) -> Exchange:
+        """Give it."""
+        return self._exchange
+
+
 @pytest.fixture
 def written(tmp_path: Path) -> Callable[..., str]:
     """What the journal holds after an exchange was recorded."""
 
     def write(made: Exchange, known: str = TOKEN) -> str:
         with Journal(tmp_path / "journal-main.jsonl", "main") as journal:
-            Record(DryRun(), "main", Redactor([known]), journal).exchange(made)
+            Record(Given(made), "main", Redactor([known]), journal, FaultLog(None)).send(REQUEST)
         (event,) = [
             each for each in read_journal(tmp_path / "journal-main.jsonl") if each["kind"] == "exchange"
         ]

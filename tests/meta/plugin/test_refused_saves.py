@@ -66,7 +66,7 @@ def test_what_is_left_of_the_drafts_of_a_case(
     if saved and (entry := ledger.intend("saveDraft", "abs-dev", "author", UID)):
         ledger.settle(entry, "created")
     worker: Any = SimpleNamespace(
-        breaker_reason=None,
+        breaker=SimpleNamespace(open=None),
         kept={UID} if kept else set(),
         namespace=Namespace("test"),
         ledger=ledger,

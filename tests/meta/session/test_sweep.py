@@ -83,15 +83,6 @@ def test_only_runs_that_are_surely_over_are_swept(
     assert found(tmp_path) == (["one"] if swept else [])
 
 
-def test_workers_that_outlive_their_controller_are_waited_for(
-    run_folder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = run_folder("one")
-    worker = ProcessLock(folder, "gw0")
-    monkeypatch.setattr("contracts.session.sweep.time.sleep", lambda _: worker.release())
-    assert found(tmp_path) == ["one"]
-
-
 def test_private_folders_of_dead_runs_go_and_no_others(tmp_path: Path) -> None:
     places = {name: tmp_path / f"registry-contracts-{name}" for name in ("alive", "dead", "new", "open")}
     for path in places.values():
