@@ -79,7 +79,7 @@ class Browser:
         message, _, self._buffer = self._buffer.partition(b"\0")
         return dict(json.loads(message))
 
-    def open(self, page: Path | str, width: int, height: int, *, dark: bool = False) -> "Tab":
+    def open(self, page: Path | str, width: int, height: int) -> "Tab":
         """Open a file or an address in a tab of its own, as wide and as high as given in CSS pixels."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -93,9 +93,8 @@ class Browser:
             deviceScaleFactor=1,
             mobile=width < 500,
         )
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
-        tab.call("Emulation.setEmulatedMedia", features=[scheme, still])
+        tab.call("Emulation.setEmulatedMedia", features=[still])
         tab.call("Page.setLifecycleEventsEnabled", enabled=True)
         self.events.clear()
         address = page if isinstance(page, str) else page.resolve().as_uri()

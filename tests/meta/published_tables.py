@@ -1,4 +1,4 @@
-"""The tables of clauses.md, live.md (settings), proof.md (faults), tools.md, variants.md and weather.md, from the code.
+"""The tables of clauses.md, live.md (settings), proof.md (faults), variants.md and weather.md, from the code.
 
 `python -m tests.meta.published_tables` writes them; a test tells when that is due.
 """
@@ -19,7 +19,6 @@ from contracts.sandbox.weather import ALL as WEATHERS
 from contracts.sandbox.weather import figures_text
 from contracts.settings.settings_reader import AccountVariables
 from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, ServiceNames, TlsSettings
-from tests.meta.tool_names import tool_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 _GROUPS: tuple[tuple[str, type], ...] = (
@@ -150,7 +149,6 @@ TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("live.md", "settings", settings_tables),
     ("proof.md", "population", population_table),
     ("variants.md", "silences", silences_table),
-    ("tools.md", "names", tool_tables),
     ("weather.md", "weathers", weathers_table),
 )
 

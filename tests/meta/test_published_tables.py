@@ -1,9 +1,10 @@
-"""The tables in the documentation are those of the code."""
+"""The tables in the documentation, and the schemas that are kept as files, are those of the code."""
 
 from collections.abc import Callable
 
 import pytest
 
+from tests.meta import schemas
 from tests.meta.published_tables import DOCS, TABLES
 
 
@@ -14,3 +15,10 @@ def test_the_tables_of_the_document_are_those_of_the_code(
     between = (DOCS / document).read_text("utf-8").partition(f"<!-- begin {mark} -->")[2]
     published = between.partition(f"<!-- end {mark} -->")[0]
     assert published.strip() == table().strip(), "run python -m tests.meta.published_tables"
+
+
+def test_what_is_kept_as_a_schema_is_what_its_declaration_says() -> None:
+    kept = {path.name.partition(".")[0]: path.read_text("utf-8") for path in schemas.FOLDER.iterdir()}
+    assert kept == {name: schemas.text_of(name) for name in schemas.PUBLISHED}, (
+        "run python -m tests.meta.schemas"
+    )

@@ -1,5 +1,6 @@
-"""Journals: written once, read back whole, and never mistaken for those of another run."""
+"""Journals make one record: written once, read back whole, and what is absent, cut, double or foreign is told."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +13,24 @@ from contracts.evidence.run_folder import collect
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 
 
-def write_case(journal: Journal, name: str, outcome: str = "pass", *, ended: bool = True) -> None:
-    begun = {"case": name, "name": name, "realm": "abs-dev", "clauses": ["c"], "operations": ["getDraft"]}
-    journal.write("begin", **begun)
+def write_case(journal: Journal, name: str, *, ended: bool = True) -> None:
+    journal.write("begin", case=name, name=name, realm="abs-dev", clauses=["c"], operations=["getDraft"])
     write_exchange(journal, name)
     if ended:
-        write_ending(journal, name, "c", name=name, outcome=outcome)
+        write_ending(journal, name, "c", name=name)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    with Journal(journal_path(tmp_path, "main"), "main") as journal:
-        write_case(journal, "one")
-    write_run_file(tmp_path)
-    return tmp_path
+def write_journal(folder: Path, worker: str, *cases: str, begun: str = "", cut: int = 0) -> None:
+    """Write a journal of cases that ended and of one that did not; of its last lines so many are lost, one by half."""
+    path = journal_path(folder, worker)
+    with Journal(path, worker) as journal:
+        for case in cases:
+            write_case(journal, case)
+        if begun:
+            write_case(journal, begun, ended=False)
+    lines = path.read_bytes().splitlines(keepends=True)
+    whole = len(lines) - cut
+    path.write_bytes(b"".join(lines[:whole]) + (lines[whole][:40] if cut else b""))
 
 
 @pytest.mark.parametrize(
@@ -39,11 +44,8 @@ def folder(tmp_path: Path) -> Path:
 def test_a_mistake_of_the_suite_is_named_at_once(tmp_path: Path, kind: str, fields: Any, says: str) -> None:
     with Journal(tmp_path / "j", "main") as journal, pytest.raises(SuiteError, match=says):
         journal.write(kind, **fields)
-
-
-def test_a_journal_is_never_continued(folder: Path) -> None:
     with pytest.raises(UsageError, match="exists already"):
-        Journal(journal_path(folder, "main"), "main")
+        Journal(tmp_path / "j", "main")
 
 
 def test_what_a_killed_worker_did_is_on_disk(tmp_path: Path) -> None:
@@ -56,20 +58,6 @@ def test_what_a_killed_worker_did_is_on_disk(tmp_path: Path) -> None:
     journal.close()
 
 
-def test_a_cut_last_line_leaves_the_journal_unclosed_and_its_case_an_error(tmp_path: Path) -> None:
-    path = journal_path(tmp_path, "main")
-    with Journal(path, "main") as journal:
-        write_case(journal, "one")
-        write_case(journal, "two")
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:-2]) + lines[-2][:40])
-    write_run_file(tmp_path)
-    record = collect(tmp_path)
-    assert {case.id: case.outcome for case in record.cases} == {"one": Verdict.PASS, "two": Verdict.ERROR}
-    assert not record.complete
-    assert "no closing line" in record.problems[0]
-
-
 def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> None:
     with (
         Journal(journal_path(tmp_path, "gw0"), "gw0") as first,
@@ -78,34 +66,66 @@ def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> 
         for number in range(3):
             write_case(second, f"b{number}")
             write_case(first, f"a{number}")
-    write_run_file(tmp_path, ("gw0", "gw1"))
-    record = collect(tmp_path)
+    record = collect(write_run_file(tmp_path, ("gw0", "gw1")))
     assert record.complete
     assert {case.worker for case in record.cases} == {"gw0", "gw1"}
     assert list(record.exchanges) == ["gw1-1", "gw0-1", "gw1-2", "gw0-2", "gw1-3", "gw0-3"]
 
 
-def test_the_same_case_in_two_journals_is_refused(tmp_path: Path) -> None:
-    for worker in ("gw0", "gw1"):
-        with Journal(journal_path(tmp_path, worker), worker) as journal:
-            write_case(journal, "one")
-    write_run_file(tmp_path, ("gw0", "gw1"))
-    with pytest.raises(UsageError, match="both gw0 and gw1"):
-        collect(tmp_path)
+NOT_WHOLE = "the journal of worker gw0 is not whole: it has no closing line"
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("journal", "facts", "errors", "problems", "crashes"),
     [
-        ({"expected_workers": ["main", "gw1"]}, "journal-gw1.jsonl is absent"),
-        ({"expected_workers": []}, "names no such worker"),
-        ({"versions": {"suite": "9.9"}}, "written by version"),
-        ({"started": "2999-01-01T00:00:00+00:00"}, "another time"),
-        ({"finished": "2020-01-02T00:00:00+00:00"}, "another time"),
-        ({"started": "yesterday"}, "not a moment"),
+        ({}, {"planned": 3}, [], (), ()),
+        ({}, {"planned": 5}, [], ("2 cases of 5 never began",), ()),
+        ({}, {"planned": 5, "interrupted": True}, [], (), ()),
+        ({}, {"planned": None}, [], (), ()),
+        ({}, {"finished": None}, [], ("the run has no closing record: it was killed, or it is still going on",), ()),
+        ({"cut": 1}, {"planned": 3}, [], (NOT_WHOLE,), ()),
+        ({"cut": 2}, {"planned": 3}, ["three"], (NOT_WHOLE,), ()),
+        ({"begun": "four", "cut": 1}, {"planned": 4, "died": ["gw0"]}, ["four"], (NOT_WHOLE,), ()),
+        ({"cut": 1}, {"planned": 3, "died": ["gw0"]}, [], (),
+         ("worker gw0 died; what it was at was done by others",)),
+    ],
+    ids=["whole", "lacking", "interrupted", "stopped", "killed", "cut", "cut case", "died in a case", "died between"],
+)  # fmt: skip
+def test_a_record_is_whole_when_every_case_that_was_to_run_has_run(
+    tmp_path: Path, journal: Any, facts: Any, errors: list[str], problems: Any, crashes: Any
+) -> None:
+    write_journal(tmp_path, "main", "one", "two")
+    write_journal(tmp_path, "gw0", "three", **journal)
+    record = collect(write_run_file(tmp_path, ("main", "gw0"), **{"token": "a", **facts}))
+    assert (record.problems, record.crashes) == (problems, crashes)
+    assert [case.id for case in record.cases if case.outcome is Verdict.ERROR] == errors
+
+
+def doubled(folder: Path) -> None:
+    write_journal(folder, "gw1", "one")
+    write_run_file(folder, ("main", "gw1"))
+
+
+def another(**changes: Any) -> Callable[[Path], Path]:
+    return lambda folder: write_run_file(folder, **changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (doubled, "both main and gw1"),
+        (another(expected_workers=["main", "gw1"]), "journal-gw1.jsonl is absent"),
+        (another(expected_workers=[]), "names no such worker"),
+        (another(versions={"suite": "9.9"}), "written by version"),
+        (another(started="2999-01-01T00:00:00+00:00"), "another time"),
+        (another(finished="2020-01-02T00:00:00+00:00"), "another time"),
+        (another(started="yesterday"), "not a moment"),
     ],
 )
-def test_a_journal_that_is_absent_or_foreign_is_refused(folder: Path, changes: Any, says: str) -> None:
-    write_run_file(folder, **changes)
+def test_a_journal_that_is_absent_foreign_or_double_is_refused(
+    tmp_path: Path, change: Callable[[Path], object], says: str
+) -> None:
+    write_journal(tmp_path, "main", "one")
+    change(tmp_path)
     with pytest.raises(UsageError, match=says):
-        collect(folder)
+        collect(tmp_path)

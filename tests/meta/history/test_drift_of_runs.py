@@ -25,7 +25,6 @@ from contracts.history.observed_facts import Facts, Place
 from contracts.interface.catalogue import Clause, Level
 from tests.meta.evidence.sample_records import case, run_facts, run_record
 from tests.meta.program import Ended, Program, RunCommand
-from tests.meta.schemas import misfits
 
 CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Content.", realms=("abs-dev",))
 FILE = Path("baselines") / "sandbox.yaml"
@@ -157,7 +156,6 @@ def test_a_service_that_becomes_another_variant_drifts_and_one_that_stays_does_n
     first = run(program, before)
     assert first.code == 0, first.out
     assert "drift: no baseline of sandbox yet" in first.out
-    assert misfits((folder / "reports" / "latest").resolve()) == []
     assert program("drift", "accept").code == 0
 
     accepted = (folder / "baselines" / "sandbox.yaml").read_text("utf-8")

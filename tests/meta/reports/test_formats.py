@@ -1,6 +1,8 @@
-"""The machine-readable formats: verdict.json and its schema, HAR, JUnit."""
+"""What machines read: verdict.json and its schema, JUnit as Jenkins takes it, annotations of a build server."""
 
 import json
+import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -9,25 +11,29 @@ import pytest
 from junitparser import JUnitXml
 
 from contracts.errors import UsageError
+from contracts.evidence.terms import Terms
+from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import convert
-from contracts.reports import verdict_json
+from contracts.reports import build_server, finding_files, html, summary, verdict_json
+from contracts.reports.build_server import annotation_lines
+from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
 
-SCHEMA = jsonschema_rs.Draft202012Validator(
-    json.loads(Path(verdict_json.__file__).parent.joinpath("schemas/verdict.schema.json").read_text()),
-    validate_formats=True,
-)
+SCHEMA_FILE = Path(verdict_json.__file__).parent / "schemas" / "verdict.schema.json"
+SCHEMA = jsonschema_rs.Draft202012Validator(json.loads(SCHEMA_FILE.read_text()), validate_formats=True)
+
+
+@pytest.fixture(scope="module")
+def content(rendered: Path) -> Any:
+    """The answer of the made-up run for machines."""
+    return json.loads((rendered / "verdict.json").read_text())
 
 
 def fits(content: Any) -> None:
     convert(content, verdict_json.VerdictFile, verdict_json.FILE_NAME)
 
 
-@pytest.mark.usefixtures("verdict")
-def test_verdict_json_says_all_that_the_design_asks_for(folder: Path) -> None:
-    content = json.loads((folder / "verdict.json").read_text())
-    jsonschema_rs.meta.validate(
-        json.loads(Path(verdict_json.__file__).parent.joinpath("schemas/verdict.schema.json").read_text())
-    )
+def test_verdict_json_says_all_that_the_design_asks_for(content: Any) -> None:
+    jsonschema_rs.meta.validate(json.loads(SCHEMA_FILE.read_text()))
     assert (content["verdict"], content["exit_code"], content["complete"]) == ("fail", 1, True)
     cells = {
         each["id"]: {realm: cell["verdict"] for realm, cell in each["realms"].items()}
@@ -41,7 +47,7 @@ def test_verdict_json_says_all_that_the_design_asks_for(folder: Path) -> None:
         "workflow-locked-record": {"abs-dev": "untested"},
         "token-issued": {"any": "pass"},
     }
-    assert content["findings"][0]["reproduce"]["command"] == "registry-contracts run --finding 0123456789"
+    assert content["findings"][0]["reproduce"]["command"] == "run --finding 0"
     assert [len(content[each]) for each in ("residue", "leftovers", "observations")] == [1, 1, 1]
 
 
@@ -61,35 +67,115 @@ def test_verdict_json_says_all_that_the_design_asks_for(folder: Path) -> None:
         (("deviations",), [{}]),
     ],
 )
-@pytest.mark.usefixtures("verdict")
-def test_the_schema_refuses_what_no_run_may_say(folder: Path, path: tuple[Any, ...], value: Any) -> None:
-    content = json.loads((folder / "verdict.json").read_text())
+def test_the_schema_refuses_what_no_run_may_say(content: Any, path: tuple[Any, ...], value: Any) -> None:
     fits(content)
-    place = content
+    altered = place = json.loads(json.dumps(content))
     for step in path[:-1]:
         place = place[step]
     place[path[-1]] = value
     with pytest.raises(UsageError, match=r"^verdict\.json: "):
-        fits(content)
-    assert not SCHEMA.is_valid(content)
+        fits(altered)
+    assert not SCHEMA.is_valid(altered)
 
 
-@pytest.mark.usefixtures("verdict")
-def test_a_verdict_of_the_first_format_is_still_read(folder: Path) -> None:
-    content = json.loads((folder / "verdict.json").read_text())
-    (cause,) = [each for each in content.pop("causes") if each["standing"] == "fail"]
+def test_a_verdict_of_the_first_format_is_still_read(content: Any) -> None:
+    first = {name: value for name, value in content.items() if name != "causes"} | {"format": 1}
+    fits(first)
+    assert SCHEMA.is_valid(first)
+    (cause,) = [each for each in content["causes"] if each["standing"] == "fail"]
     assert (cause["clause"], cause["realms"], cause["blocked_cases"]) == ("draft-get-content", ["abs-dev"], 1)
-    assert cause["should"].startswith("draft-get-content holds.")
-    fits(content | {"format": 1})
-    assert SCHEMA.is_valid(content | {"format": 1})
 
 
-@pytest.mark.usefixtures("verdict")
-def test_junit_has_a_suite_per_realm_and_says_why_something_was_skipped(folder: Path) -> None:
-    suites = {suite.name: suite for suite in JUnitXml.fromfile(str(folder / "junit.xml"))}
+#: Attributes that the schema of Jenkins' xUnit plugin (junit-10.xsd) knows, by element.
+JENKINS = {
+    "testsuites": {"name", "time", "tests", "failures", "errors"},
+    "testsuite": {"name", "tests", "failures", "errors", "group", "time", "skipped", "timestamp", "hostname"}
+    | {"id", "package", "file", "log", "url"},
+    "testcase": {"name", "time", "classname", "group"},
+    "properties": set(),
+    "property": {"name", "value"},
+    "failure": {"type", "message"},
+    "error": {"type", "message"},
+    "skipped": {"type", "message"},
+    "system-out": set(),
+}
+
+
+def test_junit_has_a_suite_per_realm_and_says_why_something_was_skipped(rendered: Path) -> None:
+    suites = {suite.name: suite for suite in JUnitXml.fromfile(str(rendered / "junit.xml"))}
     here = suites["abs-dev"]
-    assert list(suites) == ["abs-dev", "bch-dev", "any"]
+    assert list(suites) == ["abs-dev", "bch-dev", "any", "drift"]
     assert (here.tests, here.failures, here.errors, here.skipped) == (5, 1, 0, 2)
     skipped = [case_.result[0].message for case_ in here if case_.is_skipped]
     assert skipped[0].startswith("inconclusive: getDraft gives other content (blocked by finding ")
     assert skipped[1] == "untested: setting realm.abs-dev.locked_identifier is missing"
+    for element in ET.parse(rendered / "junit.xml").iter():  # noqa: S314 - our own file
+        assert element.attrib.keys() <= JENKINS[element.tag], element.tag
+
+
+COMMAND = re.compile(
+    r"::(error|warning|notice) file=(?P<file>[^:,]+),line=(?P<line>\d+),title=(?P<title>[^:,]*(?:%3A|%2C)[^:,]*)::.+"
+)
+
+
+def test_an_annotation_for_each_finding_cannot_be_made_into_another_command(verdict: RunVerdict) -> None:
+    lines = list(annotation_lines(verdict))
+    assert len(lines) == len(verdict.causes) > 1
+    first = "::error file=openapi/clauses/draft.yaml,line=1,title=draft-get-content%3A getDraft"
+    assert lines[0].startswith(first)
+    for line in lines:
+        assert COMMAND.fullmatch(line), line
+        assert not any(ord(character) < 32 for character in line)
+
+
+@pytest.fixture
+def held_to_terms(story: Story, tmp_path: Path) -> Path:
+    """The reports of a run with an accepted contradiction, one outside the consumer, a waiver, a stale entry."""
+    story.holds("draft-save-creates", "workflow-locked-record")
+    for name, realm in (
+        ("draft-get-content", "abs-dev"),
+        ("draft-get-content", "bch-dev"),
+        ("workflow-locked-record", "abs-dev"),
+    ):
+        story.contradicts(name, realm)
+    story.case("uid-too-short", "abs-dev", "inconclusive", held=0, reason="no answer")
+    methods = {"client.drafts.get": ("getDraft",)}
+    used = consumer("getDraft", "saveDraft", methods=methods, waivers=(waiver("uid-too-short"),))
+    entries = deviation(), deviation("draft-save-creates", line=17)
+    terms = Terms(used, entries, "deviations/dev.toml")
+    record, verdict = story.record(terms), story.verdict(terms)
+    for each in (verdict_json, build_server, summary, html, finding_files):
+        each.write(record, verdict, tmp_path)
+    return tmp_path
+
+
+def test_the_machines_answers_name_every_term(held_to_terms: Path) -> None:
+    content = json.loads((held_to_terms / "verdict.json").read_text("utf-8"))
+    courses = [(each["course"], each["fails"], each["line"]) for each in content["deviations"]]
+    assert (content["exit_code"], courses) == (1, [("happens", False, 7), ("gone", True, 17)])
+    assert content["waived"] == {"uid-too-short": "the SDK never sends it"}
+    assert content["consumer"]["methods"] == {"client.drafts.get": ["getDraft"]}
+    assert {(each["realm"], each["standing"], each["counted"]) for each in content["findings"]} == {
+        ("abs-dev", "deviation", True),
+        ("bch-dev", "deviation", True),
+        ("abs-dev", "fail", False),
+    }
+    suites = {suite.name: list(suite) for suite in JUnitXml.fromfile(str(held_to_terms / "junit.xml"))}
+    kinds = {case.result[0].type for case in suites["abs-dev"] if case.result}
+    assert kinds == {"deviation", "outside", "inconclusive"}
+    assert (
+        "accepted until 2027-01-01"
+        in next(case.result[0] for case in suites["bch-dev"] if case.result).message
+    )
+    stale = [case.result[0] for case in suites["deviations"] if case.result]
+    assert [(each.type, "deviations/dev.toml:17" in each.message) for each in stale] == [("gone", True)]
+
+
+def test_the_page_the_summary_and_a_ticket_show_them_apart(held_to_terms: Path) -> None:
+    page, text = ((held_to_terms / name).read_text("utf-8") for name in ("index.html", "summary.md"))
+    for shown in (page, text):
+        assert "no longer happens in abs-dev, bch-dev: take the entry out" in shown
+    assert "client.drafts.get" in page
+    tickets = [path.read_text("utf-8") for path in (held_to_terms / "findings").glob("*.md")]
+    assert sum("| Accepted | Old records lose a member." in ticket for ticket in tickets) == 1
+    assert sum("no: outside what the consumer uses" in ticket for ticket in tickets) == 1

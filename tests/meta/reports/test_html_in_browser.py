@@ -1,4 +1,4 @@
-"""The page in a real browser: quiet, readable on a phone and on paper, light and dark, usable by keyboard alone."""
+"""The page in a real browser: quiet, readable on a phone, usable by keyboard alone."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,8 +23,8 @@ STICKING_OUT = """
 def opened(running_browser: chromium.Browser, rendered: Path) -> Iterator[Open]:
     tabs = []
 
-    def open_page(page: Path | None = None, *, width: int = 1280, dark: bool = False) -> chromium.Tab:
-        tabs.append(running_browser.open(page or rendered / "index.html", width, 900, dark=dark))
+    def open_page(page: Path | None = None, *, width: int = 1280) -> chromium.Tab:
+        tabs.append(running_browser.open(page or rendered / "index.html", width, 900))
         return tabs[-1]
 
     yield open_page

@@ -1,11 +1,11 @@
-"""Reports as a whole: complete, repeatable, silent on the environment, plain about a run that was cut."""
+"""Reports as a whole: repeatable, silent on the environment, plain about what is not whole."""
 
 import json
 import xml.etree.ElementTree as ET
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType
 
 import pytest
 
@@ -16,9 +16,10 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.har import read_har
 from contracts.reports import writers
 from contracts.reports.__main__ import main
-from contracts.reports.writers import write_all
+from contracts.reports.writers import WRITERS, write_all
 from contracts.session.ledger import LEDGER_FILE
 from tests.meta.program import in_process
+from tests.meta.reports.sample_runs import CATALOGUE, IN_ENVIRONMENT, build_run, second_worker
 
 
 def texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -27,42 +28,46 @@ def texts(folder: Path) -> Iterator[tuple[str, str]]:
             yield path.name, path.read_bytes().decode("utf-8", "strict")
 
 
-@pytest.mark.usefixtures("verdict")
-def test_no_report_tells_what_stands_in_the_environment(folder: Path, made_up: SimpleNamespace) -> None:
-    assert not [name for name, text in texts(folder) if made_up.in_environment in text]
-
-
-def test_the_same_journals_give_the_same_reports(
-    folder: Path, verdict: RunVerdict, made_up: SimpleNamespace
+def test_the_same_journals_give_the_same_reports_without_what_stands_in_the_environment(
+    folder: Path, verdict: RunVerdict
 ) -> None:
-    def stable() -> dict[str, str]:
-        return {name: text for name, text in texts(folder) if not name.endswith("-result.json")}
-
-    first = stable()
-    assert write_all(folder, catalogue=made_up.catalogue) == verdict
-    assert stable() == first
+    first = dict(texts(folder))
+    assert write_all(folder, catalogue=CATALOGUE) == verdict
+    assert dict(texts(folder)) == first
+    assert not [name for name, text in first.items() if IN_ENVIRONMENT in text]
 
 
-def test_a_run_that_was_cut_is_called_incomplete_everywhere(folder: Path, made_up: SimpleNamespace) -> None:
+def cut(folder: Path) -> None:
     path = journal_path(folder, "gw1")
     path.write_bytes(path.read_bytes()[:-30])
-    verdict = write_all(folder, catalogue=made_up.catalogue)
-    assert verdict.exit_code == 1
-    assert "must not be relied on" in (folder / "index.html").read_text()
-    assert "incomplete" in (folder / "summary.md").read_text()
+
+
+def killed(folder: Path) -> None:
+    facts = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**facts, "finished": None}))
+
+
+@pytest.mark.parametrize("spoil", [cut, killed])
+def test_a_run_that_is_not_whole_is_called_so_everywhere(folder: Path, spoil: Callable[[Path], None]) -> None:
+    spoil(folder)
+    assert write_all(folder, catalogue=CATALOGUE).exit_code == 1
+    page = (folder / "index.html").read_text("utf-8")
+    assert ("must not be relied on" if spoil is cut else "<title>INVALID REPORT, fail") in page
+    summary = (folder / "summary.md").read_text("utf-8")
+    assert ("incomplete" if spoil is cut else "This report is invalid") in summary
     assert json.loads((folder / "verdict.json").read_text())["complete"] is False
     assert ET.parse(folder / "junit.xml").find(".//testsuite[@name='the run itself']//error") is not None  # noqa: S314
 
 
 def test_a_folder_that_is_too_large_is_packed_and_read_as_before(
-    folder: Path, verdict: RunVerdict, made_up: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+    folder: Path, verdict: RunVerdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not writers.pack(folder)
     before, names = collect(folder), {"1-result.json"}
     (folder / "allure").mkdir()
     (folder / "allure" / "1-result.json").write_text("{}", "utf-8")
     traffic = read_har(folder / "traffic.har", "plain").exchanges
-    size = sum(writers._bytes_on_disk(path) for path in folder.rglob("*"))
+    size = sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
     monkeypatch.setattr(writers, "LARGEST_FOLDER", size - 1)
     assert writers.pack(folder)
     plain = {"traffic.har", "allure", "journal-gw0.jsonl", "journal-gw1.jsonl"}
@@ -70,31 +75,47 @@ def test_a_folder_that_is_too_large_is_packed_and_read_as_before(
     assert collect(folder) == before
     assert read_har(folder / "traffic.har.gz", "packed").exchanges == traffic
     assert set(zipfile.ZipFile(folder / "allure.zip").namelist()) == names
-    assert write_all(folder, catalogue=made_up.catalogue) == verdict
-    assert not (folder / "traffic.har.gz").exists()
+    assert write_all(folder, catalogue=CATALOGUE) == verdict
     # What is too large even so goes without its traffic, which the journals hold.
     monkeypatch.setattr(writers, "LARGEST_FOLDER", 0)
     (folder / LEDGER_FILE).write_text("", "utf-8")
     assert writers.pack(folder)
-    assert {path.name for path in folder.glob("*.gz")} == {
-        "journal-gw0.jsonl.gz", "journal-gw1.jsonl.gz", "ledger.jsonl.gz",
-    }  # fmt: skip
+    packed = {path.name for path in folder.glob("*.gz")}
+    assert packed == {"journal-gw0.jsonl.gz", "journal-gw1.jsonl.gz", "ledger.jsonl.gz"}
     assert collect(folder) == before
     path = folder / "journal-gw0.jsonl.gz"
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(
-        UsageError, match=r"cannot read .*journal-gw0\.jsonl\.gz: its packed bytes are damaged"
-    ):
+    with pytest.raises(UsageError, match=r"journal-gw0\.jsonl\.gz: its packed bytes are damaged"):
         collect(folder)
 
 
-def test_the_command_ends_with_the_run_s_exit_code(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    made_up: SimpleNamespace,
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), UnicodeError("half"), KeyError("x")], ids=repr
+)
+def test_a_writer_that_breaks_costs_no_other_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setattr(writers, "load_catalogue", lambda: made_up.catalogue)
+    def broken(*_: object) -> Path:
+        raise error
+
+    monkeypatch.setattr(writers, "WRITERS", MappingProxyType({**WRITERS, "html": broken}))
+    clauses = ["draft-get-content", "draft-delete-removes"]
+    run = build_run(tmp_path / "run", second_worker, clauses=clauses, realms=["bch-dev"])
+    verdict = write_all(run, catalogue=CATALOGUE)
+    (line,) = verdict.unwritten
+    assert line.startswith(f"index.html could not be written: {type(error).__name__}: ")
+    assert (verdict.exit_code, line in verdict.sentence, "\n" in verdict.sentence) == (3, True, False)
+    written = {path.name for path in run.iterdir()}
+    assert {"verdict.json", "junit.xml", "traffic.har", "summary.md", "history-entry.json"} <= written
+    answer = json.loads((run / "verdict.json").read_text())
+    assert (answer["verdict"], answer["exit_code"], line in answer["reason"]) == ("error", 3, True)
+    assert (tmp_path / "latest").resolve() == run.resolve()
+
+
+def test_the_command_ends_with_the_run_s_exit_code(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(writers, "load_catalogue", lambda: CATALOGUE)
     run = in_process(monkeypatch, capsys, main)
     done, lost = run(folder), run(folder.parent / "none")
     assert (done.code, done.out.split(":")[0]) == (1, "fail")
