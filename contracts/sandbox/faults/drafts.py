@@ -173,8 +173,6 @@ def _reads() -> Iterator[Fault]:
             "The info of a draft is an empty object"),
         ("info-from-cache", "draft-info-current", "getDraftInfo", cached, "", ONCE,
             "The info of a draft is what it was when it was read first"),
-        ("info-without-uid", "draft-info-names-document", "getDraftInfo", do.without("identifier"), "", ONCE,
-            "The info of a draft does not name the document"),
         ("info-of-latest", "draft-info-own", "getDraftInfo",
             do.send(lambda r: r.with_uid(next((uid for realm, uid in reversed(r.memory.saved) if realm == r.realm)))),
             "there", ONCE, "The info of a draft is that of the draft of the realm that was saved last"),

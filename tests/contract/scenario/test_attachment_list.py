@@ -66,11 +66,11 @@ def test_pages_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
 
 
 @contract("attachment-list-top-zero", requests=1)
-def test_a_top_of_zero_gives_an_empty_list(world: World, expect: Expect) -> None:
-    """With a top of zero the list of attachments is empty."""
+def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
+    """With a top of zero no attachment is returned; a refusal returns none."""
     files = known_files(world)
     lists.need_top(files)
-    lists.claim_empty(expect("attachment-list-top-zero"), files.lister.page(top=0))
+    lists.claim_no_items(expect("attachment-list-top-zero"), files.lister.page(top=0))
 
 
 @smoke(requests=4)

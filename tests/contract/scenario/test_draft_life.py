@@ -48,14 +48,13 @@ def test_a_saved_draft_exists(world: World, expect: Expect) -> None:
     expect("draft-exists-present").accepted(world.author.draft_exists(draft.uid))
 
 
-@contract("draft-info-present", "draft-info-names-document", "draft-info-answer", requests=3)
+@contract("draft-info-present", "draft-info-answer", requests=3)
 def test_a_saved_draft_has_info(world: World, expect: Expect, observe: Observer) -> None:
-    """The info of a draft is metadata that names the document; an empty answer is none."""
+    """The info of a draft is metadata; an empty answer is none."""
     draft = world.draft()
     info = world.author.get_draft_info(draft.uid)
     expect("draft-info-present").accepted(info)
     expect("draft-info-present").meets("metadata", info)
-    expect("draft-info-names-document").carries(info, draft.uid)
     observe("draft-info-answer", "getDraftInfo", shape(info))
 
 

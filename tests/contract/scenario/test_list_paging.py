@@ -95,11 +95,11 @@ def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, exp
 
 
 @contract("list-top-zero", requests=1)
-def test_a_top_of_zero_gives_an_empty_list(world: World, expect: Expect) -> None:
-    """With a $top of zero the list holds nothing."""
+def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
+    """With a $top of zero no item is returned; a refusal returns none."""
     kept_drafts(world, world.author)
     lists.need_top(known_drafts(world, None))
-    lists.claim_empty(expect("list-top-zero"), drafts_of(world.author).page(top=0))
+    lists.claim_no_items(expect("list-top-zero"), drafts_of(world.author).page(top=0))
 
 
 @contract("list-top-ample", requests=2)
