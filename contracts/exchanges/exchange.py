@@ -42,9 +42,8 @@ class Headers(Mapping[str, str]):
     __slots__ = ("_values", "pairs")
 
     def __init__(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
-        self.pairs: tuple[tuple[str, str], ...] = tuple(
-            pairs.items() if isinstance(pairs, Mapping) else pairs
-        )
+        listed = pairs.items() if isinstance(pairs, Mapping) else pairs
+        self.pairs: tuple[tuple[str, str], ...] = tuple(listed)
         self._values: dict[str, str] = {}
         for name, value in self.pairs:
             key, values = name.lower(), self._values
@@ -246,10 +245,8 @@ class Response:
     def quote(self) -> str:
         """Status and the beginning of the body, fit for a sentence, and what is wrong with the body as JSON."""
         shown = self.text[:QUOTED_CHARACTERS] + ("…" if len(self.text) > QUOTED_CHARACTERS else "")
-        flaws = filter(
-            None, (self.flaw, self.charset and f"in {self.charset}, where JSON is in UTF-8 (RFC 8259)")
-        )
-        flawed = "".join(f" [the body: {flaw}]" for flaw in flaws)
+        recoded = self.charset and f"in {self.charset}, where JSON is in UTF-8 (RFC 8259)"
+        flawed = "".join(f" [the body: {flaw}]" for flaw in (self.flaw, recoded) if flaw)
         return f"{self.status} {shown}".strip() + flawed
 
 
@@ -480,13 +477,10 @@ class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
     def exchange(self) -> Exchange:
         """The exchange."""
         sent = self.request
+        same: dict[str, Any] = {name: getattr(self, name) for name in _SAME}
         return Exchange(
-            id=self.id,
-            case=self.case,
-            attempt=self.attempt,
-            realm=self.realm,
+            **same,
             role=self.role or "",
-            operation=self.operation,
             started=read_timestamp(self.started),
             seconds=self.seconds,
             method=sent.method,
@@ -494,43 +488,37 @@ class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
             request_headers=Headers(sent.headers),
             request_body=sent.body.body() if sent.body else NO_BODY,
             response=None if self.response is None else self.response.response(sent.url),
-            fault=self.fault,
-            retries=self.retries,
-            authorization=self.authorization,
         )
+
+
+#: What an exchange and its form in files call and write alike.
+_SAME: Final = ("id", "case", "attempt", "realm", "operation", "fault", "retries", "authorization")
 
 
 def exchange_entry(exchange: Exchange) -> ExchangeEntry:
     """Return a recorded exchange as files hold it."""
     body, response = exchange.request_body, exchange.response
-    return ExchangeEntry(
-        id=exchange.id,
-        case=exchange.case,
-        attempt=exchange.attempt,
-        realm=exchange.realm,
-        role=exchange.role or None,
-        operation=exchange.operation,
-        started=(exchange.started or NO_TIME).isoformat(),
-        seconds=exchange.seconds or 0.0,
-        request=RequestEntry(
-            method=exchange.method,
-            url=exchange.url,
-            http_version=_HTTP_VERSION,
-            headers=exchange.request_headers.pairs,
-            body=None if body == NO_BODY else _body_entry(body),
-        ),
-        response=None
-        if response is None
-        else ResponseEntry(
+    same: dict[str, Any] = {name: getattr(exchange, name) for name in _SAME}
+    request = RequestEntry(
+        method=exchange.method,
+        url=exchange.url,
+        http_version=_HTTP_VERSION,
+        headers=exchange.request_headers.pairs,
+        body=None if body == NO_BODY else _body_entry(body),
+    )
+    answer = None
+    if response is not None:
+        answer = ResponseEntry(
             status=response.status,
             reason=response.reason,
             http_version=_HTTP_VERSION,
             headers=response.headers.pairs,
             body=_body_entry(response.body),
-        ),
-        fault=exchange.fault,
-        retries=exchange.retries,
-        authorization=exchange.authorization,
+        )
+    started = (exchange.started or NO_TIME).isoformat()
+    seconds, role = exchange.seconds or 0.0, exchange.role or None
+    return ExchangeEntry(
+        **same, role=role, started=started, seconds=seconds, request=request, response=answer
     )
 
 

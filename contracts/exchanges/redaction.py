@@ -65,13 +65,10 @@ def _forms(secret: str) -> Iterator[str]:
     )
     yield repr(secret)[1:-1]
     if len(secret) >= _SHORTEST_CODED:
-        yield from ("".join(f"%{byte:02x}" for byte in _bytes(secret)), "".join(map(_escaped, secret)))
+        yield "".join(f"%{byte:02x}" for byte in _bytes(secret))
+        yield "".join(f"\\u{ord(character):04x}" for character in secret)
     if len(secret) >= _HALVED_FROM:
         yield secret[: len(secret) // 2]
-
-
-def _escaped(character: str) -> str:
-    return f"\\u{ord(character):04x}"
 
 
 def _in_base64(raw: bytes) -> Iterator[str]:
@@ -168,14 +165,12 @@ class Redactor:
         if not _signs_in(exchange) or REDACTED not in text:
             return text
         sent = exchange.request_body.text.lower()
-        owners = (
-            role
+        holds = {
+            role: any(form.lower() in sent for form in _forms(password))
             for role, password in self._passwords.items()
-            if any(form.lower() in sent for form in _forms(password))
-        )
-        roles = list(owners)
-        named = not roles or exchange.role in roles
-        return text if named else text.replace(REDACTED, f"{REDACTED}[of {roles[0]}]")
+        }
+        owner = next(filter(holds.get, (exchange.role, *holds)), exchange.role)
+        return text if owner == exchange.role else text.replace(REDACTED, f"{REDACTED}[of {owner}]")
 
     def withheld(self, exchange: Exchange) -> Exchange:
         """The exchange without bodies that may hold unknown secrets: none here, a run knows its own."""
@@ -260,8 +255,7 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     exchange = redactor.withheld(exchange)
     # One look at all of it together: most exchanges hold nothing but the credentials in their place.
     redactor_of_texts = redactor if redactor.stands_in(_all_of(exchange)) else _NOTHING_SECRET
-    text, response = redactor_of_texts.text, exchange.response
-    sent = exchange.request_body
+    text, response, sent = redactor_of_texts.text, exchange.response, exchange.request_body
     sent = sent if sent == NO_BODY else _without(sent, redactor_of_texts)
     headers = redactor_of_texts.headers(exchange.request_headers)
     if _signs_in(exchange) and sent.content != exchange.request_body.content:
@@ -369,8 +363,8 @@ _NO_SECRETS: Final = frozenset({"null", "none", "undefined", "true", "false", "[
 #: One of these stands in each name of a secret, and of a header that is a key.
 _SIGNS: Final = ("passw", "pwd", "secret", "token", "api_key", "apikey", "api-key")
 #: Members of a body and parameters of a query that hold secrets, whatever their value.
-_NAMES: Final = "|".join(
-    ("password|passwd|pwd|secret|client_?secret", "(?:access|refresh|id)_?token|authenticationToken|api_?key")
+_NAMES: Final = (
+    "password|passwd|pwd|secret|client_?secret|(?:access|refresh|id)_?token|authenticationToken|api_?key"
 )
 _SECRET_NAME: Final = re.compile(_NAMES, re.IGNORECASE)
 _MEMBER: Final = re.compile(rf'("(?:{_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import jsonschema_rs
 
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import Exchange, Headers
 from contracts.exchanges.redaction import REDACTED
 from contracts.file_formats import json_value
 from contracts.interface.catalogue import Catalogue, Clause
@@ -25,6 +25,7 @@ from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, follow, is
 from contracts.safe_text import cut
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
 
+_Validator = jsonschema_rs.Draft202012Validator
 #: Keyword of a schema that is not met → the catalogue's word.
 _KINDS: Final = {
     "type": "wrong-kind",
@@ -106,15 +107,13 @@ def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFau
             about = f"it holds {_foreign(value)}" if kind == "pattern" else f"{size} characters"
             yield RequestFault(f"{key}:{kind}", f"{shown} ({about}); the rule is {rule}")
         return
-    for error in _validators(operation.id).get(("path", name), ()):
-        yield from _of_text(error, key, shown, value)
+    if validator := _validators(operation.id).get(("path", name)):
+        yield from _of_text(validator, key, shown, value)
 
 
 def _foreign(uid: str) -> str:
     """The characters that a uid must not hold, each once; a few of them where they are many."""
-    refused = list(
-        dict.fromkeys(character for character in uid if not is_valid_uid(character * UID_SHORTEST))
-    )
+    refused = [character for character in dict.fromkeys(uid) if not is_valid_uid(character * UID_SHORTEST)]
     more = len(refused) - _FOREIGN_TOLD
     return ", ".join(map(repr, refused[:_FOREIGN_TOLD])) + (f" and {more} more" if more > 0 else "")
 
@@ -128,7 +127,7 @@ def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterato
         if name in _NUMBERS and not (value.isascii() and value.isdigit()):
             yield RequestFault(f"query.{name}:malformed", f"{name} is {value!r}, which is no number")
             continue
-        for validator in _validators(operation.id).get(("query", name), ()):
+        if validator := _validators(operation.id).get(("query", name)):
             yield from _of_text(validator, f"query.{name}", f"{name} is {value!r}", value)
     listed = {name.lower(): name for name in operation.query_parameters}
     for name in given:
@@ -161,35 +160,24 @@ def _in_headers(
 def _in_realm(operation: Operation, realm: str) -> Iterator[RequestFault]:
     """A realm that is none; in another letter case, or listed for other operations, the document does not say."""
     key, shown = "header.Realm", f"Realm is {realm!r}"
-    for validator in _validators(operation.id).get(("header", "Realm"), ()):
-        faults = list(_of_text(validator, key, shown, realm))
-        if faults and candidate_ok(validator, realm.lower()):
-            yield RequestFault(
-                f"{key}:letter-case", f"{shown}; the document writes {realm.lower()!r}", firm=False
-            )
-        elif faults and realm.lower() in _REALMS:
-            yield RequestFault(
-                f"{key}:not-listed", f"{shown}, which is listed for other operations", firm=False
-            )
-        else:
-            yield from faults
+    validator = _validators(operation.id).get(("header", "Realm"))
+    faults = list(_of_text(validator, key, shown, realm)) if validator else []
+    if validator and faults and validator.is_valid(realm.lower()):
+        why = f"{shown}; the document writes {realm.lower()!r}"
+        yield RequestFault(f"{key}:letter-case", why, firm=False)
+    elif faults and realm.lower() in _REALMS:
+        why = f"{shown}, which is listed for other operations"
+        yield RequestFault(f"{key}:not-listed", why, firm=False)
+    else:
+        yield from faults
 
 
-def _of_text(
-    validator: jsonschema_rs.Draft202012Validator, key: str, shown: str, text: str
-) -> Iterator[RequestFault]:
+def _of_text(validator: _Validator, key: str, shown: str, text: str) -> Iterator[RequestFault]:
     """Faults of a parameter; on the wire it is text, so a number is a text of digits."""
     value: Any = int(text) if text.lstrip("-").isdigit() and text.isascii() and len(text) < 19 else text
-    if all(not candidate_ok(validator, form) for form in (value, text)):
-        for error in validator.iter_errors(text):
-            word = _KINDS.get(_keyword(error), "unknown-value")
-            yield RequestFault(f"{key}:{word}", shown)
-            return
-
-
-def candidate_ok(validator: jsonschema_rs.Draft202012Validator, value: Any) -> bool:
-    """Whether a value keeps a schema."""
-    return bool(validator.is_valid(value))
+    if not any(map(validator.is_valid, (value, text))):
+        error = next(validator.iter_errors(text))
+        yield RequestFault(f"{key}:{_KINDS.get(_keyword(error), 'unknown-value')}", shown)
 
 
 def _breaks_off(content: bytes) -> bool:
@@ -311,23 +299,23 @@ def body_schema(operation: str) -> dict[str, Any] | None:
 
 
 @lru_cache(maxsize=32)
-def _validators(operation: str) -> Mapping[tuple[str, str], tuple[jsonschema_rs.Draft202012Validator, ...]]:
+def _validators(operation: str) -> Mapping[tuple[str, str], _Validator]:
     """Validators of an operation's parameters, by place and name."""
     description = load_description()
     described = description.operations[operation]
     item = description.bundle["paths"][described.path]
     listed = parameters_of(description.bundle, item, item[described.method.lower()])
     return {
-        (parameter["in"], parameter["name"]): (_validator(json.dumps(parameter["schema"], sort_keys=True)),)
+        (parameter["in"], parameter["name"]): _validator(json.dumps(parameter["schema"], sort_keys=True))
         for parameter in listed
         if "schema" in parameter
     }
 
 
 @lru_cache(maxsize=128)
-def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+def _validator(schema: str) -> _Validator:
     components = {"schemas": load_description().bundle["components"]["schemas"]}
-    return jsonschema_rs.Draft202012Validator({**json.loads(schema), "components": components})
+    return _Validator({**json.loads(schema), "components": components})
 
 
 _SCHEME = "bearer"
@@ -452,20 +440,14 @@ def read_request(
     return RequestFacts(operation, path, query, realm, credentials, tuple(faults), matched.base_url)
 
 
-def realm_of(
-    headers: Mapping[str, str], query: tuple[tuple[str, str], ...], operation: Operation
-) -> str | None:
+def realm_of(headers: Headers, query: tuple[tuple[str, str], ...], operation: Operation) -> str | None:
     """The realm that a request names; the query counts only where the document lists the parameter."""
-    for name, value in headers.items():
-        if name.lower() == "realm":
-            return value
-    if "Realm" not in operation.query_parameters:
-        return None
-    return next((value for name, value in query if name == "Realm"), None)
+    by_query = dict(reversed(query)).get("Realm") if "Realm" in operation.query_parameters else None
+    return headers.get("realm", by_query)
 
 
-def _credentials(headers: Mapping[str, str], knows: Callable[[str], bool] | None) -> Credentials:
-    value = next((value for name, value in headers.items() if name.lower() == "authorization"), "")
+def _credentials(headers: Headers, knows: Callable[[str], bool] | None) -> Credentials:
+    value = headers.get("authorization", "")
     scheme, _, token = value.strip().partition(" ")
     if not value.strip():
         return Credentials.NONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import shlex
@@ -197,15 +196,11 @@ def _between_quotes(text: str) -> str:
     return re.sub(r'[\\"$`]', lambda match: f"\\{match[0]}", text)
 
 
-def body_size(exchange: Exchange) -> int:
-    """Return the bytes of a request's body: as they were counted, or as the request says of a file."""
-    length = exchange.request_headers.get("content-length") or ""
-    return exchange.request_body.size or (int(length) if length.isdecimal() else 0)
-
-
 def _data(exchange: Exchange, redactor: Redactor) -> tuple[str, list[str]]:
     """What gives a curl line its body: what stands before the line, and the options that take it."""
-    body, size = exchange.request_body, body_size(exchange)
+    body, length = exchange.request_body, exchange.request_headers.get("content-length") or ""
+    # As it was counted, or as the request says of a file.
+    size = body.size or (int(length) if length.isdecimal() else 0)
     if not size and not body.content:
         return "", []
     if not body.whole:
@@ -218,13 +213,8 @@ def _data(exchange: Exchange, redactor: Redactor) -> tuple[str, list[str]]:
             kind = PASSWORD_VARIABLE if exchange.operation == "createToken" else TOKEN_VARIABLE
             return "", ["--data-binary", _word(text, kind, exchange.role)]
         content = text.encode("utf-8", "surrogatepass")
-    plain = b64encode(content).decode()
-    packed = b64encode(gzip.compress(content, mtime=0)).decode()
-    if min(len(plain), len(packed)) > _LONGEST_BODY:
-        return "", _FROM_FILE
-    if len(plain) <= len(packed):
-        return f"echo {plain} | base64 -d | ", _PIPED
-    return f"echo {packed} | base64 -d | gunzip | ", _PIPED
+    coded = b64encode(content).decode()
+    return (f"echo {coded} | base64 -d | ", _PIPED) if len(coded) <= _LONGEST_BODY else ("", _FROM_FILE)
 
 
 def command(

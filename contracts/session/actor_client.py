@@ -14,10 +14,7 @@ from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description
 from contracts.session.actor import Actor
-from contracts.session.layers import JSON
 
-#: Headers of a request that an actor would write by itself, and that the library may have changed or left out.
-_DOCUMENTED = ("Accept", "Content-Type", "Realm")
 #: An actor's answers are unpacked.
 _UNPACKED = ("content-encoding", "transfer-encoding")
 
@@ -48,14 +45,14 @@ class _ActorAdapter(HTTPAdapter):
         if matched is None:
             raise UsageError(f"no operation of the description has the path {address.path}")
         operation, path = matched
-        given = {name: request.headers.get(name) for name in _DOCUMENTED}
-        if not operation.takes_realm:
-            del given["Realm"]
+        given: dict[str, str | None] = {"Accept": request.headers.get("Accept")}
         if given["Accept"] == "*/*":
-            given["Accept"] = JSON
+            del given["Accept"]
+        if operation.takes_realm:
+            given["Realm"] = request.headers.get("Realm")
         # The library describes the body with it only; it is listed for requests without one, too.
-        if given["Content-Type"] is None:
-            del given["Content-Type"]
+        if "Content-Type" in request.headers:
+            given["Content-Type"] = request.headers["Content-Type"]
         query = parse_qsl(address.query, keep_blank_values=True)
         body = request.body.encode() if isinstance(request.body, str) else request.body
         exchange = self._actor.send(operation.id, path=path, query=query, body=body, headers=given)

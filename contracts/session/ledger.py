@@ -130,7 +130,7 @@ class Ledger:
             realm_sent: As `realm_as_sent` says it, for drafts.
 
         Raises:
-            ResidueSpent: the write could create one permanent record more than the run may; nothing was noted.
+            ResidueSpent: it could create one permanent record more than the run may; nothing was noted.
         """
         what = stored_by(operation)
         if what is None:

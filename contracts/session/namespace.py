@@ -38,11 +38,10 @@ _STEP_UP = re.compile(r"(^|[/\\])\.\.?([/\\]|$)")
 
 def new_run_token() -> str:
     """Four random characters that tell this run's identifiers from another's; never those of the kept records."""
-    kept = KEPT_PREFIX.removeprefix(SUITE_PREFIX)[:TOKEN_LENGTH]
-    token = kept
-    while token == kept:
+    while True:
         token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
-    return token
+        if not KEPT_PREFIX.startswith(f"{SUITE_PREFIX}{token}"):
+            return token
 
 
 def starts_like_ours(identifier: str) -> bool:

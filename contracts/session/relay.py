@@ -10,7 +10,7 @@ import asyncio
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -29,18 +29,12 @@ from contracts.settings.target import Target
 
 #: Headers that concern one connection only (RFC 9110, 7.6.1), and those that the connection itself decides.
 HOP_BY_HOP: Final = frozenset(
-    {
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    }
-)
+    {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+) | {
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+}
 #: Decided here: the target has another name, and the body is asked for by the server in front.
 _OURS: Final = frozenset({"host", "expect"})
 _AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
@@ -105,11 +99,7 @@ class Relay:
             self._client = None
 
     async def reach(self) -> None:
-        """See that the target accepts connections, without sending anything.
-
-        Raises:
-            EnvironmentFault: it does not; one line.
-        """
+        """See that the target accepts connections, without sending anything; raises `EnvironmentFault`."""
         if self._proxy:
             return
         parts = urlsplit(self._target.base_url)
@@ -119,9 +109,9 @@ class Relay:
             opening = asyncio.open_connection(parts.hostname, port, ssl=self._way.tls() if secure else None)
             _, writer = await asyncio.wait_for(opening, LONGEST_CONNECT_SECONDS)
         except (OSError, TimeoutError) as error:
-            why = "no connection within the time limit" if isinstance(error, TimeoutError) else _words(error)
             raise EnvironmentFault(
-                f"{self._target.base_url} cannot be reached: {why}; is the service up, and is the address right?"
+                f"{self._target.base_url} cannot be reached: {_words(error)}; is the service up, and is the address "
+                "right?"
             ) from None
         writer.close()
 
@@ -162,10 +152,8 @@ class Relay:
                 if any(_CONTROL.search(text) for text in (response.reason or "", *chain(*pairs))):
                     raise RelayFault("its answer has control characters in a header")
                 yield TargetResponse(response.status, response.reason or "", pairs, _pieces(response))
-        except aiohttp.ClientError as error:
+        except (aiohttp.ClientError, TimeoutError) as error:
             raise RelayFault(_words(error)) from error
-        except TimeoutError as error:
-            raise RelayFault("no connection within the time limit") from error
         except (UnicodeEncodeError, ValueError) as error:
             raise RelayFault(f"the request cannot be sent on: {error}") from error
 
@@ -193,33 +181,31 @@ async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
 
 def decoded(headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
     """Header lines as text; bytes that are not UTF-8 are read as Latin-1, as older services mean them."""
-    return [(_text(name), _text(value)) for name, value in headers]
 
+    def text(raw: bytes) -> str:
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError:
+            return raw.decode("latin-1")
 
-def _text(raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
+    return [(text(name), text(value)) for name, value in headers]
 
 
 #: What went wrong, in a few words, the most telling kinds first.
-_WORDS: Final[tuple[tuple[type[BaseException], str], ...]] = (
-    (aiohttp.ServerDisconnectedError, "the connection was closed without an answer"),
-    (aiohttp.ClientSSLError, "the TLS certificate or handshake was not accepted"),
-    (ssl.SSLError, "the TLS certificate or handshake was not accepted"),
-    (aiohttp.ClientConnectorDNSError, "the host name does not resolve"),
-    (socket.gaierror, "the host name does not resolve"),
-    (ConnectionRefusedError, "the connection was refused"),
-    (ConnectionResetError, "the connection was reset"),
-    (BrokenPipeError, "the connection was reset"),
-    (aiohttp.ClientPayloadError, "it ended too early"),
-    (aiohttp.ClientResponseError, "it is no HTTP"),
-)
+_WORDS: Final[Mapping[type[BaseException] | tuple[type[BaseException], ...], str]] = {
+    aiohttp.ServerDisconnectedError: "the connection was closed without an answer",
+    (aiohttp.ClientSSLError, ssl.SSLError): "the TLS certificate or handshake was not accepted",
+    (aiohttp.ClientConnectorDNSError, socket.gaierror): "the host name does not resolve",
+    ConnectionRefusedError: "the connection was refused",
+    (ConnectionResetError, BrokenPipeError): "the connection was reset",
+    aiohttp.ClientPayloadError: "it ended too early",
+    aiohttp.ClientResponseError: "it is no HTTP",
+    TimeoutError: "no connection within the time limit",
+}
 
 
 def _words(error: BaseException) -> str:
-    for kind, words in _WORDS:
+    for kind, words in _WORDS.items():
         if isinstance(error, kind) or isinstance(error.__cause__, kind):
             return words
     return "the connection failed"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -78,10 +79,9 @@ def check_way(target: Target) -> None:
     try:
         way.tls()
     except OSError as error:
-        name = next((name for name in _CA_VARIABLES if os.environ.get(name) == way.verify), None)
-        about = (
-            f"{name} names {way.verify!r}" if name and not target.tls.ca_bundle else "[tls] of the settings"
-        )
+        name = next((name for name in _CA_VARIABLES if os.environ.get(name) == way.verify), "")
+        by_name = name and not target.tls.ca_bundle
+        about = f"{name} names {way.verify!r}" if by_name else "[tls] of the settings"
         raise UsageError(f"{about}: no certificates can be read there ({error.strerror or error})") from None
 
 
@@ -94,27 +94,17 @@ def _unusable(proxy: str) -> str:
         usable = False
     if not usable:
         return "is no address of a proxy; write http://HOST:PORT"
-    if parts.scheme in _SOCKS:
-        return (
-            ""
-            if find_spec("socks")
-            else f"names a {parts.scheme} proxy, which needs PySocks: pip install PySocks"
-        )
-    return (
-        ""
-        if parts.scheme in _PROXY_SCHEMES
-        else f"names a proxy by {parts.scheme!r}; use http, https or socks5"
-    )
+    if parts.scheme in _SOCKS and not find_spec("socks"):
+        return f"names a {parts.scheme} proxy, which needs PySocks: pip install PySocks"
+    known = parts.scheme in (*_PROXY_SCHEMES, *_SOCKS)
+    return "" if known else f"names a proxy by {parts.scheme!r}; use http, https or socks5"
 
 
 def proxy_passwords(environ: Mapping[str, str] = os.environ) -> set[str]:
     """Passwords of proxies in the usual variables, which are secrets like any other."""
-    passwords = {_password(value) for name, value in environ.items() if name.lower().endswith("_proxy")}
+    passwords = set[str]()
+    for name, value in environ.items():
+        if name.lower().endswith("_proxy"):
+            with suppress(ValueError):
+                passwords.add(urlsplit(value if "://" in value else f"//{value}").password or "")
     return {form for password in passwords if password for form in (password, unquote(password))}
-
-
-def _password(address: str) -> str | None:
-    try:
-        return urlsplit(address if "://" in address else f"//{address}").password
-    except ValueError:
-        return None

@@ -30,13 +30,7 @@ SANDBOX_SETTINGS = Path(__file__).with_name("sandbox.toml")
 
 
 def sandbox_target(base_url: str, size_limit: int) -> Target:
-    """Return the target that describes a sandbox started by this suite.
-
-    Args:
-        base_url: where it answers.
-        size_limit: the upload limit it was started with, in bytes.
-
-    """
+    """The target of a sandbox that this suite has started with an upload limit in bytes."""
     target = read_target(SANDBOX_SETTINGS, _published_accounts())
     return replace(
         target,
@@ -47,12 +41,9 @@ def sandbox_target(base_url: str, size_limit: int) -> Target:
 
 
 def _published_accounts() -> dict[str, str]:
-    """Return the sandbox's accounts under the variables its settings file names; they protect nothing."""
-    variables = {}
-    for role in ACCOUNT_ROLES:
-        variables[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
-        variables[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
-    return variables
+    """The sandbox's accounts under the variables its settings file names; they protect nothing."""
+    emails = {f"SANDBOX_{role.upper()}_EMAIL": f"{role}@sandbox.test" for role in ACCOUNT_ROLES}
+    return emails | {f"SANDBOX_{role.upper()}_PASSWORD": f"sandbox-{role}" for role in ACCOUNT_ROLES}
 
 
 DEFAULT_SIZE_LIMIT = 6 * 1024 * 1024
@@ -79,7 +70,6 @@ class EmbeddedSandbox:
         size_limit: largest upload it takes, in bytes.
         arguments: more options for `registry-contracts sandbox`, such as `--fault` or `--variant`.
         command: what to start instead, for tests.
-        ready_seconds: patience for its first line.
     """
 
     def __init__(
@@ -97,11 +87,7 @@ class EmbeddedSandbox:
 
     @property
     def base_url(self) -> str:
-        """Where it answers, such as `http://127.0.0.1:40123`; only inside the `with` block.
-
-        Raises:
-            SuiteError: the sandbox is not running.
-        """
+        """Where it answers, such as `http://127.0.0.1:40123`; only inside the `with` block."""
         if not self._base_url:
             raise SuiteError("the embedded sandbox is not running; use it inside its with block")
         return self._base_url
@@ -174,11 +160,8 @@ class EmbeddedSandbox:
             if code == _USAGE:
                 raise UsageError(last_words)
             if code is not None or time.monotonic() > end:
-                what = (
-                    f"is not ready after {self._ready_seconds:g} s"
-                    if code is None
-                    else "ended before it was ready"
-                )
+                late = f"is not ready after {self._ready_seconds:g} s"
+                what = late if code is None else "ended before it was ready"
                 raise SuiteError(f"the embedded sandbox {what}; its last words: {last_words}")
             time.sleep(_LOOK_SECONDS)
 
@@ -190,11 +173,7 @@ def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:
 
 
 def require_extra() -> None:
-    """See that the sandbox can be started.
-
-    Raises:
-        UsageError: the extra `sandbox` is not installed; the line says what to install.
-    """
+    """Raise `UsageError`, which says what to install, where the extra `sandbox` is missing."""
     if any(find_spec(name) is None for name in _EXTRA):
         raise UsageError("the embedded sandbox needs the extra: pip install 'registry-contracts[sandbox]'")
 

@@ -25,7 +25,6 @@ def checked_base_url(text: str) -> str:
 
     Raises:
         ValueError: what is wrong with it and what to do, without repeating it: it might hold a password.
-
     """
     if not text.isprintable() or " " in text or "\\" in text:
         raise ValueError("holds a space, backslash or control character; write https://host")
@@ -76,12 +75,7 @@ class GuardViolation(SuiteError):
 
 
 def refuse_production(target: Target) -> None:
-    """Refuse a target that is not a development environment or that names a production realm.
-
-    Raises:
-        UsageError: production; there is no override.
-
-    """
+    """Refuse a target that is not a development environment or that names a production realm; nothing overrides it."""
     if target.kind != "development":
         raise UsageError(
             f"target '{target.name}': kind is not \"development\"; the suite writes, so it refuses others"
@@ -94,11 +88,7 @@ def refuse_production(target: Target) -> None:
 
 
 def refuse_production_realm(name: str | None) -> None:
-    """Refuse a realm that a person named, if it is a production realm.
-
-    Raises:
-        UsageError: it is; says what to write instead.
-    """
+    """Refuse a realm that a person named, if it is a production realm."""
     plain = (name or "").strip().lower()
     if plain in PRODUCTION_REALMS:
         raise UsageError(f"{name!r} is a production realm, which is refused; use {plain}-dev")
@@ -108,16 +98,13 @@ def refuse_request(method: str, url: str, headers: Headers, target: Target) -> N
     """Refuse a request that would leave the target or select a production realm; called for every request.
 
     Args:
-        method: the HTTP method, for the message.
-        url: the full URL as it will be sent.
-        headers: the request's headers, as a mapping or as pairs that may repeat a name.
-        target: where the run is aimed.
+        url: as it will be sent.
+        headers: as a mapping, or as pairs that may repeat a name.
 
     Raises:
         GuardViolation: another scheme, host, port or path prefix; a Host header that names another host; a
             production realm in any Realm header or query value, whatever its case, padding or encoding; or a
             target that is not a development environment. The message holds no query, so no secret.
-
     """
     if target.kind != "development":
         _refuse(method, 'the target\'s kind is not "development"')

@@ -77,7 +77,6 @@ def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Pa
         name_or_path: a TOML file, the name of one in `targets/`, `sandbox`, an address (then the variables
             `REGISTRY_EMAIL` and `REGISTRY_PASSWORD` hold the account), or None when nothing was asked for: then
             the variables `REGISTRY_BASE_URL`, `REGISTRY_EMAIL` and `REGISTRY_PASSWORD` decide.
-        environ: environment variables.
         search: the current folder; `targets/` and relative paths are looked up there.
 
     Raises:
@@ -85,10 +84,8 @@ def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Pa
     """
     if name_or_path == SANDBOX:
         return None
-    if name_or_path is None:
-        target = target_from_environment(environ)
-    elif "://" in name_or_path:
-        target = target_from_environment(environ, name_or_path)
+    if name_or_path is None or "://" in name_or_path:
+        target = _target_from_environment(environ, name_or_path)
     else:
         path = settings_file(name_or_path, search)
         if path is None and _is_name(name_or_path):
@@ -123,15 +120,11 @@ def _no_such_target(name: str, search: Path) -> NoReturn:
     raise UsageError(f"no target {name!r}: {TARGETS_FOLDER}/ {where}; {suggestion(name, [*names, SANDBOX])}")
 
 
-def target_from_environment(environ: Mapping[str, str], address: str | None = None) -> Target | None:
-    """Return the target of the three `REGISTRY_…` variables, or None when none of them is set.
+def _target_from_environment(environ: Mapping[str, str], address: str | None) -> Target | None:
+    """The target of the three `REGISTRY_…` variables, or None when none of them is set.
 
     Args:
         address: in place of the first variable; then the account has to be there.
-
-    Raises:
-        UsageError: only some are set, one is set but empty, or one cannot be used; it names the variable, never its
-            value.
     """
     if address is None and not any(name in environ for name in TARGET_VARIABLES):
         return None
@@ -143,19 +136,15 @@ def target_from_environment(environ: Mapping[str, str], address: str | None = No
         raise UsageError(f"environment variables not set, or empty: {missing}; {advice}")
     what = f"environment variable {EMAIL}"
     try:
-        account = Account(AUTHOR, checked_email(given[EMAIL]), Secret(environ[PASSWORD]))
+        account = Account(AUTHOR, _checked_email(given[EMAIL]), Secret(environ[PASSWORD]))
         what = "the address of the target" if address else f"environment variable {BASE_URL}"
         return Target("environment", checked_base_url(given[BASE_URL]), accounts={AUTHOR: account})
     except ValueError as error:
         raise UsageError(f"{what} {error}") from None
 
 
-def checked_email(text: str) -> str:
-    """Return an account e-mail without surrounding white space.
-
-    Raises:
-        ValueError: it has no `@` or has white space inside; the text is not repeated.
-    """
+def _checked_email(text: str) -> str:
+    """An account's e-mail without white space around; raises `ValueError` for what is none, and does not repeat it."""
     email = text.strip()
     if "@" not in email or " " in email or not email.isprintable():
         raise ValueError("holds no e-mail address; set it to the account's address")
@@ -163,11 +152,9 @@ def checked_email(text: str) -> str:
 
 
 def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None) -> Target:
-    """Return the target that a settings file describes.
+    """Return the target that a settings file describes; its stem becomes the target's name.
 
     Args:
-        path: the TOML file; its stem becomes the target's name.
-        environ: environment variables, for the accounts' credentials.
         shown: what messages call the file; its path by default.
 
     Raises:
@@ -219,11 +206,7 @@ def _realms(source: TomlFile) -> tuple[str, ...]:
 def refuse_unknown_realm(
     source: TomlFile, keys: Keys, name: str, known: Collection[str] = DEVELOPMENT_REALMS
 ) -> None:
-    """Refuse a realm that is none of the known ones, production realms with words of their own.
-
-    Raises:
-        UsageError: file, line and what to write.
-    """
+    """Refuse a realm that is none of the known ones, production realms with words of their own."""
     _refuse_production_realm(source, keys, name)
     if name not in known:
         raise source.fault(keys, f"unknown realm {name!r}; {suggestion(name, known)}", name)
@@ -287,10 +270,9 @@ def _service_names(source: TomlFile) -> ServiceNames:
 
 
 def _accounts(source: TomlFile, environ: Mapping[str, str]) -> tuple[dict[str, Account], dict[str, str]]:
-    """Return role → account for every role whose credentials are set, and role → reason for the others.
+    """Role → account for every role whose credentials are set, and role → reason for the others.
 
-    The author is needed for nearly everything; when the file names no variables for it, they are
-    `REGISTRY_EMAIL` and `REGISTRY_PASSWORD`.
+    When the file names no variables for the author, they are `REGISTRY_EMAIL` and `REGISTRY_PASSWORD`.
     """
     accounts: dict[str, Account] = {}
     absent: dict[str, str] = {}
@@ -303,11 +285,10 @@ def _accounts(source: TomlFile, environ: Mapping[str, str]) -> tuple[dict[str, A
         if reason is None:
             email, password = (environ[variable] for variable in named.values())
             try:
-                accounts[role] = Account(role, checked_email(email), Secret(password))
+                accounts[role] = Account(role, _checked_email(email), Secret(password))
             except ValueError as error:
-                raise source.fault(
-                    (*keys, "email_env"), f"{_shown(role, 'email_env', named['email_env'])} {error}"
-                ) from None
+                why = f"{_shown(role, 'email_env', named['email_env'])} {error}"
+                raise source.fault((*keys, "email_env"), why) from None
         elif role == AUTHOR:
             raise source.fault(keys, f"the author has no credentials: {reason}; set it before the run")
         else:
@@ -342,12 +323,9 @@ def _unset(role: str, key: str, variable: str, environ: Mapping[str, str]) -> st
 
 def _shown(role: str, key: str, variable: str) -> str:
     # The password itself may stand where its variable's name belongs: it is not repeated.
-    known = _CONVENTIONAL.fullmatch(variable)
-    return (
-        f"environment variable {variable}"
-        if known
-        else f"the environment variable that accounts.{role}.{key} names"
-    )
+    if _CONVENTIONAL.fullmatch(variable):
+        return f"environment variable {variable}"
+    return f"the environment variable that accounts.{role}.{key} names"
 
 
 def _group(source: TomlFile, keys: Names, group: type[Group]) -> Group:

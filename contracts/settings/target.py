@@ -142,10 +142,7 @@ OF_ONE_REALM = ("sent_as", "attachment_identifiers", "temporary_files")
 
 @dataclass(frozen=True)
 class RealmSettings:
-    """What the interface document cannot tell about one realm; everything is optional.
-
-    A missing setting leaves the clauses that need it untested, never failed.
-    """
+    """What the interface document cannot tell about one realm; what is missing leaves its clauses untested."""
 
     sent_as: str | None = setting(
         Kind.TEXT,
@@ -226,10 +223,7 @@ class RealmSettings:
     def filled_document(
         self, identifier: str | None, setting: str = "workflow_document"
     ) -> dict[str, Any] | None:
-        """Return a fresh copy of a setting's document with `header.identifier` set, or taken out for None.
-
-        Returns None when the setting is missing.
-        """
+        """A fresh copy of a setting's document with `header.identifier` set, or taken out for None."""
         given: dict[str, Any] | None = getattr(self, setting)
         if given is None:
             return None
@@ -293,7 +287,6 @@ class Target:
     Attributes:
         name: how reports call it: the settings file's stem, `sandbox`, or `environment`.
         base_url: scheme, host, port and path prefix, without a trailing slash.
-        kind: `development`; anything else is refused by the guard.
         accounts: role → account, only for roles whose credentials are known; the author is always there.
         realm: realm → its settings; use `realm_settings` to read, which never misses.
         absent: role → why its account is missing, where more is known than that.
@@ -332,22 +325,13 @@ class Target:
             need: a name from the catalogue's `needs`: `realm.<setting>`, `account.<role>` or
                 `attachments.size_limit_bytes`.
             realm: the realm the clause is judged in; in `any`, a `realm.` need is met when one realm has it.
-
-        Returns:
-            One sentence such as `setting realm.abs-dev.locked_identifier is missing`.
-
-        Raises:
-            SuiteError: the catalogue names a need that no setting meets.
         """
         group, _, key = need.partition(".")
         if group == "realm" and key in RealmSettings.__dataclass_fields__:
             realms = self.realms if realm == ANY_REALM else (realm,)
             given = any(getattr(self.realm_settings(name), key) for name in realms)
-            return (
-                None
-                if given
-                else f"setting realm.{'<realm>' if realm == ANY_REALM else realm}.{key} is missing"
-            )
+            where = "<realm>" if realm == ANY_REALM else realm
+            return None if given else f"setting realm.{where}.{key} is missing"
         if group == "account" and key in (*ACCOUNT_ROLES, ANONYMOUS):
             reason = f": {self.absent[key]}" if key in self.absent else ""
             known = key == ANONYMOUS or key in self.accounts
