@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from contracts.cases.submissions import both_accepted as both_accepted
     from contracts.cases.submissions import claim_each_turned_down as claim_each_turned_down
     from contracts.cases.submissions import nothing_came_of as nothing_came_of
-    from contracts.cases.submissions import submit as submit
     from contracts.cases.workflow_records import WorkflowRecords as WorkflowRecords
     from contracts.cases.world import Draft as Draft
     from contracts.cases.world import World as World
@@ -104,7 +103,7 @@ _NAMES = {
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
     "contracts.cases.sign_in": "Credentials unregistered_email",
     "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE accepted_for both_accepted claim_each_turned_down"
-    " nothing_came_of submit",
+    " nothing_came_of",
     "contracts.cases.row_requests": "RowRequests",
     "contracts.cases.workflow_records": "WorkflowRecords",
     "contracts.checks": "errors_array",

@@ -28,7 +28,6 @@ from contracts.checks.outcomes import Blocked, Untested, done, require, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, in_utf8
 from contracts.exchanges.readers import Ambiguous
-from contracts.session.actor import Actor
 
 #: How a service that refuses an upload before it has read it ends the connection.
 _CUT_SHORT = ("closed", "reset", "broke")
@@ -47,13 +46,13 @@ _SHORT_PATIENCE = 2.0
 _MORE_THAN_A_BLOCK: Final = 70_000
 
 
-def lists_no_foreign_files(claim: Claim, actor: Actor, own: SharedDocument, other: SharedDocument) -> None:
+def lists_no_foreign_files(claim: Claim, world: World, own: SharedDocument, other: SharedDocument) -> None:
     """Claim that a document lists none of another's attachments.
 
     Raises:
         Blocked: the answer is no list.
     """
-    page = attachments_of(actor, own.uid).page()
+    page = attachments_of(world.author, own.uid).page()
     require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
     names = {attachment.filename for attachment in own.attachments}
     foreign = [attachment.filename for attachment in other.attachments if page.names(attachment.filename)]
@@ -65,9 +64,9 @@ def lists_no_foreign_files(claim: Claim, actor: Actor, own: SharedDocument, othe
     )
 
 
-def downloads(claim: Claim, actor: Actor, attachment: Attachment) -> None:
+def downloads(claim: Claim, world: World, attachment: Attachment) -> None:
     """Claim that downloading an attachment gives the very bytes that were sent."""
-    exchange = actor.get_attachment(attachment.path)
+    exchange = world.author.get_attachment(attachment.path)
     answer = usable(exchange)
     sent, got = attachment.content, answer.content
     same = answer.success and got == sent
@@ -105,9 +104,9 @@ def without_id(uid: str, filename: str) -> Attachment:
     return Attachment(uid, None, filename, b"")
 
 
-def listed(claim: Claim, world: World, actor: Actor, *attachments: Attachment) -> None:
+def listed(claim: Claim, world: World, *attachments: Attachment) -> None:
     """Claim that a document lists its attachments, each of them, if need be a few seconds later."""
-    attached = attachments_of(actor, attachments[0].uid)
+    attached = attachments_of(world.author, attachments[0].uid)
     page = attached.page()
     missing = _missing(page.records, attachments)
 
@@ -122,7 +121,7 @@ def listed(claim: Claim, world: World, actor: Actor, *attachments: Attachment) -
     claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.seen)
 
 
-def taken(claim: Claim, world: World, actor: Actor, filename: str, content: bytes) -> Exchange:
+def taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:
     """Claim that a file is taken: by the shared document, or else by one that has no attachment yet.
 
     Returns:
@@ -131,11 +130,11 @@ def taken(claim: Claim, world: World, actor: Actor, filename: str, content: byte
     Raises:
         Blocked: only a document without attachments takes it, which is a matter of another clause.
     """
-    created = upload(actor, document_for_uploads(world, actor), filename, content)
+    created = upload(world.author, document_for_uploads(world), filename, content)
     if usable(created).success:
         claim.accepted(created)
         return created
-    claim.accepted(upload(actor, world.document(by=actor), filename, content))
+    claim.accepted(upload(world.author, world.document(), filename, content))
     raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
 
 
@@ -155,11 +154,11 @@ def attach_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str
     """
     taken, there, same = claims
     body = contents.Announced(size)
-    sought = Attachment(document_for_uploads(world, world.author), 0, filename, b"")
+    sought = Attachment(document_for_uploads(world), 0, filename, b"")
     path = {"uid": sought.uid, "filename": filename}
     created = world.author.send("createAttachment", path=path, body=body)
     tolerated(taken, created, lambda: upload(world.author, sought.uid, f"small-{filename}", b"small\n"))
-    attachment = _found_large(there, world.author, sought, created, size)
+    attachment = _found_large(there, world, sought, created, size)
     got = world.author.get_attachment(attachment.path, summed=True)
     same.holds(
         got.answer.success and got.answer.body.digest == body.digest,
@@ -170,17 +169,17 @@ def attach_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str
     return attachment
 
 
-def _found_large(there: Claim, actor: Actor, sought: Attachment, created: Exchange, size: int) -> Attachment:
+def _found_large(there: Claim, world: World, sought: Attachment, created: Exchange, size: int) -> Attachment:
     """A large file by its id; where the exists check does not find it, a claim that no download does either."""
     try:
-        return found(actor, sought, created, size)
+        return found(world.author, sought, created, size)
     except Blocked:
-        answers = [created.answer.json, *(attachments_of(actor, sought.uid).page().records or ())]
+        answers = [created.answer.json, *(attachments_of(world.author, sought.uid).page().records or ())]
         for number in dict.fromkeys(number for each in answers for number in ids_in(each, size)):
             path = replace(sought, id=number).path
-            got = actor.get_attachment(path, summed=True)
+            got = world.author.get_attachment(path, summed=True)
             if usable(got).success and got.answer.body.size == size:
-                check = actor.attachment_exists(path)
+                check = world.author.attachment_exists(path)
                 there.accepted(check)
         raise
 
@@ -195,7 +194,7 @@ def named_twice(claim: Claim, world: World, name: str) -> None:
         Contradiction: a must was contradicted.
         Blocked: a file was refused.
     """
-    uid = document_for_uploads(world, world.author)
+    uid = document_for_uploads(world)
     earlier, later = b"the earlier file\n", b"the later file, which is longer\n"
     first, second = upload(world.author, uid, name, earlier), upload(world.author, uid, name, later)
     done(first)
@@ -233,13 +232,13 @@ def stays_beside(expect: Expect, world: World, count: int) -> None:
         Contradiction: a must was contradicted.
         Blocked: the first attachment was refused or cannot be found.
     """
-    uid = world.document(by=world.author)
+    uid = world.document()
     first = attach(world.author, uid, "attachment-1.txt", b"1")
     for number in range(2, count + 1):
         if not usable(upload(world.author, uid, f"attachment-{number}.txt", str(number).encode())).success:
             break
-    downloads(expect("attachment-several", "getAttachment"), world.author, first)
-    listed(expect("attachment-several", "listAttachments"), world, world.author, first)
+    downloads(expect("attachment-several", "getAttachment"), world, first)
+    listed(expect("attachment-several", "listAttachments"), world, first)
 
 
 def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
@@ -268,7 +267,7 @@ def _tells_emptiness_so(world: World, page: Page) -> None:
     """
     empty = world.once(
         "answer of an empty list",
-        lambda: attachments_of(world.author, world.document(by=world.author)).page().exchange.status,
+        lambda: attachments_of(world.author, world.document()).page().exchange.status,
     )
     alike = page.exchange.answer.refusal and page.exchange.status == empty
     require(alike, "listAttachments", f"the answer is no list: {page.exchange.answer.quote()}")
@@ -285,9 +284,9 @@ def passes_chain(expect: Expect, clause: str, world: World, uid: str) -> None:
     expect(clause, "createAttachment").accepted(created)
     picture = found(world.author, Attachment(uid, 0, name, contents.RED), created, len(contents.RED))
     expect(clause, "attachmentExists").accepted(world.author.attachment_exists(picture.path))
-    downloads(expect(clause, "getAttachment"), world.author, picture)
-    listed(expect(clause, "listAttachments"), world, world.author, picture)
-    expect(clause, "getAttachmentThumbnail").accepted(preview(world, world.author, picture))
+    downloads(expect(clause, "getAttachment"), world, picture)
+    listed(expect(clause, "listAttachments"), world, picture)
+    expect(clause, "getAttachmentThumbnail").accepted(preview(world, picture))
 
 
 def relies_on_chain(world: World) -> None:
@@ -296,24 +295,24 @@ def relies_on_chain(world: World) -> None:
     Raises:
         Blocked: it is not, which is a finding of its own.
     """
-    picture = shared_document(world, world.author).pictures[0]
+    picture = shared_document(world).pictures[0]
     relies_on_listing(world)
     gives_back(world, picture)
 
     def look() -> bool:
         done(world.author.attachment_exists(picture.path))
-        return done(preview(world, world.author, picture)).success
+        return done(preview(world, picture)).success
 
     world.once("files of an ordinary document", look)
 
 
-def none_listed(claim: Claim, actor: Actor, uid: str, answers: Sequence[Exchange]) -> None:
+def none_listed(claim: Claim, world: World, uid: str, answers: Sequence[Exchange]) -> None:
     """Claim that none of these requests listed what the document with this uid lists.
 
     Raises:
         Blocked: the document itself lists nothing.
     """
-    records = attachments_of(actor, uid).needed(1)
+    records = attachments_of(world.author, uid).needed(1)
     own = set().union(*map(identifiers_in, records))
     for exchange in answers:
         # A record may hold what is another in each answer; one without identifiers is known by all it holds.
@@ -336,25 +335,25 @@ def manner(exchange: Exchange) -> str:
     return exchange.fault or str(exchange.answer.status)
 
 
-def preview(world: World, actor: Actor, attachment: Attachment) -> Exchange:
+def preview(world: World, attachment: Attachment) -> Exchange:
     """Ask for a thumbnail, if need be until it is made."""
-    latest = actor.get_attachment_thumbnail(attachment.path)
+    latest = world.author.get_attachment_thumbnail(attachment.path)
 
     def look() -> bool:
         nonlocal latest
-        latest = actor.get_attachment_thumbnail(attachment.path)
+        latest = world.author.get_attachment_thumbnail(attachment.path)
         return latest.answer.success and latest.answer.status != _ACCEPTED
 
     if not latest.answer.success or latest.answer.status == _ACCEPTED:
         world.eventually(look)
     if latest.answer.hollow_page:
-        latest.own = _own_page(actor, attachment)
+        latest.own = _own_page(world, attachment)
     return latest
 
 
-def no_file_for_a_preview(claim: Claim, actor: Actor, attachment: Attachment) -> None:
+def no_file_for_a_preview(claim: Claim, world: World, attachment: Attachment) -> None:
     """Claim that the thumbnail of a file that is no picture is not that file; whether there is one is not shown."""
-    preview = actor.get_attachment_thumbnail(attachment.path)
+    preview = world.author.get_attachment_thumbnail(attachment.path)
     same = usable(preview).success and preview.answer.content == attachment.content
     claim.holds(not same, preview, expected="an image, or a refusal", seen="the bytes of the file itself")
 
@@ -378,7 +377,7 @@ def persisted_without_headers(expect: Expect, world: World, kept: Exchange, real
     """
 
     def with_header(header: Mapping[str, str]) -> Exchange:
-        path = {"uid": world.document(by=world.author), "tempFileId": world.temporary_file()}
+        path = {"uid": world.document(), "tempFileId": world.temporary_file()}
         return world.author.send("persistTemporaryFile", path=path, headers=header)
 
     headers = {
@@ -409,13 +408,13 @@ def another_persisted(expect: Expect, world: World, before: Attachment) -> None:
         named = world.temporary_file()
     except Untested:
         return  # those of the other cases are judged
-    uid = world.document(by=world.author)
+    uid = world.document()
     kept = world.author.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
     persisted_whatever_its_size(expect("attachment-persist-no-limit"), kept)
     world.unspent(kept)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
-    paths = before.path, persisted(world, world.author, uid, kept).path
+    paths = before.path, persisted(world, uid, kept).path
     got = [world.author.get_attachment(path) for path in paths]
     first, second = (usable(download).content for download in got)
     expect("attachment-persist-own-bytes", "getAttachment").holds(
@@ -423,10 +422,10 @@ def another_persisted(expect: Expect, world: World, before: Attachment) -> None:
     )
 
 
-def _own_page(actor: Actor, attachment: Attachment) -> bool:
+def _own_page(world: World, attachment: Attachment) -> bool:
     """Whether an HTML page in place of a thumbnail is the service's own: it comes again, and the file itself comes."""
-    file = actor.get_attachment(attachment.path).answer
-    again = actor.get_attachment_thumbnail(attachment.path).answer
+    file = world.author.get_attachment(attachment.path).answer
+    again = world.author.get_attachment_thumbnail(attachment.path).answer
     return file.success and file.content == attachment.content and again.hollow_page
 
 
@@ -438,7 +437,7 @@ def some_bytes(claim: Claim, persisted: Exchange, download: Exchange) -> None:
     claim.holds(given, persisted, download, expected="the bytes of the file", seen=seen)
 
 
-def persisted(world: World, actor: Actor, uid: str, exchange: Exchange) -> Attachment:
+def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
     """The only attachment of a document, made from a temporary file whose name is not known.
 
     Where the list tells its number and its name as it tells those of an upload, it is that one, found or not.
@@ -446,19 +445,19 @@ def persisted(world: World, actor: Actor, uid: str, exchange: Exchange) -> Attac
     Raises:
         Untested: no number and name of the answers lead to it, which no sentence says they do.
     """
-    records = attachments_of(actor, uid).needed(1)
+    records = attachments_of(world.author, uid).needed(1)
     bodies = [exchange.answer.json, *records]
     numbers = dict.fromkeys(number for record in bodies for number in ids_in(record, -1))
     tried = [Attachment(uid, number, name, b"") for name in _file_names(bodies) for number in numbers]
     served: list[Attachment] = []
 
     def look() -> bool:
-        served[:] = [file for file in tried if works(actor, file) or _downloads(actor, file)][:1]
+        served[:] = [file for file in tried if works(world.author, file) or _downloads(world, file)][:1]
         return bool(served)
 
     if look():
         return served[0]
-    alike = _told_like_an_upload(world, actor, uid, records)
+    alike = _told_like_an_upload(world, uid, records)
     if alike and world.eventually(look):
         return served[0]
     if alike:
@@ -466,12 +465,12 @@ def persisted(world: World, actor: Actor, uid: str, exchange: Exchange) -> Attac
     raise Untested("no number and name in the answers lead to the attachment that was persisted")
 
 
-def _told_like_an_upload(world: World, actor: Actor, uid: str, records: Sequence[Record]) -> list[Attachment]:
+def _told_like_an_upload(world: World, uid: str, records: Sequence[Record]) -> list[Attachment]:
     """Attachments whose number and name stand in the members that hold those of an upload that is served."""
-    upload = second_document(world, actor).attachments[0]
+    upload = second_document(world).attachments[0]
 
     def look() -> tuple[set[str], set[str]]:
-        page = attachments_of(actor, upload.uid).page()
+        page = attachments_of(world.author, upload.uid).page()
         members = [
             member
             for record in page.records or ()
@@ -495,8 +494,8 @@ def _told_like_an_upload(world: World, actor: Actor, uid: str, records: Sequence
     ]
 
 
-def _downloads(actor: Actor, attachment: Attachment) -> bool:
-    return usable(actor.get_attachment(attachment.path)).success
+def _downloads(world: World, attachment: Attachment) -> bool:
+    return usable(world.author.get_attachment(attachment.path)).success
 
 
 def _file_names(bodies: Sequence[Any]) -> list[str]:
@@ -514,13 +513,13 @@ def _file_names(bodies: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys([*called, *alike]))[:_MOST_NAMES]
 
 
-def fates(claim: Claim, actor: Actor, uid: str, names: Mapping[str, str]) -> dict[str, str]:
+def fates(claim: Claim, world: World, uid: str, names: Mapping[str, str]) -> dict[str, str]:
     """What becomes of files with unusual names: `refused`, `kept` or `renamed`; bytes that come back are the same.
 
     Args:
         names: File names by what they try.
     """
-    return {what: fate(claim, actor, uid, name, _delicate(seed=len(name))) for what, name in names.items()}
+    return {what: fate(claim, world, uid, name, _delicate(seed=len(name))) for what, name in names.items()}
 
 
 def _delicate(seed: int) -> bytes:
@@ -530,7 +529,7 @@ def _delicate(seed: int) -> bytes:
 
 def fate(
     claim: Claim,
-    actor: Actor,
+    world: World,
     uid: str,
     name: str,
     content: bytes,
@@ -538,25 +537,27 @@ def fate(
 ) -> str:
     """What becomes of one file that is sent with these headers; as `fates`."""
     path = {"uid": uid, "filename": name}
-    created = actor.send("createAttachment", path=path, body=content, headers=dict(headers or {}))
+    created = world.author.send("createAttachment", path=path, body=content, headers=dict(headers or {}))
     if not usable(created).success:
         return f"refused with {created.answer.status}"
     try:
-        attachment = found(actor, Attachment(uid, 0, name, content), created, len(content), _SHORT_PATIENCE)
+        attachment = found(
+            world.author, Attachment(uid, 0, name, content), created, len(content), _SHORT_PATIENCE
+        )
     except Blocked:
         return "renamed"
-    downloads(claim, actor, attachment)
+    downloads(claim, world, attachment)
     return "kept"
 
 
-def numbers_listed(actor: Actor, attachment: Attachment) -> tuple[list[int], Exchange]:
+def numbers_listed(world: World, attachment: Attachment) -> tuple[list[int], Exchange]:
     """Whole numbers in the record of a listed attachment that may be its id.
 
     Raises:
         Blocked: it is not listed under its file's name.
         Untested: no answer tells its id.
     """
-    page = attachments_of(actor, attachment.path["uid"]).page()
+    page = attachments_of(world.author, attachment.path["uid"]).page()
     done(page.exchange)
     for record in page.records or ():
         if lists(record, attachment):

@@ -22,7 +22,6 @@ from contracts.checks.outcomes import Attempt, Blocked, Untested, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import DEFAULT, Actor
-from contracts.session.namespace import Namespace
 
 CREATE, UPDATE = "createContact", "updateContact"
 #: Fields whose absence tells how an operation reports; two, so that a fault in one of them does not blur the picture.
@@ -46,22 +45,11 @@ class ContactRequests:
         attempt: The attempt at the case; without it nothing that another case has sent will do.
     """
 
-    def __init__(
-        self,
-        operation: str,
-        actor: Actor,
-        world: World,
-        samples: Samples,
-        fresh: Namespace,
-        attempt: Attempt | None = None,
-    ) -> None:
+    def __init__(self, operation: str, world: World, attempt: Attempt | None = None) -> None:
         self._attempt = attempt
         self.operation = operation
-        self._actor = actor
         self._world = world
-        self._samples = samples
-        self._fresh = fresh
-        self._uid = world.contact(by=actor) if operation == UPDATE else fresh.uid()
+        self._uid = world.contact() if operation == UPDATE else world.fresh.uid()
 
     @property
     def uid(self) -> str:
@@ -70,19 +58,19 @@ class ContactRequests:
 
     def record(self, uid: str | None = None) -> dict[str, Any]:
         """A record with its header and the mandatory fields."""
-        return self._samples.contact(uid or self._uid)
+        return self._world.samples.contact(uid or self._uid)
 
     def full_record(self, uid: str | None = None) -> dict[str, Any]:
         """A record with all 26 fields."""
-        return self._samples.full_contact(uid or self._uid)
+        return self._world.samples.full_contact(uid or self._uid)
 
     def bare_record(self) -> dict[str, Any]:
         """A record with the mandatory fields and nothing else, no header either."""
-        return self._samples.contact()
+        return self._world.samples.contact()
 
     def fresh_uid(self) -> str:
         """An unused identifier, for another record than the one of these requests."""
-        return self._fresh.uid()
+        return self._world.fresh.uid()
 
     def send(
         self,
@@ -102,11 +90,11 @@ class ContactRequests:
             parts: Further parts of the request that differ: `token`, `headers`, `realm`.
         """
         path = {"uid": self._uid} if self.operation == UPDATE else {}
-        asked = {"schema": self._samples.contact_schema} if query is None else query
-        sent = (actor or self._actor).send(
+        asked = {"schema": self._world.samples.contact_schema} if query is None else query
+        sent = (actor or self._world.author).send(
             self.operation, path=path, query=asked, json=record, body=body, **parts
         )
-        return note_made_up(sent, record, self._samples)
+        return note_made_up(sent, record, self._world.samples)
 
     def faulty(self, name: str, record: Any) -> Exchange:
         """The answer to a faulty record that several cases look at: sent once in a run, and anew in every replay.
@@ -152,12 +140,12 @@ class ContactRequests:
     def _takes_records(self) -> bool:
         """Whether a record that lacks nothing is taken: the shared contact could be updated with it."""
         try:
-            return bool(self._world.contact(by=self._actor))
+            return bool(self._world.contact())
         except Blocked:
             return False
 
 
-def updates(claim: Claim, author: Actor, world: World, samples: Samples, fresh: Namespace) -> ContactRequests:
+def updates(claim: Claim, world: World) -> ContactRequests:
     """Updates of the shared contact; where none can be arranged, a claim that what was just created can be updated.
 
     The claim is made only where the answer to the creation names the identifier that was sent, or where the workflow
@@ -168,35 +156,34 @@ def updates(claim: Claim, author: Actor, world: World, samples: Samples, fresh: 
         Blocked, Untested: no contact is created, or nothing tells under which identifier.
     """
     try:
-        return ContactRequests(UPDATE, author, world, samples, fresh)
+        return ContactRequests(UPDATE, world)
     except (Blocked, Untested):
-        _claim_update(claim, author, world, samples, fresh)
+        _claim_update(claim, world)
         raise
 
 
-def _claim_update(claim: Claim, author: Actor, world: World, samples: Samples, fresh: Namespace) -> None:
-    sent, query = samples.contact(fresh.uid()), {"schema": samples.contact_schema}
+def _claim_update(claim: Claim, world: World) -> None:
+    sent, query = world.samples.contact(world.fresh.uid()), {"schema": world.samples.contact_schema}
     own: str = sent["header"]["identifier"]
-    created = author.send(CREATE, query=query, json=sent)
+    created = world.author.send(CREATE, query=query, json=sent)
     # Under another identifier that an answer holds, nothing says that the record can be found.
     if not taken(created) or not (
-        readers.carries_identifier(created.answer, own)
-        or refused_as_in_use(identifier_in_use(author, samples, own))
+        readers.carries_identifier(created.answer, own) or refused_as_in_use(identifier_in_use(world, own))
     ):
         return
     tried: list[Exchange] = []
 
     def any_taken() -> bool:
-        for record in (samples.contact(own), samples.full_contact(own), samples.contact()):
-            tried.append(author.send(UPDATE, path={"uid": own}, query=query, json=record))
+        for record in (world.samples.contact(own), world.samples.full_contact(own), world.samples.contact()):
+            tried.append(world.author.send(UPDATE, path={"uid": own}, query=query, json=record))
             if taken(tried[-1]):
                 return True
         return False
 
     # What was created may be there a moment later.
     effective = any_taken() or world.eventually(any_taken)
-    if not effective and refused_for_made_up(tried[-1], samples):
-        raise samples.needs_contact_document(tried[-1])
+    if not effective and refused_for_made_up(tried[-1], world.samples):
+        raise world.samples.needs_contact_document(tried[-1])
     claim.holds(
         effective,
         created,
@@ -270,7 +257,7 @@ def all_at_once(
     parts: Sequence[tuple[Claim, Record]],
     rest: Claim,
     plain: Record,
-    samples: Samples,
+    world: World,
     *,
     elsewhere: tuple[Claim, Record] | None = None,
 ) -> Exchange:
@@ -300,17 +287,17 @@ def all_at_once(
     if elsewhere and taken(moved := send(elsewhere[1])):
         for claim, _ in together:
             claim.accepted(moved)
-        claim_accepted(rest, sent, samples)
+        claim_accepted(rest, sent, world.samples)
         return sent
     bare = send(plain)
     if not taken(bare):
         raise Blocked(bare.operation or bare.method, f"refuses a plain record too: {bare.answer.quote()}")
     for claim, record in parts:
         alone = send(record)
-        claim_accepted(claim, alone, samples)
+        claim_accepted(claim, alone, world.samples)
         if not taken(alone):
             return sent
-    claim_accepted(elsewhere[0] if elsewhere else rest, sent, samples)
+    claim_accepted(elsewhere[0] if elsewhere else rest, sent, world.samples)
     return sent
 
 

@@ -23,7 +23,7 @@ from contracts.cases.attachment_ids import Attachment
 from contracts.cases.drafts import accepted_with_errors
 from contracts.cases.list_pages import drafts_of
 from contracts.cases.sample_records import Samples
-from contracts.cases.submissions import CREATE_NAMED, UPDATE, submit
+from contracts.cases.submissions import CREATE_NAMED, UPDATE
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.errors_array import turned_down
@@ -44,7 +44,6 @@ from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import read_request
 from contracts.interface.description import load_description
 from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 #: A step: what is done, and to which document; a list is that of the document's owner.
 Call = tuple[str, str]
@@ -140,12 +139,9 @@ class Players:
         worked: Operations by role that have worked at least once. One that never did is for other cases to judge.
     """
 
-    author: Actor
+    world: World
     other: Actor | None
     claim: Expect
-    world: World
-    samples: Samples
-    fresh: Namespace
     attempt: Attempt
     off: dict[str, str] = field(default_factory=dict)
     worked: set[str] = field(default_factory=set)
@@ -197,13 +193,13 @@ class Life:
         self._saves = 0
         self.done: list[Call] = []
         for name in MINE:
-            self._renew(name, players.author)
+            self._renew(name, players.world.author)
         if players.other is not None:
             self._renew(THEIRS, players.other)
 
     def _renew(self, name: str, owner: Actor) -> None:
         """Let a name stand for a document that was never used."""
-        uid = self._players.fresh.uid()
+        uid = self._players.world.uid()
         self._documents[name] = uid, owner
         self._model.never_saved(_SITE, owner.realm, uid, _account(owner.role))
 
@@ -227,7 +223,9 @@ class Life:
             return
         (uid, owner), foreign = self._documents[name], action.startswith("foreign")
         others = [
-            actor for actor in (players.author, players.other) if actor is not None and actor is not owner
+            actor
+            for actor in (players.world.author, players.other)
+            if actor is not None and actor is not owner
         ]
         if foreign and not (others and uid in self._model.of(_account(owner.role))):
             return
@@ -261,8 +259,8 @@ class Life:
         """Save the next content. Another account is refused, or it reads what it saved; the rest is not shown."""
         self._saves += 1
         document, query = (
-            content(self._players.samples, uid, self._saves),
-            {"schema": self._players.samples.draft_schema},
+            content(self._players.world.samples, uid, self._saves),
+            {"schema": self._players.world.samples.draft_schema},
         )
         before = uid in self._model.of(_account(actor.role))
         answer = self._send(actor, "saveDraft", path={"uid": uid}, query=query, json=document)
@@ -295,9 +293,9 @@ class Life:
         Raises:
             Blocked: the faulty document is taken, which is a finding of other cases.
         """
-        there, samples = uid in self._model.of(_account(actor.role)), self._players.samples
+        there, world = uid in self._model.of(_account(actor.role)), self._players.world
         operation = UPDATE if there else CREATE_NAMED
-        exchange = submit(operation, actor, samples, uid, samples.faulty_submission(uid))
+        exchange = world.submit(operation, uid, world.samples.faulty_submission(uid), by=actor)
         self._take(exchange)
         if not turned_down(usable(exchange)):
             self._renew(name, actor)
@@ -552,7 +550,7 @@ def explore(players: Players, kept: KeptCalls, seed: int, requests: int) -> None
 
 def claim_info_follows(claim: Claim, world: World) -> None:
     """Claim that the info of a draft does not show as it was what the service itself reported as changed by a save."""
-    uid = world.draft(by=world.author).uid
+    uid = world.draft().uid
     query = {"schema": world.samples.draft_schema}
 
     def saved(version: int) -> dict[str, Any]:
@@ -593,6 +591,6 @@ def draft_with_file(world: World) -> Attachment:
     Raises:
         Untested: drafts take none, which the document leaves open.
     """
-    if world.refusal_of_files(by=world.author) is not None:
+    if world.refusal_of_files() is not None:
         raise Untested("drafts take no attachments")
-    return world.attachment(world.draft(by=world.author).uid, by=world.author)
+    return world.attachment(world.draft().uid)

@@ -62,7 +62,7 @@ def claim_each_refused(
 
 def nothing_saved(
     claims: Callable[[str], Claim],
-    actor: Actor,
+    world: World,
     uids: Sequence[str],
     foldings: Iterable[str],
     *causes: Exchange,
@@ -79,13 +79,13 @@ def nothing_saved(
         Contradiction: a must was contradicted.
         Blocked, EnvironmentFault: a request had no answer that can be judged.
     """
-    checks = [actor.draft_exists(uid) for uid in uids[:_LOOKED_AT]]
-    no_draft_under(claims("saveDraft"), actor, foldings, *causes[:1])
-    claim_each_refused(claims("draftExists"), checks, lambda: actor.draft_exists(never_used()))
-    not_listed(claims("saveDraft"), actor, uids, *causes[:1])
+    checks = [world.author.draft_exists(uid) for uid in uids[:_LOOKED_AT]]
+    no_draft_under(claims("saveDraft"), world, foldings, *causes[:1])
+    claim_each_refused(claims("draftExists"), checks, lambda: world.author.draft_exists(never_used()))
+    not_listed(claims("saveDraft"), world, uids, *causes[:1])
 
 
-def no_draft_under(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exchange) -> None:
+def no_draft_under(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
     """Claim that no draft is there under any of these valid uids.
 
     Args:
@@ -96,9 +96,9 @@ def no_draft_under(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exc
         Blocked: the service says of any draft that it exists.
     """
     for uid in uids:
-        check = actor.draft_exists(uid)
+        check = world.author.draft_exists(uid)
         if usable(check).success:
-            relies_on_absence(actor)
+            relies_on_absence(world)
         claim.holds(
             not check.answer.success,
             *causes,
@@ -108,49 +108,49 @@ def no_draft_under(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exc
         )
 
 
-def relies_on_absence(actor: Actor) -> None:
+def relies_on_absence(world: World) -> None:
     """Require that the service says of a draft that was never saved that it is absent.
 
     Raises:
         Blocked: it does not.
     """
-    check = actor.draft_exists(never_used())
+    check = world.author.draft_exists(never_used())
     if usable(check).success:
         raise Blocked("draftExists", "says of a draft that was never saved that it exists")
 
 
-def draft_still_there(claim: Claim, actor: Actor, world: World, uid: str, *causes: Exchange) -> None:
+def draft_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -> None:
     """Claim that a draft which was there before is there still.
 
     Raises:
         Contradiction: a must was contradicted.
         Blocked: the service does not say of any draft that it exists.
     """
-    check = actor.draft_exists(uid)
+    check = world.author.draft_exists(uid)
     if not usable(check).success:
-        relies_on_presence(actor, world)
+        relies_on_presence(world)
     claim.holds(
         check.answer.success, *causes, check, expected=f"the draft {uid} untouched", seen=check.answer.quote()
     )
 
 
-def relies_on_presence(actor: Actor, world: World) -> None:
+def relies_on_presence(world: World) -> None:
     """See to it that the service says of a draft that was saved that it exists.
 
     Raises:
         Blocked: it does not.
     """
-    done(actor.draft_exists(world.draft(by=actor).uid))
+    done(world.author.draft_exists(world.draft().uid))
 
 
-def not_listed(claim: Claim, actor: Actor, uids: Iterable[str], *causes: Exchange) -> None:
+def not_listed(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
     """Claim that none of these uids stands in the list of the actor's drafts, as far as it is shown.
 
     Raises:
         Contradiction: a must was contradicted.
         Blocked: the list cannot be had.
     """
-    listed = actor.list_drafts(query={"collection": "mydrafts"})
+    listed = world.author.list_drafts(query={"collection": "mydrafts"})
     answer = usable(listed)
     if not answer.success:
         raise Blocked("listDrafts", f"answered {answer.quote()}")
@@ -170,11 +170,6 @@ def never_used() -> str:
 
 
 _IN_USE = "workflow-identifier-taken"
-
-
-def save(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) -> Exchange:
-    """Save a contact record as the draft of `uid`."""
-    return actor.send("saveDraft", path={"uid": uid}, query={"schema": samples.draft_schema}, json=document)
 
 
 def read_as_saved(actor: Actor, draft: Draft) -> Exchange:
@@ -203,9 +198,9 @@ def stays(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     )
 
 
-def nothing_of(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
+def nothing_of(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
     """Claim that reading a draft does not give its document; `before` is what should have kept it out."""
-    read = actor.get_draft(draft.uid)
+    read = world.author.get_draft(draft.uid)
     hidden = not _given(usable(read), draft.document)
     claim.holds(
         hidden, *(before or (draft.exchange,)), read, expected="nothing of it", seen=read.answer.quote()
@@ -248,16 +243,16 @@ def replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[s
     claim.holds(not left, read, expected="nothing of the first save", seen=seen)
 
 
-def is_there(actor: Actor, uid: str) -> bool:
+def is_there(world: World, uid: str) -> bool:
     """Whether a draft is there by any reading: one reading that is broken is a finding of its own."""
     path = {"uid": uid}
     return (
-        usable(actor.send("draftExists", path=path)).success
-        or usable(actor.send("getDraft", path=path)).success
+        usable(world.author.send("draftExists", path=path)).success
+        or usable(world.author.send("getDraft", path=path)).success
     )
 
 
-def stored(claim: Claim, actor: Actor, uid: str, saved: Exchange, *reads: Exchange) -> None:
+def stored(claim: Claim, world: World, uid: str, saved: Exchange, *reads: Exchange) -> None:
     """Claim that a draft whose first save was accepted is there by some reading; another save says nothing.
 
     Args:
@@ -265,30 +260,30 @@ def stored(claim: Claim, actor: Actor, uid: str, saved: Exchange, *reads: Exchan
         reads: Looks at the draft that were made already. Only where none of them found it is it looked for again.
     """
     if taken(saved):
-        there = any(usable(read).success for read in reads) or is_there(actor, uid)
+        there = any(usable(read).success for read in reads) or is_there(world, uid)
         claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
 
 
-def deleted(actor: Actor, uid: str) -> Exchange:
+def deleted(world: World, uid: str) -> Exchange:
     """Delete a draft and see by the exists check that it is gone.
 
     Raises:
         Blocked: it was not deleted, or the check still finds it; either is a finding of another case.
     """
-    exchange = actor.delete_draft(uid)
+    exchange = world.author.delete_draft(uid)
     done(exchange)
-    if usable(actor.draft_exists(uid)).success:
+    if usable(world.author.draft_exists(uid)).success:
         raise Blocked("deleteDraft", "the exists check still finds a draft that was deleted")
     return exchange
 
 
-def require_exists_check(actor: Actor, uid: str) -> None:
+def require_exists_check(world: World, uid: str) -> None:
     """Require that the exists check finds no draft that was never saved.
 
     Raises:
         Blocked: it does, so that it cannot tell whether a deleted one is gone.
     """
-    if usable(actor.draft_exists(uid)).success:
+    if usable(world.author.draft_exists(uid)).success:
         raise Blocked("draftExists", "the exists check finds a draft that was never saved")
 
 
@@ -315,33 +310,33 @@ def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, docume
     return "kept"
 
 
-def fate(actor: Actor, samples: Samples, uid: str, documents: dict[str, dict[str, Any]]) -> dict[str, str]:
+def fate(world: World, uid: str, documents: dict[str, dict[str, Any]]) -> dict[str, str]:
     """What becomes of documents that need not be taken: `refused`, `kept` or `changed`, by name."""
-    return {name: _fate(actor, samples, uid, document) for name, document in documents.items()}
+    return {name: _fate(world, uid, document) for name, document in documents.items()}
 
 
-def _fate(actor: Actor, samples: Samples, uid: str, document: dict[str, Any]) -> str:
-    saved = save(actor, samples, uid, document)
+def _fate(world: World, uid: str, document: dict[str, Any]) -> str:
+    saved = world.save(uid, document)
     if not taken(saved):
         return f"refused with {errors_array.outcome(saved)}"
-    read = actor.get_draft(uid).answer
+    read = world.author.get_draft(uid).answer
     return "kept" if readers.holds_document(read, document) else "changed"
 
 
-def published(world: World, actor: Actor, samples: Samples) -> str:
+def published(world: World) -> str:
     """The first published record of the settings that is there; an attempt may be what takes it away.
 
     Raises:
         Untested: the settings name none.
         Blocked: its identifier is not told to be in use, before anything is saved under it.
     """
-    identifiers: tuple[str, ...] = samples.setting("published_identifier")
+    identifiers: tuple[str, ...] = world.samples.setting("published_identifier")
 
     def first() -> str:
         for identifier in identifiers:
-            if refused_as_in_use(identifier_in_use(actor, samples, identifier)):
+            if refused_as_in_use(identifier_in_use(world, identifier)):
                 return identifier
-        named = f"setting realm.{actor.realm}.published_identifier may name a record that is gone"
+        named = f"setting realm.{world.author.realm}.published_identifier may name a record that is gone"
         raise Blocked(
             "createWorkflowRecordWithIdentifier", f"does not say that the identifier is in use: {named}"
         )
@@ -349,42 +344,42 @@ def published(world: World, actor: Actor, samples: Samples) -> str:
     return world.shared("published record", first)
 
 
-def replaced_beside_published(claim: Claim, actor: Actor, samples: Samples, identifier: str) -> None:
+def replaced_beside_published(claim: Claim, world: World, identifier: str) -> None:
     """Save a draft of a published document, with other texts where that is taken, and claim that it comes back.
 
     Raises:
         Contradiction: it does not, but perhaps the published content.
         Blocked: no draft can be saved of the document.
     """
-    changed = save_reworded(actor, samples, identifier)
+    changed = save_reworded(world, identifier)
     if changed:
-        claim.shows(actor.get_draft(identifier), changed)
+        claim.shows(world.author.get_draft(identifier), changed)
         return
-    query, document = {"schema": samples.workflow_schema}, samples.document(identifier)
-    saved = actor.send("saveDraft", path={"uid": identifier}, query=query, json=document)
-    named = f"the record that setting realm.{actor.realm}.published_identifier names"
+    query, document = {"schema": world.samples.workflow_schema}, world.samples.document(identifier)
+    saved = world.author.send("saveDraft", path={"uid": identifier}, query=query, json=document)
+    named = f"the record that setting realm.{world.author.realm}.published_identifier names"
     require(taken(saved), "saveDraft", f"takes no draft of {named}: {usable(saved).quote()}")
 
 
-def save_reworded(actor: Actor, samples: Samples, identifier: str) -> dict[str, Any]:
+def save_reworded(world: World, identifier: str) -> dict[str, Any]:
     """Save a draft of the workflow's document with other texts.
 
     Returns:
         The members that differ; none where it has no text, or the draft is refused.
     """
-    document = samples.document(identifier)
-    changed, query = reworded(document), {"schema": samples.workflow_schema}
+    document = world.samples.document(identifier)
+    changed, query = reworded(document), {"schema": world.samples.workflow_schema}
     if not changed:
         return {}
-    sent = actor.send("saveDraft", path={"uid": identifier}, query=query, json=document | changed)
+    sent = world.author.send("saveDraft", path={"uid": identifier}, query=query, json=document | changed)
     return changed if taken(sent) else {}
 
 
-def identifier_in_use(actor: Actor, samples: Samples, identifier: str) -> Exchange:
+def identifier_in_use(world: World, identifier: str) -> Exchange:
     """Try to create a record under an identifier, with content that no service stores."""
-    path = {"schema": samples.workflow_schema, "identifier": identifier}
-    submission = samples.faulty_submission(identifier)
-    return actor.send("createWorkflowRecordWithIdentifier", path=path, json=submission)
+    path = {"schema": world.samples.workflow_schema, "identifier": identifier}
+    submission = world.samples.faulty_submission(identifier)
+    return world.author.send("createWorkflowRecordWithIdentifier", path=path, json=submission)
 
 
 def refused_as_in_use(exchange: Exchange) -> bool:
@@ -422,7 +417,7 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     return "" if taken(exchange) else f"was answered {exchange.answer.quote()}"
 
 
-def works_for_ordinary_uid(actor: Actor, world: World, uid: str | None = None) -> None:
+def works_for_ordinary_uid(world: World, uid: str | None = None) -> None:
     """See that a draft can be saved, read and deleted under an ordinary uid; what follows is about special ones.
 
     Args:
@@ -432,41 +427,41 @@ def works_for_ordinary_uid(actor: Actor, world: World, uid: str | None = None) -
         Blocked: it cannot, which is a matter of the draft operations' own clauses.
     """
     if uid is None:
-        world.once("life of an ordinary draft", lambda: _live(actor, world, None))
+        world.once("life of an ordinary draft", lambda: _live(world, None))
     else:
-        _live(actor, world, uid)
+        _live(world, uid)
 
 
-def _live(actor: Actor, world: World, uid: str | None) -> bool:
-    draft = world.draft(uid, by=actor)
+def _live(world: World, uid: str | None) -> bool:
+    draft = world.draft(uid)
     answers = {
-        name: done(actor.send(name, path={"uid": draft.uid}))
+        name: done(world.author.send(name, path={"uid": draft.uid}))
         for name in operations_with(needs="draft", safe=True)
     }
     if not readers.holds_document(answers["getDraft"], draft.document):
         raise Blocked("getDraft", "does not give the document that was saved")
-    done(actor.delete_draft(draft.uid))
-    if actor.draft_exists(draft.uid).answer.success:
-        operation, _ = _at_fault_for(actor, draft.uid)
+    done(world.author.delete_draft(draft.uid))
+    if world.author.draft_exists(draft.uid).answer.success:
+        operation, _ = _at_fault_for(world, draft.uid)
         raise Blocked(operation, "leaves the draft where it was, or finds it there")
     return True
 
 
-def _at_fault_for(actor: Actor, uid: str) -> tuple[str, tuple[Exchange, ...]]:
+def _at_fault_for(world: World, uid: str) -> tuple[str, tuple[Exchange, ...]]:
     """Which operation is wrong when the exists check finds a deleted draft, and what shows that it is the check."""
-    read = actor.get_draft(uid)
+    read = world.author.get_draft(uid)
     return ("draftExists", (read,)) if usable(read).refusal else ("deleteDraft", ())
 
 
-def removed(expect: Expect, actor: Actor, uid: str, deleted: Exchange) -> None:
+def removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
     """Claim that a deleted draft is gone; that the exists check alone still finds it is wrong of the check.
 
     Raises:
         Contradiction: it is found.
     """
-    check = actor.draft_exists(uid)
+    check = world.author.draft_exists(uid)
     found = usable(check).success
-    operation, contrast = _at_fault_for(actor, uid) if found else ("deleteDraft", ())
+    operation, contrast = _at_fault_for(world, uid) if found else ("deleteDraft", ())
     says = "".join(f", as getDraft says: {read.status}" for read in contrast)
     expect("draft-delete-removes", operation).holds(
         not found, deleted, *contrast, check, expected=f"no draft any more{says}", seen=check.answer.quote()
@@ -494,7 +489,7 @@ def completes_lifecycle_under(
     read = world.author.send("getDraft", path=path)
     expect(clause, "getDraft").accepted(read)
     if not readers.holds_document(usable(read), document):
-        works_for_ordinary_uid(world.author, world)
+        works_for_ordinary_uid(world)
     expect(clause, "getDraft").shows(read, document)
     for operation in also:
         expect(clause, operation).accepted(world.author.send(operation, path=path))
@@ -504,38 +499,38 @@ def completes_lifecycle_under(
         check = world.author.send("draftExists", path=path)
         found = usable(check).success
         if found:
-            works_for_ordinary_uid(world.author, world)
+            works_for_ordinary_uid(world)
         claim.holds(not found, deleted, check, expected=f"no draft under {uid}", seen=check.answer.quote())
 
 
-def exists_each_time(claim: Claim, actor: Actor, uid: str, times: int) -> None:
+def exists_each_time(claim: Claim, world: World, uid: str, times: int) -> None:
     """Claim that the exists check finds a draft every time."""
     for _ in range(times):
-        claim.accepted(actor.draft_exists(uid))
+        claim.accepted(world.author.draft_exists(uid))
 
 
-def completes_lifecycle(expect: Expect, actor: Actor, samples: Samples, uid: str) -> None:
+def completes_lifecycle(expect: Expect, world: World, uid: str) -> None:
     """Claim of one draft that it is created, updated and deleted; each by its own clause.
 
     Raises:
         Contradiction: a must was contradicted.
         Blocked: a request was refused, which is a matter of the ordinary cases.
     """
-    first = samples.draft(uid)
-    later = samples.draft(uid, firstName="Rachel")
-    created = save(actor, samples, uid, first)
+    first = world.samples.draft(uid)
+    later = world.samples.draft(uid, firstName="Rachel")
+    created = world.save(uid, first)
     done(created)
-    stored(expect("draft-save-creates"), actor, uid, created)
-    updated = save(actor, samples, uid, later)
+    stored(expect("draft-save-creates"), world, uid, created)
+    updated = world.save(uid, later)
     done(updated)
-    read = actor.get_draft(uid)
+    read = world.author.get_draft(uid)
     stale = readers.holds_document(usable(read), first)
     expect("draft-save-updates", "saveDraft").holds(
         not stale, updated, read, expected="the later content", seen="the content from before"
     )
-    gone = actor.delete_draft(uid)
+    gone = world.author.delete_draft(uid)
     done(gone)
-    removed(expect, actor, uid, gone)
+    removed(expect, world, uid, gone)
 
 
 def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:

@@ -18,16 +18,13 @@ from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, attach, found, upload
 from contracts.cases.attachments import downloads
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
-from contracts.cases.drafts import accepted_with_errors, save
-from contracts.cases.sample_records import Samples
+from contracts.cases.drafts import accepted_with_errors
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
 from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Blocked, Untested, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 #: The clause that promises each part of a content back.
 DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
@@ -247,10 +244,8 @@ class DrawnDrafts:
         taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
     """
 
-    def __init__(self, actor: Actor, samples: Samples, fresh: Namespace, expect: Expect) -> None:
-        self._actor = actor
-        self._samples = samples
-        self._fresh = fresh
+    def __init__(self, world: World, expect: Expect) -> None:
+        self._world = world
         self._claim = expect
         self.taken: dict[str, bool] = {}
 
@@ -261,9 +256,9 @@ class DrawnDrafts:
             Contradiction: a must was contradicted.
             Untested: drafts have other fields than contacts, of which nothing can be drawn.
         """
-        if not self._samples.drafts_are_contacts:
+        if not self._world.samples.drafts_are_contacts:
             raise Untested("the draft of setting draft_document has other fields than those that are drawn")
-        uid = self._fresh.uid()
+        uid = self._world.fresh.uid()
         before: dict[str, Any] = {}
         for content in example:
             before = self._saved(uid, content, before)
@@ -276,9 +271,9 @@ class DrawnDrafts:
             clauses = waiting.pop(0)
             parts = content.only(clauses)
             members = {name: value for part in parts.values() for name, value in part.items()}
-            record = self._samples.short_draft if content.short else self._samples.draft
+            record = self._world.samples.short_draft if content.short else self._world.samples.draft
             document = record(uid, **members)
-            sent = save(self._actor, self._samples, uid, document)
+            sent = self._world.save(uid, document)
             if usable(sent).refusal or accepted_with_errors(sent):
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
@@ -296,7 +291,7 @@ class DrawnDrafts:
         document: dict[str, Any],
         before: dict[str, Any],
     ) -> None:
-        read = self._actor.get_draft(uid)
+        read = self._world.author.get_draft(uid)
         if before:
             self._judge_update(sent, read, document, before)
         for clause, members in parts.items():
@@ -382,10 +377,9 @@ FIRST: Final = _PLAIN | {
 class DrawnFiles:
     """Attaches drawn files to a shared document."""
 
-    def __init__(self, actor: Actor, world: World, fresh: Namespace, expect: Expect) -> None:
-        self._actor = actor
-        self._uid = document_for_uploads(world, actor)
-        self._fresh = fresh
+    def __init__(self, world: World, expect: Expect) -> None:
+        self._world = world
+        self._uid = document_for_uploads(world)
         self._claim = expect
 
     def comes_back(self, file: File) -> None:
@@ -395,20 +389,20 @@ class DrawnFiles:
             Contradiction: a must was contradicted.
             Blocked: it is not found again, nor is one of another name.
         """
-        name, content = f"{self._fresh.uid()}-Report-B{file.kind}", file.content
-        created = upload(self._actor, self._uid, name, content)
+        name, content = f"{self._world.fresh.uid()}-Report-B{file.kind}", file.content
+        created = upload(self._world.author, self._uid, name, content)
         if not taken(created):
             return
         made = self._attached(created, name, content)
-        downloads(self._claim("attachment-download-same", "getAttachment"), self._actor, made)
+        downloads(self._claim("attachment-download-same", "getAttachment"), self._world, made)
 
     def _attached(self, created: Exchange, name: str, content: bytes) -> Attachment:
         """The file under its name; where it is not found, a claim that it is not under one in small letters."""
         kept = self._claim("attachment-name-kept", "attachmentExists")
         try:
-            made = found(self._actor, Attachment(self._uid, 0, name, content), created, len(content))
+            made = found(self._world.author, Attachment(self._uid, 0, name, content), created, len(content))
         except Blocked:
-            small = attach(self._actor, self._uid, name.lower(), content)
+            small = attach(self._world.author, self._uid, name.lower(), content)
             kept.holds(False, created, expected=f"the file under {name}", seen=f"one under {small.filename}")
             raise
         kept.holds(True, created, expected=f"the file under {name}", seen="it is there")

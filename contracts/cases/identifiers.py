@@ -23,7 +23,6 @@ from contracts.cases.drafts import (
     never_used,
     nothing_saved,
     relies_on_absence,
-    save,
     works_for_ordinary_uid,
 )
 from contracts.cases.hostile_input import Deal
@@ -37,7 +36,6 @@ from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
-from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings, Target
 
@@ -97,7 +95,7 @@ def spoilt(uid: str, characters: Mapping[str, str]) -> list[str]:
     return [uid[:half] + character + uid[half:] for character in characters.values()]
 
 
-def within(fresh: Namespace, uid: str, characters: Mapping[str, str], ending: str = "") -> list[str]:
+def within(world: World, uid: str, characters: Mapping[str, str], ending: str = "") -> list[str]:
     """As `spoilt`, for the uid of a record of ours that the service may have named; the run may write to them.
 
     Args:
@@ -105,7 +103,7 @@ def within(fresh: Namespace, uid: str, characters: Mapping[str, str], ending: st
     """
     identifiers = [*spoilt(uid, characters), *([uid + ending] if ending else [])]
     for identifier in identifiers:
-        fresh.claim(identifier)
+        world.fresh.claim(identifier)
     return identifiers
 
 
@@ -158,7 +156,7 @@ def hyphens_name_a_draft(world: World, settings: RealmSettings, expect: Expect) 
         completes_lifecycle_under(world, expect, "uid-hyphen", world.fresh.uid(20) + "--a-")
     except Contradiction:
         for uid in without_hyphen(settings):
-            works_for_ordinary_uid(world.author, world, uid)
+            works_for_ordinary_uid(world, uid)
         raise
 
 
@@ -233,7 +231,7 @@ def every_sign_names_a_draft(world: World, expect: Expect) -> None:
     ending = "".join(_SIGNS.values())
     uid = world.fresh.uid(UID_LONGEST - len(ending)) + ending
     document, path = world.samples.draft(uid), {"uid": uid}
-    life = {"saveDraft": save(world.author, world.samples, uid, document)}
+    life = {"saveDraft": world.save(uid, document)}
     life |= {name: world.author.send(name, path=path) for name in operations_with(needs="draft", safe=True)}
     shorter = world.author.draft_exists(uid[:-1])
     life["deleteDraft"] = world.author.send("deleteDraft", path=path)
@@ -243,14 +241,14 @@ def every_sign_names_a_draft(world: World, expect: Expect) -> None:
     if not failed and usable(world.author.send("draftExists", path=path)).success:
         failed = "deleteDraft"
     if failed:
-        works_for_ordinary_uid(world.author, world)
+        works_for_ordinary_uid(world)
         _claim_each_sign(world, expect)
         clause = _ANY_KIND if failed in load_catalogue().clause(_ANY_KIND).operations else _LONGEST
         expect(clause, failed).holds(
             False, life[failed], expected=f"a draft under {uid}", seen=life[failed].answer.quote()
         )
     if usable(shorter).success:
-        relies_on_absence(world.author)
+        relies_on_absence(world)
     expect("uid-hyphen", "draftExists").holds(
         not usable(shorter).success,
         life["saveDraft"],
@@ -355,20 +353,10 @@ class NearMisses:
         operation: One that takes a uid in its path.
     """
 
-    def __init__(
-        self,
-        operation: str,
-        actor: Actor,
-        world: World,
-        ordinary: OrdinaryRequests,
-        fresh: Namespace,
-        expect: Expect,
-    ) -> None:
+    def __init__(self, operation: str, world: World, ordinary: OrdinaryRequests, expect: Expect) -> None:
         self._operation = operation
-        self._actor = actor
         self._world = world
         self._ordinary = ordinary
-        self._fresh = fresh
         self._claim = expect
         self._usual: Request | None = None
         self._tried: list[str] = []
@@ -383,12 +371,12 @@ class NearMisses:
         """
         request = self._request(miss)
         uid = miss.of(request.path["uid"])
-        self._fresh.claim(uid)
+        self._world.fresh.claim(uid)
         self._tried.append(uid)
         spoilt = (
             requests.saving(self._world, uid) if self._operation == "saveDraft" else requests.at(request, uid)
         )
-        sent = spoilt.send(self._actor)
+        sent = spoilt.send(self._world.author)
         # Operations that only look refuse what is absent, and cannot be told apart where they do not.
         looks = self._operation in operations_with(safe=True)
         control = partial(self._control, request) if looks else None
@@ -406,9 +394,9 @@ class NearMisses:
         """Claim that no file was added to the document whose identifier was spoilt, and no draft saved."""
         if self.refused is not None and self._operation == "saveDraft":
             claims = partial(self._claim, _CHARACTER)
-            nothing_saved(claims, self._actor, self._tried, foldings(self._tried), self.refused)
+            nothing_saved(claims, self._world, self._tried, foldings(self._tried), self.refused)
         elif self._usual is not None and self.refused is not None:
-            attached = self._world.attachment_ids(self._usual.path["uid"], by=self._actor)
+            attached = self._world.attachment_ids(self._usual.path["uid"])
             self._claim(_CHARACTER, self._operation).holds(
                 not attached,
                 self.refused,
@@ -422,7 +410,7 @@ class NearMisses:
         return self._claim(clause if covered else _CHARACTER, self._operation)
 
     def _control(self, request: Request) -> Exchange:
-        return requests.send(requests.at(request, never_used()), self._actor)
+        return requests.send(requests.at(request, never_used()), self._world.author)
 
     def _request(self, miss: NearMiss) -> Request:
         """A request on something that is there; for a length, under the identifier that is nearest to it."""
@@ -431,10 +419,10 @@ class NearMisses:
         if self._operation in operations_with(needs="draft", safe=True):
             return requests.at(self._usual, self._uid_near(miss))
         if miss.length:
-            return requests.at(self._usual, self._fresh.uid(UID_SHORTEST))
+            return requests.at(self._usual, self._world.fresh.uid(UID_SHORTEST))
         return self._usual
 
     def _uid_near(self, miss: NearMiss) -> str:
         length = UID_SHORTEST if miss.clause == _SHORT else UID_LONGEST if miss.clause == _LONG else 40
         word = {UID_SHORTEST: "shortest", UID_LONGEST: "longest"}.get(length, "base")
-        return self._world.shared_draft(word, self._fresh.uid(length), by=self._actor).uid
+        return self._world.shared_draft(word, self._world.fresh.uid(length)).uid

@@ -15,7 +15,6 @@ from contracts.cases.list_pages import Lister, Page, attachments_of, drafts_of, 
 from contracts.cases.shared_documents import shared_document, shared_document_list
 from contracts.cases.world import World
 from contracts.checks.outcomes import Blocked, require
-from contracts.session.actor import Actor
 
 #: Neither rising nor falling, so that no order of making is an order of names; the letters around them are small.
 SCRAMBLED = "DBFACE"
@@ -159,7 +158,7 @@ class KnownList:
 
 def known_drafts(world: World, collection: str | None = "mydrafts") -> KnownList:
     """The list of drafts with the actor's own kept ones, of a collection or of none."""
-    keep = partial(kept_drafts, world, world.author)
+    keep = partial(kept_drafts, world)
     return KnownList(
         world, drafts_of(world.author, collection), drafts_of(world.author, "mydrafts"), keep, _UIDS, "list"
     )
@@ -174,21 +173,21 @@ def known_files(world: World, *, sound: bool = True) -> KnownList:
     Raises:
         Blocked: it does not; that is a finding of its own.
     """
-    shared = shared_document(world, world.author)
+    shared = shared_document(world)
     files = shared_document_list(world) if sound else attachments_of(world.author, shared.uid)
     names = tuple(attachment.filename for attachment in shared.attachments)
     return KnownList(world, files, files, lambda: names, _FILES, "attachment-list")
 
 
-def kept_drafts(world: World, actor: Actor) -> tuple[str, ...]:
+def kept_drafts(world: World) -> tuple[str, ...]:
     """Uids of six drafts that stay until the end of the run, in the order in which they were saved.
 
     Their uids differ in one letter first, so that any way of comparing texts puts them in the same order.
     """
 
     def make() -> tuple[str, ...]:
-        uids = tuple(world.kept_draft(f"list{letter}", by=actor).uid for letter in SCRAMBLED)
-        drafts = drafts_of(actor, "mydrafts")
+        uids = tuple(world.kept_draft(f"list{letter}").uid for letter in SCRAMBLED)
+        drafts = drafts_of(world.author, "mydrafts")
 
         def shown() -> bool:
             first = drafts.page()
@@ -199,7 +198,7 @@ def kept_drafts(world: World, actor: Actor) -> tuple[str, ...]:
             world.eventually(shown)
         return uids
 
-    return world.once(f"drafts to list of {actor.role}", make)
+    return world.once("drafts to list", make)
 
 
 def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Field:

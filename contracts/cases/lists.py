@@ -168,7 +168,7 @@ def claim_answered(claim: Claim, world: World, lister: Lister) -> Page:
 
 def _empty_is_not_found(world: World, actor: Actor) -> bool:
     """Whether the collection that holds the actor's own drafts is given, and "not found" where skip leaves none."""
-    kept_drafts(world, actor)
+    kept_drafts(world)
     own = drafts_of(actor, "mydrafts")
     return own.page().size > 0 and own.page(skip=BEYOND).not_found
 

@@ -12,17 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from contracts.cases import lists
-from contracts.cases.drafts import save
 from contracts.cases.known_lists import SCRAMBLED, KnownList
 from contracts.cases.list_pages import Page, Record, equals, quoted
-from contracts.cases.sample_records import Samples
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
-from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 ANY, DIGITS, HYPHEN, UNDERSCORE = "uid-any-kind", "uid-digits-only", "uid-hyphen", "uid-underscore"
 #: Items of a page; three make up the whole list.
@@ -39,40 +35,38 @@ _MARKS: Final = ("Ada", "Bella", "Clara", "Dora", "Edith", "Flora", "Greta", "Ha
 _NAME: Final = "Maathai"
 
 
-def kinds(fresh: Namespace) -> list[tuple[str, str]]:
+def kinds(world: World) -> list[tuple[str, str]]:
     """Valid uids of every kind and of lengths between the ends of the range, each with the clause that promises it."""
     small, both = string.ascii_lowercase, string.ascii_letters
     return [
-        (DIGITS, fresh.without_prefix(string.digits, 25)),
-        (ANY, fresh.without_prefix(both, 36)),
-        (ANY, fresh.without_prefix(small, 32)),
-        (HYPHEN, "-" + fresh.without_prefix(small, 47)),
-        (UNDERSCORE, "_" + fresh.without_prefix(small, 62) + "_"),
-        (ANY, fresh.uid(65)),
-        (ANY, fresh.uid(100)),
-        (ANY, fresh.uid(17)),
+        (DIGITS, world.fresh.without_prefix(string.digits, 25)),
+        (ANY, world.fresh.without_prefix(both, 36)),
+        (ANY, world.fresh.without_prefix(small, 32)),
+        (HYPHEN, "-" + world.fresh.without_prefix(small, 47)),
+        (UNDERSCORE, "_" + world.fresh.without_prefix(small, 62) + "_"),
+        (ANY, world.fresh.uid(65)),
+        (ANY, world.fresh.uid(100)),
+        (ANY, world.fresh.uid(17)),
     ]
 
 
-def saved_under_every_kind(
-    world: World, actor: Actor, samples: Samples, fresh: Namespace
-) -> list[tuple[str, str, Exchange]]:
+def saved_under_every_kind(world: World) -> list[tuple[str, str, Exchange]]:
     """The saves of drafts under `kinds`, each with its clause and uid; the drafts stay until the end of the run."""
 
     def make() -> list[tuple[str, str, Exchange]]:
         made = []
-        for (clause, uid), mark in zip(kinds(fresh), _MARKS, strict=True):
+        for (clause, uid), mark in zip(kinds(world), _MARKS, strict=True):
             world.keep(uid)
-            draft = samples.short_draft(uid, middleName=mark)
-            made.append((clause, uid, save(actor, samples, uid, draft)))
+            draft = world.samples.short_draft(uid, middleName=mark)
+            made.append((clause, uid, world.save(uid, draft)))
         return made
 
-    return world.shared(f"drafts of every kind of {actor.role}", make)
+    return world.shared("drafts of every kind", make)
 
 
 def claim_every_kind(world: World, expect: Expect) -> None:
     """Claim that a draft is saved, found and read under uids of every kind."""
-    every = saved_under_every_kind(world, world.author, world.samples, world.fresh)
+    every = saved_under_every_kind(world)
     for (clause, uid, saved), mark in zip(every, _MARKS, strict=True):
         expect(clause, "saveDraft").accepted(saved)
         expect(clause, "draftExists").accepted(world.author.draft_exists(uid))
@@ -80,27 +74,27 @@ def claim_every_kind(world: World, expect: Expect) -> None:
         expect(clause, "getDraft").shows(world.author.get_draft(uid), told)
 
 
-def paired(world: World, actor: Actor, samples: Samples, fresh: Namespace) -> tuple[str, ...]:
+def paired(world: World) -> tuple[str, ...]:
     """Uids of six drafts that stay; by their texts, and by their schema, they are equal in pairs."""
 
     def make() -> tuple[str, ...]:
-        uids = tuple(f"{fresh.prefix}pair{letter}-{fresh.uid()[-12:]}" for letter in SCRAMBLED)
+        uids = tuple(f"{world.fresh.prefix}pair{letter}-{world.fresh.uid()[-12:]}" for letter in SCRAMBLED)
         for uid, text in itertools.zip_longest(uids, _TEXTS):
             world.keep(uid)
-            if text is None or not _saved_by_workflow_schema(actor, samples, uid, text):
-                world.draft(uid, samples.draft(uid, lastName=text or _NAME), by=actor)
+            if text is None or not _saved_by_workflow_schema(world, uid, text):
+                world.draft(uid, world.samples.draft(uid, lastName=text or _NAME))
         return uids
 
-    return world.once(f"paired drafts of {actor.role}", make)
+    return world.once("paired drafts", make)
 
 
-def _saved_by_workflow_schema(actor: Actor, samples: Samples, uid: str, text: str) -> bool:
+def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
     """Save a document of the workflow's schema with this text in the place of its own; whether it was taken."""
-    if not samples.tells_workflow:
+    if not world.samples.tells_workflow:
         return False
-    document = {name: _worded(value, text) for name, value in samples.document(uid).items()}
-    query = {"schema": samples.workflow_schema}
-    return taken(actor.send("saveDraft", path={"uid": uid}, query=query, json=document))
+    document = {name: _worded(value, text) for name, value in world.samples.document(uid).items()}
+    query = {"schema": world.samples.workflow_schema}
+    return taken(world.author.send("saveDraft", path={"uid": uid}, query=query, json=document))
 
 
 def _worded(value: Any, text: str) -> Any:
@@ -117,7 +111,7 @@ class LongList:
     Where filters do not pick them, or show what is needed, nothing is claimed: other cases judge the same clauses.
     """
 
-    def __init__(self, known: KnownList, actor: Actor, samples: Samples, fresh: Namespace) -> None:
+    def __init__(self, known: KnownList) -> None:
         self._known = known
         self._uids: list[str] = []
         try:
@@ -125,8 +119,8 @@ class LongList:
             lists.need_parts(known, (1, 2))
         except Blocked:
             return
-        self._pairs = paired(known.world, actor, samples, fresh)
-        every = saved_under_every_kind(known.world, actor, samples, fresh)
+        self._pairs = paired(known.world)
+        every = saved_under_every_kind(known.world)
         self._uids = [*known.own, *self._pairs, *(uid for _, uid, saved in every if taken(saved))]
         self._all, self._paired = (
             known.lister.with_fixed(filter=equals(known.filter_path, *uids))

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from contracts.cases.drafts import relies_on_absence, save, works_for_ordinary_uid
+from contracts.cases.drafts import relies_on_absence, works_for_ordinary_uid
 from contracts.cases.hostile_input import Deal
 from contracts.cases.world import World
 from contracts.checks.claims import Expect
@@ -100,7 +100,7 @@ class Neighbourhood:
             Contradiction: a must was contradicted.
             Blocked: drafts do not even work under an ordinary identifier.
         """
-        works_for_ordinary_uid(self._world.author, self._world)
+        works_for_ordinary_uid(self._world)
         base = self._world.uid()
         near = {NEIGHBOURS[name].make(base): NEIGHBOURS[name] for name in names}
         clauses = {base: ""} | {uid: neighbour.clause for uid, neighbour in near.items()}
@@ -117,7 +117,7 @@ class Neighbourhood:
         return self._world.samples.short_draft(uid, middleName=f"of {len(uid)} {uid}")
 
     def _saved(self, uid: str, clause: str) -> Exchange:
-        sent = save(self._world.author, self._world.samples, uid, self._document(uid))
+        sent = self._world.save(uid, self._document(uid))
         if clause:
             self._expect(clause, "saveDraft").accepted(sent)
         done(sent)
@@ -168,7 +168,7 @@ class Neighbourhood:
         read = self._world.author.get_draft(uid)
         if usable(read).success:
             raise Blocked("deleteDraft", "leaves the draft where it was")
-        relies_on_absence(self._world.author)
+        relies_on_absence(self._world)
         mistaken = _at_stake(uid, clause, (), "draft-delete-removes")
         self._expect(mistaken, "draftExists").holds(
             False, gone, read, check, expected=f"no draft under {uid}", seen=check.answer.quote()

@@ -10,8 +10,6 @@ from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, found, upload
 from contracts.cases.attachments import downloads
 from contracts.cases.contact_requests import claim_accepted
-from contracts.cases.drafts import save
-from contracts.cases.sample_records import Samples
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
@@ -19,7 +17,6 @@ from contracts.checks.outcomes import done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 
 T = TypeVar("T")
 
@@ -53,13 +50,13 @@ def files_are_kept_apart(world: World, expect: Expect) -> None:
         Contradiction: a must was contradicted.
         Blocked: one was refused, or is not found.
     """
-    uid = document_for_uploads(world, world.author)
+    uid = document_for_uploads(world)
     files = {f"{world.fresh.uid()}.bin": contents.content(3_000, seed=seed) for seed in (1, 2)}
     sent = at_once(lambda file: upload(world.author, uid, *file), list(files.items()))
     for (name, content), created in zip(files.items(), sent, strict=True):
         done(created)
         attachment = found(world.author, Attachment(uid, 0, name, content), created, len(content))
-        downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
+        downloads(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
 def one_of_two_is_taken(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
@@ -93,9 +90,9 @@ class OverlappingDrafts:
         owners: Who saves, reads and deletes; each two drafts.
     """
 
-    def __init__(self, owners: Sequence[Actor], samples: Samples, fresh: Namespace, expect: Expect) -> None:
-        self._owner = {fresh.uid(): owner for _ in range(2) for owner in owners}
-        self._samples = samples
+    def __init__(self, owners: Sequence[Actor], world: World, expect: Expect) -> None:
+        self._owner = {world.fresh.uid(): owner for _ in range(2) for owner in owners}
+        self._world = world
         self._claim = expect
 
         half = len(self._owner) // 2
@@ -110,7 +107,7 @@ class OverlappingDrafts:
         """
         everyone = [*self._changed, *self._left]
         for sent in at_once(lambda uid: self._save(uid, "first"), everyone):
-            claim_accepted(self._claim("draft-save-creates"), sent, self._samples)
+            claim_accepted(self._claim("draft-save-creates"), sent, self._world.samples)
         updated = at_once(lambda uid: self._save(uid, "later"), self._changed)
         for sent in updated:
             self._claim("draft-save-updates", "saveDraft").accepted(sent)
@@ -188,9 +185,9 @@ class OverlappingDrafts:
         return at_once(lambda uid: self._owner[uid].send(operation, path={"uid": uid}), uids)
 
     def _save(self, uid: str, word: str) -> Exchange:
-        document = self._samples.short_draft(uid, middleName=f"{word} of {uid}")
-        return save(self._owner[uid], self._samples, uid, document)
+        document = self._world.samples.short_draft(uid, middleName=f"{word} of {uid}")
+        return self._world.save(uid, document, by=self._owner[uid])
 
     def _document(self, uid: str, word: str) -> dict[str, Any]:
         """What a save stored, header aside."""
-        return readers.content_of(self._samples.short_draft(uid, middleName=f"{word} of {uid}"))
+        return readers.content_of(self._world.samples.short_draft(uid, middleName=f"{word} of {uid}"))

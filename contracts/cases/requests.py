@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from contracts.cases.attachment_ids import Attachment
 from contracts.cases.contents import png
-from contracts.cases.sample_records import WRONG_KIND, Samples
+from contracts.cases.sample_records import WRONG_KIND
 from contracts.cases.shared_documents import shared_document
 from contracts.cases.world import World
 from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
@@ -20,7 +20,6 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description, operations_with
 from contracts.session.actor import DEFAULT, Actor
-from contracts.session.namespace import Namespace
 from contracts.settings.target import Account
 
 #: What an upload sends.
@@ -54,13 +53,8 @@ class ValidRequests:
         Untested, Blocked: what a request needs is not set or cannot be arranged.
     """
 
-    def __init__(
-        self, author: Actor, world: World, samples: Samples, fresh: Namespace, account: Account
-    ) -> None:
-        self._author = author
+    def __init__(self, world: World, account: Account) -> None:
         self._world = world
-        self._samples = samples
-        self._fresh = fresh
         self._account = account
         self._turns = itertools.count()
 
@@ -71,26 +65,31 @@ class ValidRequests:
 
     def submission(self, operation: str, identifier: str) -> Request:
         """A valid submission of a record under this identifier, which the path names where it has room for one."""
-        path = {"schema": self._samples.workflow_schema}
+        path = {"schema": self._world.samples.workflow_schema}
         if operation != "createWorkflowRecord":
             path["identifier"] = identifier
-        return Request(operation, path, body=self._samples.submission(identifier))
+        return Request(operation, path, body=self._world.samples.submission(identifier))
 
     def _token(self, operation: str) -> Request:
         body = {"email": self._account.email, "password": self._account.password.reveal()}
         return Request(operation, body=body)
 
     def _contact(self, operation: str) -> Request:
-        query = {"schema": self._samples.contact_schema}
+        query = {"schema": self._world.samples.contact_schema}
         if operation == "createContact":
-            return Request(operation, query=query, body=self._samples.full_contact(self._fresh.uid()))
+            return Request(
+                operation, query=query, body=self._world.samples.full_contact(self._world.fresh.uid())
+            )
         uid = self._world.contact()
-        return Request(operation, {"uid": uid}, query, body=self._samples.full_contact(uid))
+        return Request(operation, {"uid": uid}, query, body=self._world.samples.full_contact(uid))
 
     def _save(self, operation: str) -> Request:
-        uid = self._fresh.uid()
+        uid = self._world.fresh.uid()
         return Request(
-            operation, {"uid": uid}, {"schema": self._samples.draft_schema}, body=self._samples.draft(uid)
+            operation,
+            {"uid": uid},
+            {"schema": self._world.samples.draft_schema},
+            body=self._world.samples.draft(uid),
         )
 
     def _draft(self, operation: str) -> Request:
@@ -109,26 +108,26 @@ class ValidRequests:
 
     def _listed(self) -> bool:
         self._world.shared_draft()
-        return self._world.eventually(lambda: usable(self._author.list_drafts()).success)
+        return self._world.eventually(lambda: usable(self._world.author.list_drafts()).success)
 
     def _upload(self, operation: str) -> Request:
         # Another name each time: a document may take each name once only.
-        filename = f"{self._fresh.uid(16)}.txt"
+        filename = f"{self._world.fresh.uid(16)}.txt"
         path = {"uid": self._world.shared_document(), "filename": filename}
         return Request(operation, path, body=CONTENT)
 
     def _persist(self, operation: str) -> Request:
-        path = {"uid": self._world.shared_document(), "tempFileId": self._fresh.uid()}
+        path = {"uid": self._world.shared_document(), "tempFileId": self._world.fresh.uid()}
         return Request(operation, path)
 
     def _attachment(self, operation: str) -> Request:
         return Request(operation, self._world.shared_attachment().path)
 
     def _create_record(self, operation: str) -> Request:
-        return self.submission(operation, self._fresh.uid())
+        return self.submission(operation, self._world.fresh.uid())
 
     def _update_record(self, operation: str) -> Request:
-        existing = self._samples.setting("existing_identifier")
+        existing = self._world.samples.setting("existing_identifier")
         # A fault that is taken locks its record for good: the next request needs another one.
         return self.submission(operation, str(existing[next(self._turns) % len(existing)]))
 
@@ -180,11 +179,9 @@ class OrdinaryRequests:
         Untested, Blocked: what a request needs is not set or cannot be arranged.
     """
 
-    def __init__(self, bases: ValidRequests, world: World, samples: Samples, author: Actor) -> None:
+    def __init__(self, bases: ValidRequests, world: World) -> None:
         self._bases = bases
         self._world = world
-        self._samples = samples
-        self._author = author
 
     def request(self, operation: str) -> Request:
         """A valid request, on fresh data where it writes."""
@@ -201,7 +198,7 @@ class OrdinaryRequests:
         request = self.request(operation)
         if operation not in operations_with(family="contact"):
             return request
-        return replace(request, body=self._samples.without_made_up(request.body))
+        return replace(request, body=self._world.samples.without_made_up(request.body))
 
     def _list_of_files(self, operation: str) -> Request:
         """A request for the list of a document with a file: how an empty list is answered is not shown."""
@@ -209,12 +206,12 @@ class OrdinaryRequests:
         with suppress(Blocked, Untested):
             request = Request(operation, {"uid": self._picture().uid})
         # A file may be listed a while after it was taken.
-        listed = partial(self._world.eventually, lambda: usable(request.send(self._author)).success)
+        listed = partial(self._world.eventually, lambda: usable(request.send(self._world.author)).success)
         self._world.once(f"filled {operation}", listed)
         return request
 
     def _picture(self) -> Attachment:
-        return shared_document(self._world, self._author).pictures[0]
+        return shared_document(self._world).pictures[0]
 
     def attached(self, operation: str, headers: Mapping[str, str]) -> Request:
         """A request on an attachment, arranged with these headers where it cannot be arranged as documented."""
@@ -227,10 +224,12 @@ class OrdinaryRequests:
     def _found_with(self, headers: Mapping[str, str]) -> Attachment:
         path = {"uid": self._world.document(), "filename": "picture.png"}
         self._world.keep(path["uid"])
-        answer = done(self._author.send("createAttachment", path=path, headers=dict(headers), body=_PICTURE))
+        answer = done(
+            self._world.author.send("createAttachment", path=path, headers=dict(headers), body=_PICTURE)
+        )
         for number in dict.fromkeys(readers.integers(answer.json)):
             attachment = Attachment(path["uid"], number, path["filename"], _PICTURE)
-            if self._author.attachment_exists(attachment.path, headers=dict(headers)).answer.success:
+            if self._world.author.attachment_exists(attachment.path, headers=dict(headers)).answer.success:
                 return attachment
         raise Blocked(
             "attachmentExists", "no number in the answer to the upload is an attachment id that works"
@@ -266,7 +265,7 @@ class OrdinaryRequests:
 
     def anew(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
         """Send a valid request on fresh data, with these headers changed, as the author."""
-        return send(self.request(operation), self._author, headers)
+        return send(self.request(operation), self._world.author, headers)
 
     def harmless(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
         """Send the harmless request of an operation, with these headers changed, as the author.
@@ -274,11 +273,11 @@ class OrdinaryRequests:
         Signing in is harmless as it is: what a refusal of credentials looks like is not shown.
         """
         request = self.request(operation) if operation == "createToken" else self.faulty(operation)
-        return send(request, self._author, headers)
+        return send(request, self._world.author, headers)
 
     def nowhere(self, operation: str) -> Exchange:
         """Send the harmless request of an operation to an address of its version where nothing stands."""
-        return self.faulty(operation).send(self._author, address=_to_nowhere)
+        return self.faulty(operation).send(self._world.author, address=_to_nowhere)
 
 
 def send(

@@ -11,7 +11,6 @@ from contracts.cases.list_pages import Lister, attachments_of
 from contracts.cases.world import World
 from contracts.checks.outcomes import Blocked, Untested, require, usable
 from contracts.exchanges import readers
-from contracts.session.actor import Actor
 
 #: The shared document's files, neither in rising nor in falling order of names. The last name is in use twice.
 NAMES: Final = ("delta.txt", "bravo.txt", "foxtrot.png", "alpha.txt", "echo.png", "charlie.txt")
@@ -41,18 +40,18 @@ class SharedDocument:
         return tuple(file for file in self.attachments if file.filename.endswith(".png"))
 
 
-def shared_document(world: World, actor: Actor) -> SharedDocument:
+def shared_document(world: World) -> SharedDocument:
     """The shared document with six attachments, two of them pictures."""
 
     def fill() -> SharedDocument:
         try:
-            return _fill(world, actor, NAMES, world.kept_uid(_ALIKE))
+            return _fill(world, NAMES, world.kept_uid(_ALIKE))
         except (
             Blocked
         ):  # for its uid, perhaps: a service that takes it for another one may take files of a plain one
-            return _fill(world, actor, NAMES, world.kept_uid())
+            return _fill(world, NAMES, world.kept_uid())
 
-    return world.shared(f"folder of {actor.role}", fill)
+    return world.shared("folder", fill)
 
 
 def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
@@ -64,7 +63,7 @@ def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
     Raises:
         Blocked: it holds others too, or lacks one; that is a finding of its own.
     """
-    shared = shared_document(world, world.author)
+    shared = shared_document(world)
     attached = attachments_of(world.author, shared.uid)
     names = [attachment.filename for attachment in shared.attachments]
 
@@ -90,7 +89,7 @@ def lists_own_only(world: World) -> None:
     Raises:
         Blocked: it does, which is a finding of its own.
     """
-    mine = second_document(world, world.author)
+    mine = second_document(world)
     listed = world.once("own list of attachments", lambda: attachments_of(world.author, mine.uid).page().size)
     require(listed >= 0, "listAttachments", "gives no list of a document with an attachment")
     require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
@@ -102,7 +101,7 @@ def relies_on_listing(world: World) -> None:
     Raises:
         Blocked: it does not, which is a finding of its own.
     """
-    single = second_document(world, world.author).attachments[0]
+    single = second_document(world).attachments[0]
 
     def look() -> bool:
         listed = any(
@@ -128,50 +127,48 @@ def gives_back(world: World, attachment: Attachment) -> None:
     world.once(f"bytes of {attachment.filename}", look)
 
 
-def relies_on_absence(world: World, actor: Actor, operation: str) -> None:
+def relies_on_absence(world: World, operation: str) -> None:
     """See once that an operation does not find an attachment that is not there.
 
     Raises:
         Blocked: it finds anything, so that it cannot tell whose an attachment is; that is a finding of its own.
     """
-    path = shared_document(world, actor).pictures[0].path | {"attachmentId": str(ABSENT)}
+    path = shared_document(world).pictures[0].path | {"attachmentId": str(ABSENT)}
 
     def look() -> bool:
-        absent = not usable(actor.send(operation, path=path)).success
+        absent = not usable(world.author.send(operation, path=path)).success
         return require(absent, operation, "finds an attachment under an identifier that nothing has")
 
     world.once(f"absent {operation}", look)
 
 
-def document_for_uploads(world: World, actor: Actor) -> str:
+def document_for_uploads(world: World) -> str:
     """The uid of a shared document to attach files to, each under a name of its own."""
-    return world.shared(
-        f"document for uploads of {actor.role}", lambda: world.document(world.kept_uid(), by=actor)
-    )
+    return world.shared("document for uploads", lambda: world.document(world.kept_uid()))
 
 
-def second_document(world: World, actor: Actor) -> SharedDocument:
+def second_document(world: World) -> SharedDocument:
     """Another shared document, with one attachment of a name that the first one has too."""
 
     def fill() -> SharedDocument:
-        beside = shared_document(world, actor).uid
-        return _fill(world, actor, (TWICE,), world.kept_uid(uid=f"{beside}b"))
+        beside = shared_document(world).uid
+        return _fill(world, (TWICE,), world.kept_uid(uid=f"{beside}b"))
 
-    return world.shared(f"second folder of {actor.role}", fill)
+    return world.shared("second folder", fill)
 
 
-def _fill(world: World, actor: Actor, names: tuple[str, ...], uid: str) -> SharedDocument:
-    uid = world.document(uid, by=actor)
-    attachments = tuple(_attached(actor, uid, name, _content(name, uid)) for name in names)
+def _fill(world: World, names: tuple[str, ...], uid: str) -> SharedDocument:
+    uid = world.document(uid)
+    attachments = tuple(_attached(world, uid, name, _content(name, uid)) for name in names)
     # A list may be a moment late. Whether it holds them all is for the cases to say.
-    world.eventually(lambda: len(list(attachments_of(actor, uid).walk())) >= len(names))
+    world.eventually(lambda: len(list(attachments_of(world.author, uid).walk())) >= len(names))
     return SharedDocument(uid, attachments)
 
 
-def _attached(actor: Actor, uid: str, name: str, content: bytes) -> Attachment:
+def _attached(world: World, uid: str, name: str, content: bytes) -> Attachment:
     """An attachment that was created; lists show it also where no answer tells its id."""
     try:
-        return attach(actor, uid, name, content)
+        return attach(world.author, uid, name, content)
     except Untested:
         return Attachment(uid, None, name, content)
 
@@ -187,7 +184,7 @@ def attachment_elsewhere(world: World) -> tuple[Attachment, SharedDocument]:
     Raises:
         Blocked: both documents have the same ids, so that one cannot be told from the other.
     """
-    theirs, mine = second_document(world, world.author), shared_document(world, world.author)
+    theirs, mine = second_document(world), shared_document(world)
     taken = {other.path["attachmentId"] for other in theirs.attachments}
     for attachment in reversed(mine.attachments):
         if attachment.path["attachmentId"] not in taken:

@@ -292,9 +292,9 @@ def _another(sign: str, number: int, kinds: Iterable[str]) -> str:
     return signs[(signs.index(sign) + 1 + number % max(1, len(signs) - 1)) % len(signs)]
 
 
-def never_issued(actor: Actor) -> dict[str, str]:
+def never_issued(world: World) -> dict[str, str]:
     """Values of the Authorization header that hold no token the service ever issued, by what they are."""
-    token = actor.token() or ""
+    token = world.author.token() or ""
     return {
         "invented": f"Bearer {invented(token) or 'garbage'}",
         "nothing": "Bearer",
@@ -303,11 +303,11 @@ def never_issued(actor: Actor) -> dict[str, str]:
     }
 
 
-def send_without_token(actor: Actor, request: Request, deal: Deal) -> list[Exchange]:
+def send_without_token(world: World, request: Request, deal: Deal) -> list[Exchange]:
     """Send a request with an invented token, which comes first, and with the other invalid values whose turn it is."""
-    first, *others = never_issued(actor).items()
+    first, *others = never_issued(world).items()
     values = [first[1], *deal(dict(others), len(request.operation)).values()]
-    return [send(request, actor, {"Authorization": value}) for value in values]
+    return [send(request, world.author, {"Authorization": value}) for value in values]
 
 
 def refused_without_token(claim: Claim, world: World, request: Request, asked: Sequence[Exchange]) -> None:
@@ -333,20 +333,20 @@ def _effects(world: World, request: Request) -> Iterator[str]:
     """What came of a request, in words; empty texts where a look showed nothing."""
     uid = request.path.get("uid") or request.path.get("identifier", "")
     if load_description().operations[request.operation].names_new:
-        yield "there is a draft now" if _exists(world.author, uid) else ""
+        yield "there is a draft now" if _exists(world, uid) else ""
     if request.operation == "deleteDraft":
-        gone = not _exists(world.author, uid)
+        gone = not _exists(world, uid)
         if gone:
-            drafts.relies_on_presence(world.author, world)
+            drafts.relies_on_presence(world)
         yield "the draft is gone" if gone else ""
     if request.operation in operations_with(stores="attachment"):
-        yield "the document has an attachment now" if world.attachment_ids(uid, by=world.author) else ""
+        yield "the document has an attachment now" if world.attachment_ids(uid) else ""
 
 
-def _exists(actor: Actor, uid: str) -> bool:
-    found = actor.draft_exists(uid).answer
+def _exists(world: World, uid: str) -> bool:
+    found = world.author.draft_exists(uid).answer
     if found.success:
-        drafts.relies_on_absence(actor)
+        drafts.relies_on_absence(world)
     return found.success
 
 

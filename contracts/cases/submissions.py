@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Final, Protocol
 
-from contracts.cases.sample_records import Samples
 from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
@@ -15,8 +13,7 @@ from contracts.checks.workflow import Row, ended_in
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.operations import is_valid_uid
-from contracts.session.actor import DEFAULT, Actor
-from contracts.session.namespace import Namespace
+from contracts.session.actor import Actor
 
 CREATE: Final = "createWorkflowRecord"
 CREATE_NAMED: Final = "createWorkflowRecordWithIdentifier"
@@ -37,88 +34,53 @@ def unknown_realms(realm: str) -> tuple[str, ...]:
     return UNKNOWN_REALM, f"{realm.partition('-')[0]}-none"
 
 
-def submit(
-    operation: str,
-    actor: Actor,
-    samples: Samples,
-    identifier: str,
-    json: Any = DEFAULT,
-    *,
-    schema: str | None = None,
-    body: bytes | None = None,
-    members: Mapping[str, str] = MappingProxyType({}),
-    **parts: Any,
-) -> Exchange:
-    """Send a submission.
-
-    Args:
-        operation: One of the three; create without an identifier in the path leaves it to the document's header.
-        identifier: Of the record.
-        json: In place of a valid submission under the identifier.
-        schema: In place of the realm's own.
-        body: Bytes in place of a submission.
-        members: Further members of a valid submission: batchId, additionalInfo.
-        parts: Further parts of the request that differ: `token`, `realm`, `query`, `headers`.
-    """
-    path = {"schema": schema or samples.workflow_schema}
-    if operation != CREATE:
-        path["identifier"] = identifier
-    if json is DEFAULT and body is None:
-        json = samples.submission(identifier, **members)
-    return actor.send(operation, path=path, json=json, body=body, **parts)
-
-
-def submit_under(actor: Actor, samples: Samples, submission: dict[str, Any]) -> Exchange:
+def submit_under(world: World, submission: dict[str, Any]) -> Exchange:
     """Create a record under the identifier in the header of its document."""
-    return submit(CREATE_NAMED, actor, samples, submission["document"]["header"]["identifier"], submission)
+    return world.submit(CREATE_NAMED, submission["document"]["header"]["identifier"], submission)
 
 
-def submit_faulty(
-    operation: str, actor: Actor, samples: Samples, identifier: str, **members: Any
-) -> Exchange:
+def submit_faulty(operation: str, world: World, identifier: str, **members: Any) -> Exchange:
     """Send a faulty submission with further members beside the document: whatever they lead to, nothing is stored."""
-    return submit(operation, actor, samples, identifier, samples.faulty_submission(identifier) | members)
+    return world.submit(operation, identifier, world.samples.faulty_submission(identifier) | members)
 
 
-def submit_informed(operation: str, actor: Actor, samples: Samples, identifier: str, text: str) -> Exchange:
-    """Send a valid submission with an additionalInfo."""
-    return submit(operation, actor, samples, identifier, samples.submission(identifier, additionalInfo=text))
+def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Exchange:
+    """Send a valid submission with an additionalInfo; its note `identifier` names the record."""
+    identifier = world.uid()
+    submission = world.samples.submission(identifier, additionalInfo=text)
+    sent = world.submit(operation, identifier, submission, by=actor)
+    sent.notes["identifier"] = identifier
+    return sent
 
 
-def longest_accepted(
-    claims: Callable[[str, str], Claim],
-    world: World,
-    actor: Actor,
-    samples: Samples,
-    fresh: Namespace,
-    sent: Exchange,
-) -> None:
-    """Claim that an additionalInfo of the permitted length was accepted, as a short one is.
+def claim_longest_info(
+    claims: Callable[[str, str], Claim], operation: str, world: World, actor: Actor
+) -> Exchange:
+    """Claim that an additionalInfo of the permitted length is accepted, as a short one is; returns the submission.
 
     Raises:
         Contradiction: only the short one is.
         Blocked: neither is, and no submission of this actor's.
         Untested: neither is; when the member is available is not shown to the end.
     """
-    operation = str(sent.operation)
+    sent = submit_informed(operation, world, actor, BEYOND_ASCII * LONGEST_INFO)
     longest, available = (claims(f"workflow-info-{word}", operation) for word in ("longest", "available"))
     if not taken(sent):
         # One for all attempts: what is accepted stays for good.
         short = world.once(
             f"short additionalInfo to {operation}",
-            lambda: submit_informed(operation, actor, samples, fresh.uid(), "Please publish."),
+            lambda: submit_informed(operation, world, actor, "Please publish."),
         )
-        accepted_for(available, short, lambda: submit(operation, actor, samples, fresh.uid()))
+        accepted_for(available, short, lambda: world.submit(operation, world.uid(), by=actor))
         if not taken(short):
             raise Untested(f"a short additionalInfo of the {actor.role} is refused: {short.answer.quote()}")
     else:
         available.accepted(sent)
     longest.accepted(sent)
+    return sent
 
 
-def longest_batch(
-    claims: Callable[[str, str], Claim], actor: Actor, samples: Samples, fresh: Namespace
-) -> tuple[str, Exchange]:
+def longest_batch(claims: Callable[[str, str], Claim], world: World) -> tuple[str, Exchange]:
     """Claim that a batchId of the permitted length is accepted, also where it is more bytes than characters.
 
     Returns:
@@ -127,23 +89,23 @@ def longest_batch(
     Raises:
         Contradiction: no batchId of that length is.
     """
-    plain = fresh.uid(LONGEST_BATCH)
+    plain = world.fresh.uid(LONGEST_BATCH)
     wide = plain[: LONGEST_BATCH // 2] + BEYOND_ASCII * (LONGEST_BATCH // 2)
-    sent = submit(CREATE, actor, samples, "", samples.submission(fresh.uid(), batchId=wide))
+    sent = world.submit(CREATE, "", world.samples.submission(world.fresh.uid(), batchId=wide))
     accepted = both_accepted(
         claims("workflow-batch-characters", CREATE),
         claims("workflow-batch-longest", CREATE),
         lambda: sent,
-        lambda: submit(CREATE, actor, samples, "", samples.submission(fresh.uid(), batchId=plain)),
+        lambda: world.submit(CREATE, "", world.samples.submission(world.fresh.uid(), batchId=plain)),
     )
     return (wide if taken(sent) else plain), accepted
 
 
-def submit_unnamed(actor: Actor, samples: Samples, identifier: str) -> Exchange:
+def submit_unnamed(world: World, identifier: str) -> Exchange:
     """Create under an identifier that the document's header does not repeat, so that only the path can be at fault."""
-    submission = samples.submission(identifier)
+    submission = world.samples.submission(identifier)
     submission["document"].get("header", {}).pop("identifier", None)
-    return submit(CREATE_NAMED, actor, samples, identifier, submission)
+    return world.submit(CREATE_NAMED, identifier, submission)
 
 
 def too_long(most: int, operation: str) -> list[str]:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import Any, Final
 
 from contracts.cases.drafts import save_reworded
-from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import (
     CREATE_NAMED,
     IN_USE,
@@ -20,7 +19,6 @@ from contracts.cases.submissions import (
     UPDATE,
     by_query,
     named_identifiers,
-    submit,
 )
 from contracts.cases.world import World
 from contracts.checks import errors_array
@@ -30,7 +28,6 @@ from contracts.checks.workflow import Row, ended_in, require_row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
 from contracts.settings.target import DOCUMENT_REALMS
 
 
@@ -41,31 +38,26 @@ class RecordLookup:
         Untested: a setting is missing.
     """
 
-    def __init__(self, author: Actor, world: World, samples: Samples, fresh: Namespace) -> None:
-        self._author = author
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._samples = samples
-        self._fresh = fresh
 
     def try_faulty(self, identifier: str) -> Exchange:
         """Send a faulty document as an update of a record; nothing comes of it."""
-        exchange = submit(
-            UPDATE, self._author, self._samples, identifier, self._samples.faulty_submission(identifier)
-        )
+        exchange = self._world.submit(UPDATE, identifier, self._world.samples.faulty_submission(identifier))
         exchange.notes["identifier"] = identifier
         return exchange
 
     def try_creating(self, identifier: str) -> Exchange:
         """Send a faulty document to create under an identifier; nothing comes of it."""
-        faulty = self._samples.faulty_submission(identifier)
-        return submit(CREATE_NAMED, self._author, self._samples, identifier, faulty)
+        faulty = self._world.samples.faulty_submission(identifier)
+        return self._world.submit(CREATE_NAMED, identifier, faulty)
 
     def keeps_refused_taken(self) -> bool:
         """Whether the identifier of any record that was refused for its document stays taken."""
         return self._world.once("refused identifiers stay taken", self._refused_stays_taken)
 
     def _refused_stays_taken(self) -> bool:
-        identifier = self._fresh.uid()
+        identifier = self._world.fresh.uid()
         self.try_creating(identifier)
         return ended_in(self.try_creating(identifier), *IN_USE)
 
@@ -79,21 +71,21 @@ class RecordLookup:
         # Once for all cases and before anything else: where an update creates, each look leaves a record for good.
         known = self._world.once("unknown identifiers are refused", self._unknown_refused)
         require(known, UPDATE, "does not refuse identifiers that were never used")
-        found = submit(UPDATE, self._author, self._samples, identifier)
+        found = self._world.submit(UPDATE, identifier)
         if not ended_in(found, Row.UNKNOWN):
             kept_out = self._world.once("what is refused is not kept", self._refused_not_kept)
             require(kept_out, CREATE_NAMED, "keeps every record that it refuses for its content")
         return found
 
     def _refused_not_kept(self) -> bool:
-        identifier = self._fresh.uid()
-        faulty = self._samples.faulty_submission(identifier)
-        refused = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty)
-        found = submit(UPDATE, self._author, self._samples, identifier)
+        identifier = self._world.fresh.uid()
+        faulty = self._world.samples.faulty_submission(identifier)
+        refused = self._world.submit(CREATE_NAMED, identifier, faulty)
+        found = self._world.submit(UPDATE, identifier)
         return not errors_array.turned_down(usable(refused)) or ended_in(found, Row.UNKNOWN)
 
     def _unknown_refused(self) -> bool:
-        exchange = submit(UPDATE, self._author, self._samples, self._fresh.uid())
+        exchange = self._world.submit(UPDATE, self._world.fresh.uid())
         return ended_in(exchange, Row.UNKNOWN)
 
     def knows(self, identifier: str) -> bool:
@@ -112,7 +104,7 @@ class RecordLookup:
         """The identifier, of those that an answer names, under which the service comes to know a record."""
         candidates = list(identifiers)
         for candidate in candidates:
-            self._fresh.claim_minted(candidate)
+            self._world.fresh.claim_minted(candidate)
         found: str | None = None
 
         def look() -> bool:
@@ -168,7 +160,7 @@ class ExistingRecords(RecordLookup):
 
     def published(self) -> str:
         """The first published record of the settings, which updates know: a faulty document is refused for itself."""
-        identifier = str(self._samples.setting("published_identifier")[0])
+        identifier = str(self._world.samples.setting("published_identifier")[0])
         if not self._open(identifier):
             raise Untested("updates refuse the published record of the settings for more than its content")
         return identifier
@@ -223,7 +215,7 @@ class ExistingRecords(RecordLookup):
 
     def _locked(self) -> str:
         try:
-            named = str(self._samples.setting("locked_identifier"))
+            named = str(self._world.samples.setting("locked_identifier"))
         except Untested as missing:
             submitted = self._world.submission()
             if self._world.eventually(lambda: self._shows_lock(submitted)):
@@ -256,15 +248,15 @@ class ExistingRecords(RecordLookup):
             about_the_record = errors_array.turned_down(usable(created)) and not in_use
         if about_the_record and not ended_in(tried, Row.LOCKED):
             raise Untested(
-                f"setting realm.{self._author.realm}.locked_identifier names a record that "
+                f"setting realm.{self._world.author.realm}.locked_identifier names a record that "
                 f"{'is gone' if gone else 'is not locked'}: {tried.answer.quote()}"
             )
 
     def draft(self) -> str:
         """A document that has nothing but a draft of the realm's workflow schema."""
-        uid = self._fresh.uid()
-        document = self._samples.document(uid)
-        return self._world.draft(uid, document, schema=self._samples.workflow_schema).uid
+        uid = self._world.fresh.uid()
+        document = self._world.samples.document(uid)
+        return self._world.draft(uid, document, schema=self._world.samples.workflow_schema).uid
 
     def open_draft(self) -> str:
         """A record that takes updates and was sent no faulty document, for looking at its draft.
@@ -279,7 +271,7 @@ class ExistingRecords(RecordLookup):
 
     def _named(self) -> list[str]:
         try:
-            return list(self._samples.setting("existing_identifier"))
+            return list(self._world.samples.setting("existing_identifier"))
         except Untested:
             return []
 
@@ -287,15 +279,16 @@ class ExistingRecords(RecordLookup):
         """Candidates, and whether one is a fresh draft: records of the settings, a draft, and the last resort."""
         named = self._named()
         yield from ((named[number], False) for number in numbers)
-        if self._author.realm in DOCUMENT_REALMS:
+        if self._world.author.realm in DOCUMENT_REALMS:
             yield self.draft(), True
         yield from ((identifier, False) for identifier in last)
 
     def _none(self) -> Exception:
         if not self._named():
-            return Untested(f"setting realm.{self._author.realm}.existing_identifier is missing")
+            return Untested(f"setting realm.{self._world.author.realm}.existing_identifier is missing")
         return Blocked(
-            UPDATE, f"no record of realm.{self._author.realm}.existing_identifier exists and is not locked"
+            UPDATE,
+            f"no record of realm.{self._world.author.realm}.existing_identifier exists and is not locked",
         )
 
 
@@ -310,10 +303,8 @@ class WorkflowRecords(ExistingRecords):
         Untested: a setting is missing.
     """
 
-    def __init__(
-        self, author: Actor, world: World, samples: Samples, fresh: Namespace, attempt: Attempt | None = None
-    ) -> None:
-        super().__init__(author, world, samples, fresh)
+    def __init__(self, world: World, attempt: Attempt | None = None) -> None:
+        super().__init__(world)
         self._attempt = attempt
 
     @property
@@ -326,7 +317,7 @@ class WorkflowRecords(ExistingRecords):
         The service has taken a valid submission before, where it takes any: it may look at its first ones alone.
         """
         self._world.once("a submission before", self._submit_before)
-        return self.standing() if operation == UPDATE else self._fresh.uid()
+        return self.standing() if operation == UPDATE else self._world.fresh.uid()
 
     def _submit_before(self) -> bool:
         try:
@@ -337,15 +328,15 @@ class WorkflowRecords(ExistingRecords):
 
     def unused(self) -> str:
         """An identifier under which no record exists."""
-        return self._fresh.uid()
+        return self._world.fresh.uid()
 
     def faulty(self, operation: str) -> Exchange:
         """A faulty document sent to where only its content can be refused; the note `identifier` says where."""
         if operation == UPDATE:
             return self.faulty_update()
         identifier = self.subject(operation)
-        faulty = self._samples.faulty_submission(identifier)
-        exchange = submit(operation, self._author, self._samples, identifier, faulty)
+        faulty = self._world.samples.faulty_submission(identifier)
+        exchange = self._world.submit(operation, identifier, faulty)
         exchange.notes["identifier"] = identifier
         return exchange
 
@@ -359,8 +350,8 @@ class WorkflowRecords(ExistingRecords):
         if operation != CREATE_NAMED:
             return []
         identifier = self.subject(operation)
-        bare = self._samples.bare_submission(identifier)
-        exchange = submit(operation, self._author, self._samples, identifier, bare)
+        bare = self._world.samples.bare_submission(identifier)
+        exchange = self._world.submit(operation, identifier, bare)
         return [exchange] if errors_array.turned_down(usable(exchange)) else []
 
     def lacking_mandatory(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -378,16 +369,16 @@ class WorkflowRecords(ExistingRecords):
         """Members of the workflow's document that were reported missing when all were."""
         listed = [errors_array.elements(usable(refused)) for refused in self.lacking(CREATE_NAMED)]
         missing = {path for elements in listed for code, path in elements if code == errors_array.MANDATORY}
-        members = self._samples.document("").keys()
+        members = self._world.samples.document("").keys()
         return frozenset(
             name for name in members if any(errors_array.names_field(path, name) for path in missing)
         )
 
     def reworded(self, identifier: str) -> dict[str, Any]:
         """Save a draft of a record with other texts, where there are drafts; the members that differ, or nothing."""
-        if self._author.realm not in DOCUMENT_REALMS:
+        if self._world.author.realm not in DOCUMENT_REALMS:
             return {}
-        return save_reworded(self._author, self._samples, identifier)
+        return save_reworded(self._world, identifier)
 
     def draft_replaced(
         self, claims: Callable[[str], Claim], identifier: str, before: dict[str, Any], update: Exchange
@@ -402,7 +393,7 @@ class WorkflowRecords(ExistingRecords):
         seen: list[Exchange] = []
 
         def stale() -> bool:
-            seen.append(self._author.get_draft(identifier))
+            seen.append(self._world.author.get_draft(identifier))
             return readers.holds_document(usable(seen[-1]), before)
 
         claim = claims("workflow-update-replaces-draft")
@@ -426,8 +417,8 @@ class WorkflowRecords(ExistingRecords):
     def _shows_drafts(self) -> bool:
         """Whether the draft of a submission is where drafts are read, which is not shown."""
         identifier = self.submitted()
-        read = self._author.get_draft(identifier)
-        return readers.holds_document(usable(read), self._samples.document(identifier))
+        read = self._world.author.get_draft(identifier)
+        return readers.holds_document(usable(read), self._world.samples.document(identifier))
 
     def created(self) -> Exchange:
         """A valid document sent to a free identifier, which its note `identifier` names.
@@ -438,8 +429,8 @@ class WorkflowRecords(ExistingRecords):
         if sent is not None and self._attempt is not None:
             self._attempt.exchanges.append(sent)
             return sent
-        identifier = self._fresh.uid()
-        sent = submit(CREATE_NAMED, self._author, self._samples, identifier)
+        identifier = self._world.fresh.uid()
+        sent = self._world.submit(CREATE_NAMED, identifier)
         sent.notes["identifier"] = identifier
         return sent
 
@@ -464,7 +455,7 @@ class WorkflowRecords(ExistingRecords):
 
     def batch(self) -> str:
         """A batchId of the permitted length: that of records submitted before, or else a fresh one."""
-        return str(self._world.offered("batch") or self._fresh.uid(LONGEST_BATCH))
+        return str(self._world.offered("batch") or self._world.fresh.uid(LONGEST_BATCH))
 
     def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
         """Parts of a request that gives the realm in one way; none where the service does not read that way at all.
@@ -478,12 +469,12 @@ class WorkflowRecords(ExistingRecords):
         if way == BY_HEADER:
             yield {}
         elif self._world.once("realm from the query", lambda: self._query_read(realm)):
-            yield {**by_query(realm), "members": {"batchId": self._fresh.uid(LONGEST_BATCH)}}
+            yield {**by_query(realm), "members": {"batchId": self._world.fresh.uid(LONGEST_BATCH)}}
 
     def _query_read(self, realm: str) -> bool:
-        identifier = self._fresh.uid()
-        faulty = self._samples.faulty_submission(identifier)
-        exchange = submit(CREATE_NAMED, self._author, self._samples, identifier, faulty, **by_query(realm))
+        identifier = self._world.fresh.uid()
+        faulty = self._world.samples.faulty_submission(identifier)
+        exchange = self._world.submit(CREATE_NAMED, identifier, faulty, **by_query(realm))
         return not ended_in(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def plain(self, row: Row, operation: str, send: Callable[[], Exchange], realm: str = "") -> None:
@@ -509,6 +500,6 @@ class WorkflowRecords(ExistingRecords):
         """
 
         def send() -> Exchange:
-            return submit(operation, actor, self._samples, identifier or self.subject(operation), **parts)
+            return self._world.submit(operation, identifier or self.subject(operation), by=actor, **parts)
 
         self.plain(row, operation, send, named)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -20,7 +20,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import operations_with
 from contracts.interface.operations import is_valid_uid
-from contracts.session.actor import Actor
+from contracts.session.actor import DEFAULT, Actor
 from contracts.session.namespace import SUITE_PREFIX, Namespace
 from contracts.session.session import Session
 
@@ -173,12 +173,46 @@ class World:
         """Save a draft under a fresh identifier, or under `uid`; of the contact schema, or of `schema`."""
         uid = uid or self.uid()
         document = document if document is not None else self.samples.draft(uid)
-        query = {"schema": schema or self.samples.draft_schema}
-        exchange = (by or self.author).send("saveDraft", path={"uid": uid}, query=query, json=document)
+        exchange = self.save(uid, document, schema=schema, by=by)
         done(exchange)
         return Draft(uid, document, exchange)
 
-    def document(self, uid: str | None = None, *, named: bool = False, by: Actor | None = None) -> str:
+    def save(
+        self, uid: str, document: dict[str, Any], *, schema: str | None = None, by: Actor | None = None
+    ) -> Exchange:
+        """Save a document as the draft of `uid`, accepted or not; arguments as for `draft`."""
+        query = {"schema": schema or self.samples.draft_schema}
+        return (by or self.author).send("saveDraft", path={"uid": uid}, query=query, json=document)
+
+    def submit(
+        self,
+        operation: str,
+        identifier: str,
+        json: Any = DEFAULT,
+        *,
+        schema: str | None = None,
+        members: Mapping[str, str] = MappingProxyType({}),
+        by: Actor | None = None,
+        **parts: Any,
+    ) -> Exchange:
+        """Send a submission to the workflow, accepted or not.
+
+        Args:
+            operation: One of the three; create without an identifier in the path leaves it to the document's header.
+            identifier: Of the record.
+            json: In place of a valid submission under the identifier.
+            schema: In place of the realm's own.
+            members: Further members of a valid submission: batchId, additionalInfo.
+            parts: Further parts of the request that differ: `token`, `realm`, `query`, `headers`.
+        """
+        path = {"schema": schema or self.samples.workflow_schema}
+        if operation != "createWorkflowRecord":
+            path["identifier"] = identifier
+        if json is DEFAULT:
+            json = self.samples.submission(identifier, **members)
+        return (by or self.author).send(operation, path=path, json=json, **parts)
+
+    def document(self, uid: str | None = None, *, named: bool = False) -> str:
         """The uid of a new document that takes attachments; `uid` in place of a fresh one, for one that is kept.
 
         A draft, where drafts take them. Whether a document that is a draft only does is not shown: where it does not,
@@ -190,16 +224,15 @@ class World:
         Raises:
             Untested: it takes more such records than the settings name, or the plan of the run leaves over.
         """
-        actor = by or self.author
-        taking = self._what_takes_files(actor).kind
+        taking = self._what_takes_files().kind
         if taking is _Taking.DRAFT:
-            return self.draft(uid, by=actor).uid
+            return self.draft(uid).uid
         if taking is _Taking.NAMED:
             if named:
                 raise Untested(
                     "drafts take no attachments, and records of the settings have uids of their own"
                 )
-            return self._unused_record(actor, kept=uid is not None)
+            return self._unused_record(kept=uid is not None)
         if taking is _Taking.PUBLISHED:
             missing = f"setting realm.{self.realm}.attachment_identifiers is missing"
             raise Untested(f"{missing}, and neither drafts nor submitted records take attachments")
@@ -210,40 +243,40 @@ class World:
                 "attachments are taken by submitted records only, and no more than "
                 f"{most} that stay for good are left over for them (setting pace.permanent_records)"
             )
-        return self.new_submission(uid, by=actor)
+        return self.new_submission(uid)
 
-    def refusal_of_files(self, by: Actor | None = None) -> int | None:
+    def refusal_of_files(self) -> int | None:
         """The status with which a draft refuses an attachment that another record takes; None where none does."""
-        return self._what_takes_files(by or self.author).refusal
+        return self._what_takes_files().refusal
 
-    def _what_takes_files(self, actor: Actor) -> _TakesFiles:
-        return self._once(f"what takes files of {actor.role}", lambda: self._try_files(actor))
+    def _what_takes_files(self) -> _TakesFiles:
+        return self.once("what takes files", self._try_files)
 
-    def _try_files(self, actor: Actor) -> _TakesFiles:
+    def _try_files(self) -> _TakesFiles:
         """What a draft refuses and nothing else takes either is a finding of the cases that need it.
 
         Where the settings name no published record, one may take it.
         """
-        tried = usable(upload(actor, self.kept_draft(by=actor).uid, "first.txt", b"first\n"))
+        tried = usable(upload(self.author, self.kept_draft().uid, "first.txt", b"first\n"))
         if not tried.refusal:
             return _TakesFiles(_Taking.DRAFT)
         if self.samples.tells("attachment_identifiers"):
             return _TakesFiles(_Taking.NAMED, tried.status)
         others: dict[_Taking, Callable[[], str]] = {
-            _Taking.SUBMITTED: lambda: self.submission(by=actor),
+            _Taking.SUBMITTED: self.submission,
             _Taking.PUBLISHED: lambda: str(self.samples.setting("published_identifier")[0]),
         }
         for kind, record in others.items():
             with suppress(Blocked, Untested):
                 # Under a name of this run's: a record that is there may have files of earlier ones.
                 name = f"{self._session.namespace.uid()}.txt"
-                if usable(upload(actor, record(), name, b"first\n")).success:
+                if usable(upload(self.author, record(), name, b"first\n")).success:
                     return _TakesFiles(kind, tried.status)
         if not self.samples.tells("published_identifier"):
             return _TakesFiles(_Taking.PUBLISHED, tried.status)
         return _TakesFiles(_Taking.DRAFT)
 
-    def _unused_record(self, actor: Actor, *, kept: bool) -> str:
+    def _unused_record(self, *, kept: bool) -> str:
         """A record of the settings to which nothing is attached; the first ones are for cases that share them."""
         given = self.samples.setting("attachment_identifiers")
         while True:
@@ -255,7 +288,7 @@ class World:
                         f"setting realm.{self.realm}.attachment_identifiers has no unused record left"
                     )
                 number += _KEPT_RECORDS
-            if attachments_of(actor, given[number]).page().size <= 0:
+            if attachments_of(self.author, given[number]).page().size <= 0:
                 return str(given[number])
 
     def keep(self, uid: str) -> None:
@@ -293,79 +326,71 @@ class World:
         self._session.keep(uid)
         return uid
 
-    def attachment(
-        self, uid: str, filename: str = "note.txt", content: bytes = b"a note\n", *, by: Actor | None = None
-    ) -> Attachment:
+    def attachment(self, uid: str, filename: str = "note.txt", content: bytes = b"a note\n") -> Attachment:
         """Create an attachment of a document and find out its id."""
-        return attach(by or self.author, uid, filename, content)
+        return attach(self.author, uid, filename, content)
 
-    def attachment_ids(self, uid: str, *, by: Actor | None = None) -> list[int]:
+    def attachment_ids(self, uid: str) -> list[int]:
         """Every whole number in the records of a document's attachment list; ids are among them."""
-        answer = (by or self.author).list_attachments(uid).answer
+        answer = self.author.list_attachments(uid).answer
         # Figures of an envelope, such as a total, say nothing about an attachment.
         listed = readers.records(answer) if answer.success else None
         return [number for record in listed or () for number in readers.integers(record)]
 
-    def shared_document(self, by: Actor | None = None) -> str:
+    def shared_document(self) -> str:
         """The uid of the shared draft, or of another document where drafts take no attachments."""
-        actor = by or self.author
-        if self.refusal_of_files(actor) is None:
-            return self.shared_draft(by=actor).uid
-        return self.shared(f"document of {actor.role}", lambda: self.document(by=actor))
+        if self.refusal_of_files() is None:
+            return self.shared_draft().uid
+        return self.shared("document", self.document)
 
-    def shared_attachment(self, by: Actor | None = None) -> Attachment:
+    def shared_attachment(self) -> Attachment:
         """An attachment that cases read and never change; where no answer tells its id, one without."""
-        actor = by or self.author
 
         def make() -> Attachment:
-            uid, name, content = self.shared_document(actor), "note.txt", b"a note\n"
+            uid, name, content = self.shared_document(), "note.txt", b"a note\n"
             try:
-                return self.attachment(uid, name, content, by=actor)
+                return self.attachment(uid, name, content)
             except Untested:  # it is there all the same, and its name may not be given again
                 return Attachment(uid, None, name, content)
 
-        return self.shared(f"attachment of {actor.role}", make)
+        return self.shared("attachment", make)
 
-    def contact(self, by: Actor | None = None) -> str:
-        """The identifier of a contact record of the actor's that can be updated; one for each realm, reused by runs."""
-        actor = by or self.author
-        identifier = self._once(f"contact of {actor.role}", lambda: self._kept_contact(actor))
+    def contact(self) -> str:
+        """The identifier of a contact record of the author's that can be updated; reused by runs."""
+        identifier = self.once("contact", self._kept_contact)
         self._session.namespace.claim_minted(identifier)  # another worker may have got it from the service
         return identifier
 
-    def _kept_contact(self, actor: Actor) -> str:
-        create = partial(self._created_contact, actor)
-        return kept_contact(actor, self.samples, self._session.namespace, self.realm, create)
-
-    def _created_contact(self, actor: Actor, record: dict[str, Any]) -> Exchange:
-        # It stays for good: where it cannot be updated, and so is of no use, no second one is created.
-        name = f"exchange of the contact of {actor.role}"
-        created: Exchange | None = self.offered(name)
-        if created is None:
-            query = {"schema": self.samples.contact_schema}
-            created = actor.send("createContact", query=query, json=record)
-            if taken(created):
-                self.offer(name, created)
-        return created
-
-    def submission(self, by: Actor | None = None) -> str:
-        """The identifier of a record that was submitted through the workflow; one for each realm and run."""
-        actor = by or self.author
-        return self._once(
-            f"submission of {actor.role}", lambda: str(self._submitted(actor).notes["identifier"])
+    def _kept_contact(self) -> str:
+        return kept_contact(
+            self.author, self.samples, self._session.namespace, self.realm, self._created_contact
         )
 
-    def submission_sent(self, by: Actor | None = None) -> Exchange | None:
-        """The exchange that made this submission, for a case to judge; None where it was refused."""
-        actor = by or self.author
-        with suppress(Blocked):
-            self.submission(actor)
-        sent: Exchange | None = self.offered(f"exchange of the submission of {actor.role}")
-        return sent
+    def _created_contact(self, record: dict[str, Any]) -> Exchange:
+        # It stays for good: where it cannot be updated, and so is of no use, no second one is created.
+        created: Exchange | None = self.offered("exchange of the contact")
+        if created is None:
+            query = {"schema": self.samples.contact_schema}
+            created = self.author.send("createContact", query=query, json=record)
+            if taken(created):
+                self.offer("exchange of the contact", created)
+        return created
 
-    def _submitted(self, actor: Actor) -> Exchange:
-        sent = self._submit(actor, None)
-        self.offer(f"exchange of the submission of {actor.role}", sent)
+    def submission(self) -> str:
+        """The identifier of a record that was submitted through the workflow; one for each realm and run."""
+
+        def make() -> str:
+            sent = self._submit(None)
+            self.offer("exchange of the submission", sent)
+            return str(sent.notes["identifier"])
+
+        return self.once("submission", make)
+
+    def submission_sent(self) -> Exchange | None:
+        """The exchange that made this submission, for a case to judge; None where it was refused."""
+        with suppress(Blocked):
+            self.submission()
+        sent: Exchange | None = self.offered("exchange of the submission")
         return sent
 
     def offer(self, name: str, value: object) -> None:
@@ -380,19 +405,16 @@ class World:
         """Whether a workflow record may not be as it was found, for what some case of the run sent to it."""
         return self._session.shared.marked(mark_of(self.realm, identifier))
 
-    def new_submission(self, identifier: str | None = None, *, by: Actor | None = None) -> str:
+    def new_submission(self, identifier: str | None = None) -> str:
         """The identifier of a record that is submitted through the workflow now; it stays for good."""
-        return str(self._submit(by or self.author, identifier).notes["identifier"])
+        return str(self._submit(identifier).notes["identifier"])
 
-    def _submit(self, actor: Actor, identifier: str | None) -> Exchange:
+    def _submit(self, identifier: str | None) -> Exchange:
         identifier = identifier or self.uid()
         self._session.keep(identifier)
         if self._own is None:
             self._session.permanent_records.foresee(identifier)
-        path = {"schema": self.samples.workflow_schema, "identifier": identifier}
-        sent = actor.send(
-            "createWorkflowRecordWithIdentifier", path=path, json=self.samples.submission(identifier)
-        )
+        sent = self.submit("createWorkflowRecordWithIdentifier", identifier)
         done(sent)
         sent.notes["identifier"] = identifier
         return sent
@@ -427,16 +449,13 @@ class World:
         Args:
             make: Gives something that can be pickled, for the other workers.
         """
-        return self._once(name, make)
+        return self._session.shared.once(f"{self.realm} {name}", make)
 
     def shared(self, name: str, make: Callable[[], T]) -> T:
         """Drafts or attachments that cases of this realm share; a replay has its own. Arguments as for `once`."""
         if self._own is None:
-            return self._once(name, make)
+            return self.once(name, make)
         if name not in self._own:
             self._own[name] = make()
         found: T = self._own[name]
         return found
-
-    def _once(self, name: str, make: Callable[[], T]) -> T:
-        return self._session.shared.once(f"{self.realm} {name}", make)

@@ -442,8 +442,8 @@ class RequestPreparer:
 
     def _arranged(self, operation: str) -> Request:
         world = World(self._session, self._owner, self._samples)
-        bases = ValidRequests(self._owner, world, self._samples, self._session.namespace, self._account)
-        return OrdinaryRequests(bases, world, self._samples, self._owner).request(operation)
+        bases = ValidRequests(world, self._account)
+        return OrdinaryRequests(bases, world).request(operation)
 
     def _faulty(self, request: Request, chosen: str) -> tuple[Request, str]:
         fault = choose_fault(self._operation.id, chosen)

@@ -101,32 +101,32 @@ def world(worker: Worker, author: Actor, samples: Samples, attempt: Attempt) -> 
 @pytest.fixture
 def contacts(world: World, operation: str, attempt: Attempt) -> ContactRequests:
     """Contact records of the author's, sent by the case's operation."""
-    return ContactRequests(operation, world.author, world, world.samples, world.fresh, attempt)
+    return ContactRequests(operation, world, attempt)
 
 
 @pytest.fixture
 def records(world: World, attempt: Attempt) -> WorkflowRecords:
     """Records of the realm that workflow cases need: standing, to be used up, locked."""
-    return WorkflowRecords(world.author, world, world.samples, world.fresh, attempt)
+    return WorkflowRecords(world, attempt)
 
 
 @pytest.fixture
 def table(world: World, records: WorkflowRecords) -> RowRequests:
     """Submissions that meet the condition of one row of the workflow table."""
-    return RowRequests(world.author, records, world, world.samples, world.fresh)
+    return RowRequests(records, world)
 
 
 @pytest.fixture
 def bases(worker: Worker, world: World) -> ValidRequests:
     """Valid requests of the realm's operations, as the author."""
     account = worker.target.accounts[world.author.role]
-    return ValidRequests(world.author, world, world.samples, world.fresh, account)
+    return ValidRequests(world, account)
 
 
 @pytest.fixture
 def ordinary(bases: ValidRequests, world: World) -> OrdinaryRequests:
     """One harmless request of each operation, on something the author can use."""
-    return OrdinaryRequests(bases, world, world.samples, world.author)
+    return OrdinaryRequests(bases, world)
 
 
 @pytest.fixture

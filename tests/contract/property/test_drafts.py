@@ -11,7 +11,7 @@ def test_any_content_that_was_saved_comes_back(
     world: World, expect: Expect, observe: Observer, properties: Properties
 ) -> None:
     """Get returns the full content of the latest save, whatever values its members have."""
-    drafts = drawn_contents.DrawnDrafts(world.author, world.samples, world.fresh, expect)
+    drafts = drawn_contents.DrawnDrafts(world, expect)
     properties.hold(
         drawn_contents.successions(), drafts.come_back, requests=20, each=4, first=[drawn_contents.EVERYTHING]
     )

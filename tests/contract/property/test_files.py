@@ -15,7 +15,7 @@ def test_any_bytes_of_any_kind_come_back(
     world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
     """A file comes back as it was sent: marks, line ends, nulls, invalid text, at the edges of blocks."""
-    files = drawn_contents.DrawnFiles(world.author, world, world.fresh, expect)
+    files = drawn_contents.DrawnFiles(world, expect)
     first = list(deal(drawn_contents.FIRST).values())
     # Nothing removes an attachment: a run makes no more of them than it needs.
     properties.hold(

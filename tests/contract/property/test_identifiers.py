@@ -3,10 +3,8 @@
 import pytest
 
 from contracts.cases import (
-    Actor,
     Deal,
     Expect,
-    Namespace,
     Observer,
     OrdinaryRequests,
     Properties,
@@ -31,11 +29,9 @@ NearMisses = identifiers.NearMisses
 
 
 @pytest.fixture
-def misses(
-    author: Actor, world: World, ordinary: OrdinaryRequests, fresh: Namespace, expect: Expect, operation: str
-) -> NearMisses:
+def misses(world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str) -> NearMisses:
     """Requests of the case's operation that are right but for their identifier."""
-    return NearMisses(operation, author, world, ordinary, fresh, expect)
+    return NearMisses(operation, world, ordinary, expect)
 
 
 @contract(

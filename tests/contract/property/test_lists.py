@@ -34,7 +34,7 @@ def test_any_combination_of_options_picks_what_it_says(
     """
     drafts = partial(known_drafts, world)
     list_questions.Questions(drafts, expect).claim_answers(properties, deal, list_questions.OF_DRAFTS)
-    more = long_lists.LongList(drafts("mydrafts"), world.author, world.samples, world.fresh)
+    more = long_lists.LongList(drafts("mydrafts"))
     more.claim_quotes(expect("list-filter-meaning"))
     more.claim_two_keys(expect("list-orderby-meaning"))
 

@@ -20,7 +20,7 @@ LIVES = 40
 @contract("draft-exists-present", profile="nightly", requests=62)
 def test_a_draft_exists_every_time(world: World, expect: Expect) -> None:
     """The exists check finds a draft however often it is asked."""
-    drafts.exists_each_time(expect("draft-exists-present"), world.author, world.draft().uid, TIMES)
+    drafts.exists_each_time(expect("draft-exists-present"), world, world.draft().uid, TIMES)
 
 
 @contract(
@@ -34,7 +34,7 @@ def test_a_draft_exists_every_time(world: World, expect: Expect) -> None:
 def test_every_draft_is_created_updated_and_deleted(world: World, expect: Expect) -> None:
     """One draft after another is there once it was saved, as it was saved last, and gone once it was deleted."""
     for uid in [world.uid() for _ in range(LIVES)]:
-        drafts.completes_lifecycle(expect, world.author, world.samples, uid)
+        drafts.completes_lifecycle(expect, world, uid)
 
 
 @contract("list-mydrafts-has-mine", profile="nightly", requests=63)
@@ -48,8 +48,8 @@ def test_mydrafts_holds_a_draft_every_time(world: World, expect: Expect) -> None
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
 def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
-    attachment = second_document(world, world.author).attachments[0]
-    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, world.author, attachment)
+    attachment = second_document(world).attachments[0]
+    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
     attached = attachments_of(world.author, attachment.uid)
     drafts.attached_each_time(
         expect("attachment-create-listed", "listAttachments"), attached, attachment, TIMES

@@ -35,7 +35,7 @@ def test_listing_attachments_needs_a_token(
     world: World, anonymous: Actor, expect: Expect, observe: Observer
 ) -> None:
     """Without a token the attachments of a document are not listed."""
-    page = attachments_of(anonymous, shared_document(world, world.author).uid).page()
+    page = attachments_of(anonymous, shared_document(world).uid).page()
     expect("attachment-list-needs-token").refused(page.exchange)
     observe("attachment-failure-status", "listAttachments", shape(page.exchange))
 
@@ -45,7 +45,7 @@ def test_reading_attachments_without_a_token_is_observed(
     world: World, anonymous: Actor, observe: Observer
 ) -> None:
     """Whether exists, get and thumbnail need a token is not shown."""
-    path = shared_document(world, world.author).pictures[0].path
+    path = shared_document(world).pictures[0].path
     exists, got = (
         anonymous.send(operation, path=path) for operation in ("attachmentExists", "getAttachment")
     )
@@ -58,7 +58,7 @@ def test_reading_attachments_without_a_token_is_observed(
 @contract("attachment-of-another", profile="nightly", requests=2.7)
 def test_the_document_of_another_account_is_observed(world: World, other: Actor, observe: Observer) -> None:
     """Whether one account may list or create attachments of the document of another is not shown."""
-    uid = document_for_uploads(world, world.author)
+    uid = document_for_uploads(world)
     observe("attachment-of-another", "listAttachments", status(attachments_of(other, uid).page().exchange))
     observe(
         "attachment-of-another", "createAttachment", status(upload(other, uid, f"{world.uid()}.txt", b"x"))
@@ -68,7 +68,7 @@ def test_the_document_of_another_account_is_observed(world: World, other: Actor,
 @contract("attachment-by-restricted", profile="nightly", requests=2)
 def test_an_account_without_rights_is_observed(world: World, restricted: Actor, observe: Observer) -> None:
     """What an account without rights meets on the attachment operations is not shown."""
-    uid = document_for_uploads(world, world.author)
+    uid = document_for_uploads(world)
     observe(
         "attachment-by-restricted", "listAttachments", status(attachments_of(restricted, uid).page().exchange)
     )

@@ -33,7 +33,7 @@ def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> No
     taken, there = expect("attachment-create-accepted"), expect("attachment-exists-present")
     claims = taken, there, expect("attachment-download-same", "getAttachment")
     attachment = attachments.attach_large(claims, world, f"{world.uid()}.bin", size)
-    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, world.author, attachment)
+    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
 
 
 @contract("attachment-download-same", profile="nightly", requests=5)
@@ -41,7 +41,7 @@ def test_a_file_of_five_mebibytes_comes_back(world: World, expect: Expect) -> No
     """A file of 5 MiB comes back whole."""
     content = contents.content(world.author.uploadable(5 * MEBIBYTE), seed=5)
     attachment = attach(world.author, world.document(), "very-large.bin", content)
-    attachments.downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
+    attachments.downloads(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
 @contract("attachment-download-same", requests=12, turns=True)
@@ -49,10 +49,10 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     """A file sent without announcing its length comes back whole, twice, and so do two files of one name, if taken."""
     content = contents.content(150_000, seed=7)
     attachment = attach(
-        world.author, document_for_uploads(world, world.author), f"{world.uid()}.bin", content, chunked=True
+        world.author, document_for_uploads(world), f"{world.uid()}.bin", content, chunked=True
     )
     for _ in range(2):
-        attachments.downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
+        attachments.downloads(expect("attachment-download-same", "getAttachment"), world, attachment)
     attachments.named_twice(expect("attachment-download-same", "getAttachment"), world, f"{world.uid()}.txt")
 
 
@@ -61,7 +61,7 @@ def test_unusual_names_are_observed(world: World, expect: Expect, observe: Obser
     """Which names are allowed is not shown; a file that is found under its name has its bytes."""
     uid = world.document()
     seen = attachments.fates(
-        expect("attachment-download-same", "getAttachment"), world.author, uid, contents.UNUSUAL_NAMES
+        expect("attachment-download-same", "getAttachment"), world, uid, contents.UNUSUAL_NAMES
     )
     observe("attachment-name-unusual", "createAttachment", seen)
 
@@ -79,14 +79,9 @@ def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
 @contract("attachment-sent-type", "attachment-download-same", requests=3)
 def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, observe: Observer) -> None:
     """What a Content-Type sent with a file leads to is not shown; a file that is found has its bytes."""
-    uid, headers = document_for_uploads(world, world.author), {"Content-Type": "application/json"}
+    uid, headers = document_for_uploads(world), {"Content-Type": "application/json"}
     seen = attachments.fate(
-        expect("attachment-download-same", "getAttachment"),
-        world.author,
-        uid,
-        f"{world.uid()}.json",
-        DATA,
-        headers,
+        expect("attachment-download-same", "getAttachment"), world, uid, f"{world.uid()}.json", DATA, headers
     )
     observe("attachment-sent-type", "createAttachment", {"application/json": seen})
 
@@ -94,7 +89,7 @@ def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, obser
 @contract("attachment-download-type", "attachment-success-status", requests=1)
 def test_what_a_download_comes_with_is_observed(world: World, observe: Observer) -> None:
     """The type, the file name header and the redirects that a download comes with are not shown."""
-    attachment = shared_document(world, world.author).attachments[0]
+    attachment = shared_document(world).attachments[0]
     answer = world.author.get_attachment(attachment.path).answer
     named = "content-disposition" in answer.headers
     observe(

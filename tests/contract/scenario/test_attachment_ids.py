@@ -20,9 +20,7 @@ AGAIN = 5
 @contract("attachment-failure-status", operations=READS, requests=7)
 def test_an_unknown_identifier_finds_nothing(world: World, expect: Expect, observe: Observer) -> None:
     """An identifier that the document does not have is not found, whatever the name beside it."""
-    path = shared_document(world, world.author).pictures[0].path | {
-        "attachmentId": str(shared_documents.ABSENT)
-    }
+    path = shared_document(world).pictures[0].path | {"attachmentId": str(shared_documents.ABSENT)}
     got, preview = (world.author.send(operation, path=path) for operation in READS[1:])
     expect("attachment-get-absent").refused(got)
     expect("attachment-thumbnail-absent").refused(preview)
@@ -39,7 +37,7 @@ def test_an_attachment_of_another_document_does_not_exist(world: World, expect: 
 
     Nor when it is asked again.
     """
-    shared_documents.relies_on_absence(world, world.author, "attachmentExists")
+    shared_documents.relies_on_absence(world, "attachmentExists")
     attachment, elsewhere = shared_documents.attachment_elsewhere(world)
     for uid in (elsewhere.uid, *[world.document()] * AGAIN):
         path = attachment.path | {"uid": uid}
@@ -49,11 +47,11 @@ def test_an_attachment_of_another_document_does_not_exist(world: World, expect: 
 @contract("attachment-get-other-document", "attachment-thumbnail-other-document", requests=4)
 def test_an_attachment_of_another_document_is_not_given(world: World, expect: Expect) -> None:
     """Neither an attachment nor its thumbnail is given through another document."""
-    shared_documents.relies_on_absence(world, world.author, "getAttachment")
-    shared_documents.relies_on_absence(world, world.author, "getAttachmentThumbnail")
+    shared_documents.relies_on_absence(world, "getAttachment")
+    shared_documents.relies_on_absence(world, "getAttachmentThumbnail")
     attachment, elsewhere = shared_documents.attachment_elsewhere(world)
     path = attachment.path | {"uid": elsewhere.uid}
-    picture = shared_document(world, world.author).pictures[-1].path | {"uid": elsewhere.uid}
+    picture = shared_document(world).pictures[-1].path | {"uid": elsewhere.uid}
     expect("attachment-get-other-document").refused(world.author.get_attachment(path))
     seen = world.author.get_attachment_thumbnail(picture)
     expect("attachment-thumbnail-other-document").refused(seen)
@@ -62,7 +60,7 @@ def test_an_attachment_of_another_document_is_not_given(world: World, expect: Ex
 @contract("attachment-name-disagrees", requests=3)
 def test_a_name_that_does_not_go_with_the_identifier_is_observed(world: World, observe: Observer) -> None:
     """What a file name that does not go with the attachment identifier leads to is not shown."""
-    path = shared_document(world, world.author).pictures[0].path | {"filename": "another-name.png"}
+    path = shared_document(world).pictures[0].path | {"filename": "another-name.png"}
     observe("attachment-name-disagrees", "attachmentExists", status(world.author.attachment_exists(path)))
     observe("attachment-name-disagrees", "getAttachment", status(world.author.get_attachment(path)))
     preview = world.author.get_attachment_thumbnail(path)

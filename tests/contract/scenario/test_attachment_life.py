@@ -30,9 +30,7 @@ from contracts.cases import (
 def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer) -> None:
     """A file sent in binary form is accepted as an attachment of a document."""
     name = f"{world.uid()}.txt"
-    created = attachments.taken(
-        expect("attachment-create-accepted"), world, world.author, name, b"a note\n" * 70
-    )
+    created = attachments.taken(expect("attachment-create-accepted"), world, name, b"a note\n" * 70)
     observe("attachment-success-status", "createAttachment", created.answer.status)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
@@ -42,24 +40,22 @@ def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer)
 def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
     """A picture, of which the document gives previews, is accepted in binary form."""
     picture = contents.png(20, 120, 200)
-    attachments.taken(
-        expect("attachment-create-accepted"), world, world.author, f"{world.uid()}.png", picture
-    )
+    attachments.taken(expect("attachment-create-accepted"), world, f"{world.uid()}.png", picture)
 
 
 @contract("attachment-create-listed", "attachment-exists-present", "attachment-download-same", requests=3)
 def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expect) -> None:
     """An attachment that was created is in the list, exists, and gives back its bytes."""
-    attachment = second_document(world, world.author).attachments[0]
-    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, world.author, attachment)
+    attachment = second_document(world).attachments[0]
+    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
     expect("attachment-exists-present").accepted(world.author.attachment_exists(attachment.path))
-    attachments.downloads(expect("attachment-download-same", "getAttachment"), world.author, attachment)
+    attachments.downloads(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
 @contract("attachment-exists-present", requests=2)
 def test_each_of_several_attachments_exists(world: World, expect: Expect) -> None:
     """The exists check succeeds for the first attachment of a document, and for the last."""
-    first, *_, last = shared_document(world, world.author).attachments
+    first, *_, last = shared_document(world).attachments
     expect("attachment-exists-present").accepted(world.author.attachment_exists(first.path))
     expect("attachment-exists-present").accepted(world.author.attachment_exists(last.path))
 
@@ -79,24 +75,22 @@ def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World
     for name in ("first.txt", "second.txt", "third.txt", "fourth.txt"):
         done(upload(world.author, uid, name, name.encode()))
         latest = attachments.without_id(uid, name)
-        attachments.listed(listing, world, world.author, latest)
+        attachments.listed(listing, world, latest)
     drafts.attached_each_time(listing, attachments_of(world.author, uid), latest, 3)
 
 
 @contract("attachment-list-own-only", requests=2)
 def test_a_document_lists_its_own_attachments_only(world: World, expect: Expect) -> None:
     """A document lists no attachment of another one, though the uid of the one begins that of the other."""
-    for own, other in itertools.permutations(
-        (shared_document(world, world.author), second_document(world, world.author))
-    ):
-        attachments.lists_no_foreign_files(expect("attachment-list-own-only"), world.author, own, other)
+    for own, other in itertools.permutations((shared_document(world), second_document(world))):
+        attachments.lists_no_foreign_files(expect("attachment-list-own-only"), world, own, other)
 
 
 @contract("attachment-listed-identifier", requests=1)
 def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect) -> None:
     """A listed attachment carries an integer that serves as its identifier in the other operations."""
-    attachment = shared_document(world, world.author).attachments[2]
-    numbers, exchange = attachments.numbers_listed(world.author, attachment)
+    attachment = shared_document(world).attachments[2]
+    numbers, exchange = attachments.numbers_listed(world, attachment)
     expect("attachment-listed-identifier", "listAttachments").holds(
         attachment.id in numbers,
         exchange,
@@ -115,9 +109,7 @@ def test_a_document_without_attachments_has_an_empty_list(world: World, expect: 
 @contract("attachment-name-without-extension", requests=1)
 def test_a_name_needs_no_extension(world: World, expect: Expect) -> None:
     """A file name without an extension is accepted, and the attachment is found under it."""
-    attachments.taken(
-        expect("attachment-name-without-extension"), world, world.author, world.uid(), contents.content(60)
-    )
+    attachments.taken(expect("attachment-name-without-extension"), world, world.uid(), contents.content(60))
 
 
 @contract("attachment-name-taken", profile="nightly", requests=7)

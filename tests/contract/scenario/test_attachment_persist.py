@@ -34,7 +34,7 @@ def test_a_temporary_file_becomes_an_attachment(
     attachments.persisted_without_headers(expect, world, kept, realm)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
-    attachment = attachments.persisted(world, world.author, uid, kept)
+    attachment = attachments.persisted(world, uid, kept)
     expect("attachment-exists-present").accepted(world.author.attachment_exists(attachment.path))
     got = world.author.get_attachment(attachment.path)
     attachments.some_bytes(expect("attachment-persist-downloads", "getAttachment"), kept, got)
@@ -81,7 +81,7 @@ def test_persisting_needs_a_token(world: World, anonymous: Actor, expect: Expect
     uid = world.document()
     path = {"uid": uid, "tempFileId": world.temporary_file()}
     request = requests.Request("persistTemporaryFile", path)
-    invalid = sign_in.never_issued(world.author).values()
+    invalid = sign_in.never_issued(world).values()
     asked = [requests.send(request, world.author, {"Authorization": value}) for value in invalid]
     invalid_refused = expect("token-invalid-refused", "persistTemporaryFile")
     sign_in.refused_without_token(invalid_refused, world, request, asked)
@@ -94,5 +94,5 @@ def test_persisting_needs_a_token(world: World, anonymous: Actor, expect: Expect
     world.unspent(kept)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
-    attachment = attachments.persisted(world, world.author, uid, kept)
+    attachment = attachments.persisted(world, uid, kept)
     attachments.another_persisted(expect, world, attachment)

@@ -17,7 +17,7 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 @contract("attachment-fields", "attachment-list-default", "attachment-success-status", requests=2)
 def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
     """Fields, envelope, order and length of a list of attachments are not shown."""
-    shared = shared_document(world, world.author)
+    shared = shared_document(world)
     attached = attachments_of(world.author, shared.uid)
     page = attached.page()
     names = [attachment.filename for attachment in shared.attachments]
@@ -32,7 +32,7 @@ def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
 @contract("attachment-list-option-empty", "attachment-list-options-with-dollar", requests=6)
 def test_odd_options_are_observed(world: World, observe: Observer) -> None:
     """What options without a value, negative numbers, and options with a dollar lead to is not shown."""
-    uid = shared_document(world, world.author).uid
+    uid = shared_document(world).uid
     attached, dollar = (
         attachments_of(world.author, uid),
         Lister(world.author, "listAttachments", "$", {"uid": uid}),

@@ -34,7 +34,7 @@ def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Ex
 @contract("attachment-size-at-limit", requests=1)
 def test_a_file_of_exactly_the_limit_is_taken(world: World, limit: Limit, expect: Expect) -> None:
     """A file of exactly the limit is accepted."""
-    path = {"uid": document_for_uploads(world, world.author), "filename": f"{world.uid()}.bin"}
+    path = {"uid": document_for_uploads(world), "filename": f"{world.uid()}.bin"}
     created = world.author.send(
         "createAttachment", path=path, body=contents.Announced(contents.exactly(limit))
     )

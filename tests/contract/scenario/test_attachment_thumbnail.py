@@ -21,26 +21,23 @@ from contracts.cases import (
 @contract("attachment-thumbnail-image", "attachment-success-status", requests=3)
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
     """The thumbnail of an image is one by its bytes, not only by its label; a text's, where there is one, is not it."""
-    document = shared_document(world, world.author)
+    document = shared_document(world)
     picture, text = document.pictures[0], document.texts[0]
     shared_documents.gives_back(world, picture)
-    seen = attachments.preview(world, world.author, picture)
+    seen = attachments.preview(world, picture)
     answer = usable(seen)
     expect("attachment-thumbnail-image").accepted(seen)
     expect("attachment-thumbnail-image").meets("image", seen)
     observe("attachment-success-status", "getAttachmentThumbnail", answer.status)
     shared_documents.gives_back(world, text)
-    attachments.no_file_for_a_preview(expect("attachment-thumbnail-image"), world.author, text)
+    attachments.no_file_for_a_preview(expect("attachment-thumbnail-image"), world, text)
 
 
 @contract("attachment-thumbnail-own", requests=3)
 def test_thumbnails_of_different_pictures_differ(world: World, expect: Expect) -> None:
     """A red picture and a blue one have different previews."""
-    shared_documents.gives_back(world, shared_document(world, world.author).pictures[1])
-    red, blue = (
-        attachments.preview(world, world.author, picture)
-        for picture in shared_document(world, world.author).pictures
-    )
+    shared_documents.gives_back(world, shared_document(world).pictures[1])
+    red, blue = (attachments.preview(world, picture) for picture in shared_document(world).pictures)
     both = all(is_image(done(each)) for each in (red, blue))
     require(both, "getAttachmentThumbnail", "gives no image for a picture")
     different = done(red).content != done(blue).content
@@ -52,8 +49,8 @@ def test_thumbnails_of_different_pictures_differ(world: World, expect: Expect) -
 @contract("attachment-thumbnail-form", requests=2)
 def test_the_form_of_a_thumbnail_is_observed(world: World, observe: Observer) -> None:
     """Format and size of a thumbnail, and what a file that is no image gives, are not shown."""
-    shared = shared_document(world, world.author)
-    picture = attachments.preview(world, world.author, shared.pictures[0]).answer
+    shared = shared_document(world)
+    picture = attachments.preview(world, shared.pictures[0]).answer
     text = world.author.get_attachment_thumbnail(shared.texts[0].path).answer
     seen = {
         "picture": image_kind(picture.content),

@@ -74,7 +74,7 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
         ],
         expect("contact-refused-frees-identifier"),
         contacts.bare_record(),
-        world.samples,
+        world,
         elsewhere=(expect("contact-any-fields", CREATE), contacts.moved(whole)),
     )
     observe("contact-identifier-origin", CREATE, submissions.origin(sent, whole))
@@ -93,9 +93,7 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     world: World, expect: Expect, observe: Observer
 ) -> None:
     """A contact is updated under its uid with no more than seven fields."""
-    contacts = contact_requests.updates(
-        expect("contact-update-accepted"), world.author, world, world.samples, world.fresh
-    )
+    contacts = contact_requests.updates(expect("contact-update-accepted"), world)
     sent = contacts.send(contacts.bare_record())
     submissions.without_errors(expect("errors-absent-on-success", UPDATE), sent)
     contact_requests.claim_accepted(expect("contact-update-accepted"), sent, world.samples)

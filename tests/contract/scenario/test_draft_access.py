@@ -10,9 +10,9 @@ def test_creating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: 
     """Without a token no draft is created."""
     uid = world.uid()
     document = world.samples.draft(uid)
-    saved = drafts.save(anonymous, world.samples, uid, document)
+    saved = world.save(uid, document, by=anonymous)
     expect("draft-save-needs-token").refused(saved)
-    drafts.nothing_of(expect("draft-save-needs-token"), world.author, Draft(uid, document, saved))
+    drafts.nothing_of(expect("draft-save-needs-token"), world, Draft(uid, document, saved))
 
 
 @contract("draft-save-needs-token", requests=5)
@@ -20,9 +20,7 @@ def test_updating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: 
     """Without a token a draft stays as it was."""
     draft = world.draft()
     drafts.read_as_saved(world.author, draft)
-    saved = drafts.save(
-        anonymous, world.samples, draft.uid, world.samples.draft(draft.uid, firstName="Rachel")
-    )
+    saved = world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel"), by=anonymous)
     expect("draft-save-needs-token").refused(saved)
     drafts.stays(expect("draft-save-needs-token"), world.author, draft, saved)
 
@@ -53,7 +51,7 @@ def test_deleting_a_draft_needs_a_token(world: World, anonymous: Actor, expect: 
     draft = world.draft()
     gone = anonymous.delete_draft(draft.uid)
     expect("draft-delete-needs-token").refused(gone)
-    there = drafts.is_there(world.author, draft.uid)
+    there = drafts.is_there(world, draft.uid)
     expect("draft-delete-needs-token").holds(
         there, gone, expected="the draft stays", seen="no draft any more"
     )
@@ -68,7 +66,7 @@ def test_the_draft_of_another_account_is_observed(world: World, other: Actor, ob
     observe(
         "draft-of-another",
         "saveDraft",
-        status(drafts.save(other, world.samples, uid, world.samples.draft(uid))),
+        status(world.save(uid, world.samples.draft(uid), by=other)),
     )
     observe("draft-of-another", "deleteDraft", status(other.delete_draft(uid)))
 
@@ -79,7 +77,7 @@ def test_an_account_without_rights_is_observed(world: World, restricted: Actor, 
     uid, own = world.draft().uid, world.uid()
     for operation in READS:
         observe("draft-by-restricted", operation, status(restricted.send(operation, path={"uid": uid})))
-    saved = drafts.save(restricted, world.samples, own, world.samples.draft(own))
+    saved = world.save(own, world.samples.draft(own), by=restricted)
     observe("draft-by-restricted", "saveDraft", status(saved))
     observe("draft-by-restricted", "deleteDraft", status(restricted.delete_draft(uid)))
 

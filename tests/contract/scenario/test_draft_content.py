@@ -43,9 +43,9 @@ def test_what_was_taken_comes_back(
     """Text in any script comes back to the character, and long text whole, if a save accepted it."""
     uid = world.uid()
     document = content.document(world.samples, uid)
-    saved = drafts.save(world.author, world.samples, uid, document)
+    saved = world.save(uid, document)
     read = world.author.get_draft(uid)
-    drafts.stored(expect("draft-save-creates"), world.author, uid, saved, read)
+    drafts.stored(expect("draft-save-creates"), world, uid, saved, read)
     telling = contents.changed(document, world.samples.draft(uid))
     taken = drafts.claim_kept_if_accepted(expect(content.clause, "getDraft"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {what: taken})
@@ -65,7 +65,7 @@ def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect
     document, query = world.samples.document(uid), {"schema": world.samples.workflow_schema}
     saved = world.author.send("saveDraft", path={"uid": uid}, query=query, json=document)
     read = world.author.get_draft(uid)
-    drafts.stored(expect("draft-save-creates"), world.author, uid, saved, read)
+    drafts.stored(expect("draft-save-creates"), world, uid, saved, read)
     taken = drafts.claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
     observe("draft-save-body", "saveDraft", {"another schema": taken})
 
@@ -74,7 +74,7 @@ def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect
 def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Observer) -> None:
     """Whether a draft has to be complete or valid by its schema is not shown."""
     uid = world.uid()
-    seen = drafts.fate(world.author, world.samples, uid, contents.incomplete(world.samples, uid))
+    seen = drafts.fate(world, uid, contents.incomplete(world.samples, uid))
     observe("draft-save-incomplete", "saveDraft", seen)
 
 
@@ -82,5 +82,5 @@ def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Obse
 def test_what_no_contact_record_holds_is_observed(world: World, observe: Observer) -> None:
     """What becomes of members and structures that no contact record has is not shown."""
     uid = world.uid()
-    seen = drafts.fate(world.author, world.samples, uid, contents.odd_structures(world.samples, uid))
+    seen = drafts.fate(world, uid, contents.odd_structures(world.samples, uid))
     observe("draft-save-body", "saveDraft", seen)

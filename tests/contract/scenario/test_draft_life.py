@@ -21,9 +21,9 @@ from contracts.cases import (
 def test_a_draft_can_be_saved(world: World, expect: Expect, observe: Observer) -> None:
     """Save creates the draft of a document that has none yet."""
     uid = world.uid()
-    saved = drafts.save(world.author, world.samples, uid, world.samples.draft(uid))
+    saved = world.save(uid, world.samples.draft(uid))
     contact_requests.claim_accepted(expect("draft-save-creates"), saved, world.samples)
-    there = drafts.is_there(world.author, uid)
+    there = drafts.is_there(world, uid)
     expect("draft-save-creates").holds(there, saved, expected="the saved draft is there", seen="no draft")
     observe("draft-save-answer", "saveDraft", shape(saved))
 
@@ -76,11 +76,11 @@ def test_the_info_of_a_draft_is_not_that_of_another(world: World, expect: Expect
 @contract("draft-delete-removes", "draft-delete-answer", requests=4)
 def test_a_deleted_draft_is_gone(world: World, expect: Expect, observe: Observer) -> None:
     """After a draft is deleted, the exists check no longer finds it."""
-    drafts.require_exists_check(world.author, world.uid())
+    drafts.require_exists_check(world, world.uid())
     draft = world.draft()
     gone = world.author.delete_draft(draft.uid)
     expect("draft-delete-removes", "deleteDraft").accepted(gone)
-    drafts.removed(expect, world.author, draft.uid, gone)
+    drafts.removed(expect, world, draft.uid, gone)
     observe("draft-delete-answer", "deleteDraft", shape(gone))
 
 
@@ -97,14 +97,8 @@ def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None
     draft = world.draft()
     drafts.read_as_saved(world.author, draft)
     later = world.samples.short_draft(draft.uid, firstName="Rachel", phones=["+1 555 0100"])
-    done(
-        drafts.save(
-            world.author, world.samples, draft.uid, world.samples.draft(draft.uid, middleName="Louise")
-        )
-    )
-    expect("draft-save-updates", "saveDraft").accepted(
-        drafts.save(world.author, world.samples, draft.uid, later)
-    )
+    done(world.save(draft.uid, world.samples.draft(draft.uid, middleName="Louise")))
+    expect("draft-save-updates", "saveDraft").accepted(world.save(draft.uid, later))
     read = world.author.get_draft(draft.uid)
     expect("draft-save-updates", "getDraft").shows(read, later)
     drafts.replaced(expect("draft-save-replaces", "saveDraft"), read, draft.document, later)
@@ -117,8 +111,8 @@ def test_a_deleted_draft_is_not_read_any_more(world: World, expect: Expect) -> N
     """After a draft is deleted, reading it no longer gives its content, and it has no info."""
     draft = world.draft()
     drafts.read_as_saved(world.author, draft)
-    gone = drafts.deleted(world.author, draft.uid)
-    drafts.nothing_of(expect("draft-delete-content-gone", "getDraft"), world.author, draft, gone)
+    gone = drafts.deleted(world, draft.uid)
+    drafts.nothing_of(expect("draft-delete-content-gone", "getDraft"), world, draft, gone)
     expect("draft-info-absent").refused(world.author.get_draft_info(draft.uid))
 
 
@@ -146,11 +140,9 @@ def test_a_deleted_draft_can_be_saved_anew(world: World, expect: Expect) -> None
     """A draft can be saved again under a uid whose draft was deleted, and only the new content is there."""
     uid = world.uid()
     draft = world.draft(uid, world.samples.draft(uid, middleName=f"deleted {uid}"))
-    deleted = drafts.deleted(world.author, uid)
+    deleted = drafts.deleted(world, uid)
     anew = world.samples.short_draft(uid, firstName="Rachel")
-    expect("draft-save-after-delete", "saveDraft").accepted(
-        drafts.save(world.author, world.samples, uid, anew)
-    )
+    expect("draft-save-after-delete", "saveDraft").accepted(world.save(uid, anew))
     read = world.author.get_draft(uid)
     expect("draft-save-after-delete", "saveDraft").shows(read, anew)
     gone = expect("draft-delete-content-gone", "getDraft")

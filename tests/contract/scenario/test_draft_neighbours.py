@@ -22,16 +22,16 @@ def test_deleting_a_draft_spares_those_of_other_accounts(world: World, other: Ac
 )
 def test_deleting_the_draft_leaves_the_published_version(world: World, expect: Expect) -> None:
     """A published document has a draft of its own; deleted, it exists no more, and the identifier stays in use."""
-    identifier = drafts.published(world, world.author, world.samples)
-    drafts.replaced_beside_published(expect("draft-get-content"), world.author, world.samples, identifier)
-    before = drafts.identifier_in_use(world.author, world.samples, identifier)
+    identifier = drafts.published(world)
+    drafts.replaced_beside_published(expect("draft-get-content"), world, identifier)
+    before = drafts.identifier_in_use(world, identifier)
     why = "does not say that a published identifier is in use"
     require(drafts.refused_as_in_use(before), before.operation or "", why)
     gone = world.author.delete_draft(identifier)
     done(gone)
-    tried = drafts.identifier_in_use(world.author, world.samples, identifier)
+    tried = drafts.identifier_in_use(world, identifier)
     kept, expected = drafts.refused_as_in_use(tried), f"{identifier} still in use"
     expect("draft-delete-keeps-published").holds(
         kept, gone, tried, expected=expected, seen=tried.answer.quote()
     )
-    drafts.no_draft_under(expect("draft-delete-removes", "draftExists"), world.author, [identifier], gone)
+    drafts.no_draft_under(expect("draft-delete-removes", "draftExists"), world, [identifier], gone)

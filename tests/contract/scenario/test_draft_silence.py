@@ -2,16 +2,14 @@
 
 from functools import partial
 
-from contracts.cases import Observer, World, contract, drafts, shape, status
+from contracts.cases import Observer, World, contract, shape, status
 
 
 @contract("draft-success-status", requests=7)
 def test_statuses_of_successful_operations_are_observed(world: World, observe: Observer) -> None:
     """The statuses of successful draft operations are not shown."""
     uid = world.uid()
-    first, second = (
-        drafts.save(world.author, world.samples, uid, world.samples.draft(uid)) for _ in range(2)
-    )
+    first, second = (world.save(uid, world.samples.draft(uid)) for _ in range(2))
     observe("draft-success-status", "saveDraft", {"create": status(first), "update": status(second)})
     observe("draft-success-status", "getDraft", status(world.author.get_draft(uid)))
     observe("draft-success-status", "getDraftInfo", status(world.author.get_draft_info(uid)))

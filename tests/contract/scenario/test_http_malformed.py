@@ -43,7 +43,7 @@ def test_a_malformed_record_is_refused(
     bodies = hostile_input.malformed(request.body).values()
     asked = [replace(request, body=body).send(world.author) for body in bodies]
     drafts.claim_each_refused(clause, asked)
-    drafts.no_draft_under(clause, world.author, requests.new_names(request), *asked[:1])
+    drafts.no_draft_under(clause, world, requests.new_names(request), *asked[:1])
 
 
 @smoke("createWorkflowRecord")
@@ -57,7 +57,7 @@ def test_a_malformed_submission_is_refused(
     bodies = hostile_input.malformed(request.body).values()
     asked = [replace(request, body=body).send(world.author) for body in bodies]
     drafts.claim_each_refused(clause, asked)
-    drafts.no_draft_under(clause, world.author, requests.new_names(request), *asked[:1])
+    drafts.no_draft_under(clause, world, requests.new_names(request), *asked[:1])
 
 
 @contract("json-dialect-refused", operations=("updateContact", "saveDraft"), requests=0, dealt=6)

@@ -34,11 +34,7 @@ def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None
     draft, mine = world.draft(), drafts_of(world.author, "mydrafts")
     lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
     for name in ("Louise", "Muta"):
-        done(
-            drafts.save(
-                world.author, world.samples, draft.uid, world.samples.draft(draft.uid, middleName=name)
-            )
-        )
+        done(world.save(draft.uid, world.samples.draft(draft.uid, middleName=name)))
     lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
 
 
@@ -114,7 +110,7 @@ def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> No
     """A draft that was deleted is no longer in any list that held it."""
     draft, path = world.draft(), known_drafts(world).proven_path
     lists.need_listed(world, drafts_of(world.author, "mydrafts"), draft.uid, path)
-    drafts.deleted(world.author, draft.uid)
+    drafts.deleted(world, draft.uid)
     for listed in (drafts_of(world.author, "mydrafts"), drafts_of(world.author)):
         gone = expect("list-deleted-gone", "listDrafts")
         lists.claim_not_listed(gone, world, listed, draft.uid, path)
@@ -123,7 +119,7 @@ def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> No
 @contract("list-drafts-only", requests=5.5)
 def test_the_list_of_drafts_holds_drafts_only(world: World, expect: Expect) -> None:
     """The exists check finds a draft for each item of the personal collection."""
-    known_lists.kept_drafts(world, world.author)
+    known_lists.kept_drafts(world)
     lists.claim_drafts_only(expect("list-drafts-only"), drafts_of(world.author, "my"), world.fresh.prefix)
 
 
@@ -140,16 +136,8 @@ def test_mydrafts_does_not_hold_a_published_record_without_a_draft(world: World,
 def test_a_draft_saved_several_times_is_listed_once(world: World, expect: Expect) -> None:
     """Later saves update the draft in the list; they add none."""
     draft = world.draft()
-    done(
-        drafts.save(
-            world.author, world.samples, draft.uid, world.samples.draft(draft.uid, firstName="Rachel")
-        )
-    )
-    done(
-        drafts.save(
-            world.author, world.samples, draft.uid, world.samples.draft(draft.uid, firstName="Rachel Louise")
-        )
-    )
+    done(world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel")))
+    done(world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel Louise")))
     known = known_drafts(world)
     for query in lists.queries_for(known, draft.uid):
         lists.claim_listed_once(expect("list-saved-twice", "listDrafts"), known, query, draft.uid)

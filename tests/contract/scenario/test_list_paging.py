@@ -25,7 +25,7 @@ COLLECTIONS = ("my", "mydrafts")
 @pytest.mark.parametrize("top", [1, 3])
 def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
     """With $top no more items are returned than it says."""
-    kept_drafts(world, world.author)
+    kept_drafts(world)
     lists.claim_bounded(expect("list-top"), drafts_of(world.author), top)
 
 
@@ -33,7 +33,7 @@ def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) -> None:
     """$top bounds the number of items also together with a collection."""
-    kept_drafts(world, world.author)
+    kept_drafts(world)
     lists.need_top(known_drafts(world, None))
     drafts = drafts_of(world.author, collection)
     world.once(f"list of {drafts.label}", drafts.needed)
@@ -89,15 +89,13 @@ def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, exp
     drafts = known_drafts(world, collection)
     lists.need_parts(drafts, (1, 2))
     lists.claim_pages_cover(expect("list-pages-cover"), drafts, 3)
-    long_lists.LongList(drafts, world.author, world.samples, world.fresh).claim_pages(
-        expect("list-pages-cover")
-    )
+    long_lists.LongList(drafts).claim_pages(expect("list-pages-cover"))
 
 
 @contract("list-top-zero", requests=1)
 def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
     """With a $top of zero no item is returned; a refusal returns none."""
-    kept_drafts(world, world.author)
+    kept_drafts(world)
     lists.need_top(known_drafts(world, None))
     lists.claim_no_items(expect("list-top-zero"), drafts_of(world.author).page(top=0))
 
@@ -106,7 +104,7 @@ def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_an_ample_top_loses_nothing(collection: str | None, world: World, expect: Expect) -> None:
     """A $top larger than the number of drafts succeeds and loses none of those a plain list holds."""
-    kept, drafts = kept_drafts(world, world.author), drafts_of(world.author, collection)
+    kept, drafts = kept_drafts(world), drafts_of(world.author, collection)
     plain, ample = drafts.page(), drafts.page(top=AMPLE)
     lost = [uid for uid in kept if plain.names(uid) and not ample.names(uid) and plain.size < AMPLE]
     expect("list-top-ample").accepted(ample.exchange)

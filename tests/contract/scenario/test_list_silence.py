@@ -21,7 +21,7 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 @contract("list-fields", "list-envelope", "list-default-order", "list-default-page", requests=2)
 def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
     """Fields, envelope, order and length of a list without options are not shown."""
-    kept, drafts = known_lists.kept_drafts(world, world.author), drafts_of(world.author, "mydrafts")
+    kept, drafts = known_lists.kept_drafts(world), drafts_of(world.author, "mydrafts")
     page = drafts.page()
     mine = [record for record in page.records or () if readers.names(record, kept[0])]
     orders = {"as saved": kept, "latest first": kept[::-1], "by uid": sorted(kept)}
@@ -48,7 +48,7 @@ def test_empty_and_negative_options_are_observed(world: World, observe: Observer
 @contract("list-options-without-dollar", requests=1)
 def test_options_without_the_dollar_are_observed(world: World, observe: Observer) -> None:
     """What the options do when they are written without the dollar sign is not shown."""
-    known_lists.kept_drafts(world, world.author)
+    known_lists.kept_drafts(world)
     page = Lister(world.author, "listDrafts", "", {}, {"collection": "mydrafts"}).page(top=1)
     seen = {"status": status(page.exchange), "bounded": page.size == 1}
     observe("list-options-without-dollar", "listDrafts", seen)

@@ -101,7 +101,7 @@ def test_protected_operations_refuse_a_token_never_issued(
 ) -> None:
     """Nothing, an invented token or half of a real one after the word Bearer opens nothing."""
     request = ordinary.acceptable(operation)
-    asked = sign_in.send_without_token(world.author, request, deal)
+    asked = sign_in.send_without_token(world, request, deal)
     sign_in.refused_without_token(expect("token-invalid-refused", operation), world, request, asked)
     observe("token-missing-answer", operation, shape(asked[0]))
     refusals_in_json(partial(expect, "json-bodies"), asked[0])

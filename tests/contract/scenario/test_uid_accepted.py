@@ -16,7 +16,7 @@ def test_hyphens_are_accepted(world: World, settings: RealmSettings, expect: Exp
 @contract("uid-digits-only", operations=DRAFT, requests=5)
 def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
     """A uid may consist of digits alone."""
-    drafts.works_for_ordinary_uid(world.author, world)
+    drafts.works_for_ordinary_uid(world)
     uid = world.fresh.without_prefix(string.digits)
     drafts.completes_lifecycle_under(world, expect, "uid-digits-only", uid)
 
@@ -25,7 +25,7 @@ def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
 def test_hyphens_alone_are_enough(world: World, settings: RealmSettings, realm: str, expect: Expect) -> None:
     """A uid may consist of hyphens alone."""
     uid = identifiers.spare(settings, realm, "-+")
-    drafts.works_for_ordinary_uid(world.author, world)
+    drafts.works_for_ordinary_uid(world)
     drafts.completes_lifecycle_under(world, expect, "uid-hyphens-only", uid)
 
 
@@ -35,7 +35,7 @@ def test_underscores_alone_are_enough(
 ) -> None:
     """A uid may consist of underscores alone, where they are taken at all."""
     uid = identifiers.spare(settings, realm, "_+")
-    drafts.works_for_ordinary_uid(world.author, world)
+    drafts.works_for_ordinary_uid(world)
     world.draft(world.uid(20) + "_a")
     drafts.completes_lifecycle_under(world, expect, "uid-hyphens-only", uid)
 
@@ -51,7 +51,7 @@ def test_underscores_alone_are_enough(
 )
 def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> None:
     """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""
-    drafts.works_for_ordinary_uid(world.author, world)
+    drafts.works_for_ordinary_uid(world)
     long_lists.claim_every_kind(world, expect)
 
 
@@ -65,7 +65,7 @@ def test_one_uid_of_every_sign_names_a_draft(world: World, expect: Expect) -> No
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"), requests=7)
 def test_percent_encoding_makes_no_difference(world: World, expect: Expect) -> None:
     """A uid written with every character percent-encoded is the same uid."""
-    drafts.works_for_ordinary_uid(world.author, world)
+    drafts.works_for_ordinary_uid(world)
     uid, other = world.uid(), world.uid()
     draft = world.draft(uid)
     encoded = identifiers.percent_encoding(uid)
@@ -77,4 +77,4 @@ def test_percent_encoding_makes_no_difference(world: World, expect: Expect) -> N
     path, document = {"uid": other}, world.samples.draft(other)
     saved = world.author.send("saveDraft", path=path, query=query, json=document, address=encoded)
     expect("uid-percent-encoding", "saveDraft").accepted(saved)
-    drafts.draft_still_there(expect("uid-percent-encoding", "saveDraft"), world.author, world, other, saved)
+    drafts.draft_still_there(expect("uid-percent-encoding", "saveDraft"), world, other, saved)

@@ -4,7 +4,6 @@ from contracts.cases import (
     UID_LONGEST,
     UID_SHORTEST,
     Expect,
-    Namespace,
     Observer,
     OrdinaryRequests,
     World,
@@ -29,21 +28,21 @@ def test_listing_attachments_refuses_a_uid_outside_the_rule(
 ) -> None:
     """The attachments of a document are not listed under a bad uid that is left when its own is tidied."""
     uid = ordinary.request("attachmentExists").path["uid"]
-    bad = _bad(world.fresh, uid)
+    bad = _bad(world, uid)
     listed = [world.author.list_attachments(each) for each in bad]
-    attachments.none_listed(expect("uid-listing-tidied"), world.author, uid, listed)
+    attachments.none_listed(expect("uid-listing-tidied"), world, uid, listed)
     drafts.claim_each_refused(expect("uid-rule-without-effect", "listAttachments"), listed)
     observe("uid-refusal-answer", "listAttachments", shape(listed[0]))
 
 
-def _bad(fresh: Namespace, uid: str) -> list[str]:
+def _bad(world: World, uid: str) -> list[str]:
     """One uid of each sort outside the rule."""
     characters = {"space": " ", "slash": "/", "bracket": "]", "e acute": "é"}
     return [
-        *identifiers.within(fresh, uid, characters),
+        *identifiers.within(world, uid, characters),
         uid + "\n",
-        fresh.uid(UID_LONGEST) + "x",
-        fresh.uid(UID_SHORTEST - 1),
+        world.uid(UID_LONGEST) + "x",
+        world.uid(UID_SHORTEST - 1),
     ]
 
 

@@ -11,10 +11,8 @@ from contracts.cases import (
     UPDATE,
     Actor,
     Expect,
-    Namespace,
     Observer,
     Row,
-    Samples,
     WorkflowRecords,
     World,
     accepted_for,
@@ -27,7 +25,6 @@ from contracts.cases import (
     shape,
     smoke,
     submissions,
-    submit,
 )
 
 
@@ -51,7 +48,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
 ) -> None:
     """Valid documents are accepted, one alone and two in a batch, and the answers carry new identifiers."""
     alone = world.samples.submission(world.uid())
-    sent = submit(CREATE, world.author, world.samples, "", alone)
+    sent = world.submit(CREATE, "", alone)
     submissions.without_errors(expect("errors-absent-on-success", CREATE), sent)
     expect("workflow-create-accepted").accepted(sent)
     given = submissions.claim_identifier(
@@ -59,9 +56,9 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     )
     observe("workflow-identifier-origin", CREATE, submissions.origin(sent, alone))
     observe("workflow-answer", CREATE, shape(sent))
-    batch, first = submissions.longest_batch(expect, world.author, world.samples, world.fresh)
+    batch, first = submissions.longest_batch(expect, world)
     two = world.samples.submission(world.uid(), batchId=batch)
-    second = submit(CREATE, world.author, world.samples, "", two)
+    second = world.submit(CREATE, "", two)
     accepted_for(expect("workflow-batch-shared", CREATE), second, lambda: sent)
     expect("workflow-identifier-returned").meets("any-identifier", first)
     expect("workflow-identifier-returned").meets("any-identifier", second)
@@ -95,7 +92,7 @@ def test_a_record_is_created_under_a_free_identifier(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
     observe("workflow-answer", CREATE_NAMED, shape(sent))
     records.settles(identifier)
-    again = submit(CREATE_NAMED, world.author, world.samples, identifier)
+    again = world.submit(CREATE_NAMED, identifier)
     expect("workflow-created-exists").meets("identifier-in-use", again, because_of=(sent,))
     update = records.try_faulty(identifier)
     expect("workflow-created-known").meets("record-found", update, because_of=(sent,))
@@ -122,7 +119,7 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     It is sent twice at the same time: the other finds the identifier in use.
     """
     identifier, batch, own = world.uid(11), records.batch(), world.uid(submissions.LONGEST_BATCH)
-    send = partial(submissions.submit_under, world.author, world.samples)
+    send = partial(submissions.submit_under, world)
     errors_array.refused_before(send(world.samples.faulty_submission(identifier)))
     sent = contact_requests.all_at_once(
         overlapping.one_of_two_is_taken(send, expect("workflow-identifier-once")),
@@ -140,7 +137,7 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
         ],
         rest=expect("workflow-refused-frees-identifier"),
         plain=world.samples.submission(world.uid()),
-        samples=world.samples,
+        world=world,
         elsewhere=(
             expect("workflow-identifier-edges"),
             world.samples.submission(world.uid(11), batchId=batch),
@@ -171,15 +168,15 @@ def test_a_record_is_updated(
     sent = both_accepted(
         expect("workflow-batch-longest", UPDATE),
         expect("workflow-update-accepted"),
-        lambda: submit(UPDATE, world.author, world.samples, identifier, submission),
-        lambda: submit(UPDATE, world.author, world.samples, identifier),
+        lambda: world.submit(UPDATE, identifier, submission),
+        lambda: world.submit(UPDATE, identifier),
     )
     expect("workflow-identifier-kept", UPDATE).carries(sent, identifier)
     submissions.without_errors(expect("errors-absent-on-success", UPDATE), sent)
     observe("workflow-answer", UPDATE, shape(sent))
     records.draft_replaced(expect, identifier, before, sent)
     for bare in records.spare():
-        expect("workflow-update-accepted").accepted(submit(UPDATE, world.author, world.samples, bare))
+        expect("workflow-update-accepted").accepted(world.submit(UPDATE, bare))
 
 
 @contract(
@@ -192,21 +189,17 @@ def test_a_record_is_updated(
     records=1,
 )
 def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
-    nau: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect, observe: Observer
+    nau: Actor, world: World, expect: Expect, observe: Observer
 ) -> None:
     """An additionalInfo of exactly 1000 characters is accepted, though they are 2000 bytes."""
-    identifier, text = fresh.uid(), submissions.BEYOND_ASCII * submissions.LONGEST_INFO
-    sent = submissions.submit_informed(CREATE_NAMED, nau, samples, identifier, text)
-    submissions.longest_accepted(expect, world, nau, samples, fresh, sent)
-    expect("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
+    sent = submissions.claim_longest_info(expect, CREATE_NAMED, world, nau)
+    expect("workflow-identifier-kept", CREATE_NAMED).carries(sent, sent.notes["identifier"])
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
 @contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], requests=1, records=1)
 def test_the_longest_information_is_accepted_without_an_identifier_too(
-    nau: Actor, world: World, samples: Samples, fresh: Namespace, expect: Expect
+    nau: Actor, world: World, expect: Expect
 ) -> None:
     """An additionalInfo of 1000 characters, 2000 bytes, is accepted without an identifier in the path, too."""
-    text = submissions.BEYOND_ASCII * submissions.LONGEST_INFO
-    sent = submissions.submit_informed(CREATE, nau, samples, fresh.uid(), text)
-    submissions.longest_accepted(expect, world, nau, samples, fresh, sent)
+    submissions.claim_longest_info(expect, CREATE, world, nau)

@@ -13,7 +13,6 @@ from contracts.cases import (
     errors_array,
     nothing_came_of,
     submissions,
-    submit,
 )
 
 
@@ -23,7 +22,7 @@ def test_a_bare_document_is_no_submission(
 ) -> None:
     """The member document is required: it does not help that the body is itself a document."""
     identifier, clause = records.subject(operation), expect("workflow-document-missing", operation)
-    sent = submit(operation, world.author, world.samples, identifier, world.samples.document(identifier))
+    sent = world.submit(operation, identifier, world.samples.document(identifier))
     claim_each_turned_down(clause, [sent])
     nothing_came_of(clause, records, identifier, sent)
 
@@ -38,8 +37,8 @@ def test_a_document_that_breaks_its_schema_is_refused(
     clause.turned_down(faulty)
     nothing_came_of(clause, records, identifier, faulty)
     for document in world.samples.submitted_contacts_without_a_field(identifier):
-        clause.turned_down(submit(operation, world.author, world.samples, identifier, {"document": document}))
-    empty = submit(operation, world.author, world.samples, identifier, {"document": {}})
+        clause.turned_down(world.submit(operation, identifier, {"document": document}))
+    empty = world.submit(operation, identifier, {"document": {}})
     expect("workflow-document-empty", operation).turned_down(empty)
     seen = {"wrong kinds": errors_array.outcome(faulty), "nothing": errors_array.outcome(empty)}
     observe("workflow-document-content", operation, seen)
@@ -52,13 +51,7 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
     """A batchId of 101 characters is one too many, and a far longer one is no better."""
     identifier, clause = records.subject(operation), expect("workflow-batch-too-long", operation)
     sent = [
-        submit(
-            operation,
-            world.author,
-            world.samples,
-            identifier,
-            world.samples.submission(identifier, batchId=text),
-        )
+        world.submit(operation, identifier, world.samples.submission(identifier, batchId=text))
         for text in submissions.too_long(submissions.LONGEST_BATCH, operation)
     ]
     claim_each_turned_down(clause, sent)
@@ -73,13 +66,7 @@ def test_information_that_is_too_long_is_refused(
     """An additionalInfo of 1001 characters is one too many from every role, and so is a far longer one."""
     identifier, clause = records.subject(operation), expect("workflow-info-too-long", operation)
     sent = [
-        submit(
-            operation,
-            world.author,
-            world.samples,
-            identifier,
-            world.samples.submission(identifier, additionalInfo=text),
-        )
+        world.submit(operation, identifier, world.samples.submission(identifier, additionalInfo=text))
         for text in submissions.too_long(submissions.LONGEST_INFO, operation)
     ]
     claim_each_turned_down(clause, sent)

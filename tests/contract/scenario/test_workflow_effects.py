@@ -15,7 +15,6 @@ from contracts.cases import (
     nothing_came_of,
     smoke,
     submissions,
-    submit,
 )
 
 #: A clause on drafts has no meaning in the realm that has none; this operation is known in the others only.
@@ -30,7 +29,7 @@ def test_a_submission_refused_for_its_content_leaves_no_draft(
     """Validation comes before saving, so a faulty document never becomes a draft."""
     refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
     clause = expect("workflow-order-validation-before-save")
-    drafts.no_draft_under(clause, world.author, [refused.notes["identifier"]], refused)
+    drafts.no_draft_under(clause, world, [refused.notes["identifier"]], refused)
 
 
 @contract("workflow-order-validation-before-initiate", operations=[CREATE_NAMED], requests=2)
@@ -53,7 +52,7 @@ def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
     identifier = records.open_draft()
     before = [world.author.get_draft(identifier) for _ in range(2)]
     faulty = world.samples.faulty_submission(identifier)
-    refused = errors_array.refused_before(submit(UPDATE, world.author, world.samples, identifier, faulty))
+    refused = errors_array.refused_before(world.submit(UPDATE, identifier, faulty))
     after = world.author.get_draft(identifier)
     submissions.claim_same_draft(expect("workflow-refused-update-keeps-draft"), before, refused, after)
 
@@ -64,7 +63,7 @@ def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
 ) -> None:
     """An account that may not create leaves nothing behind."""
     identifier = world.uid()
-    refused = errors_array.refused_before(submit(CREATE_NAMED, restricted, world.samples, identifier))
+    refused = errors_array.refused_before(world.submit(CREATE_NAMED, identifier, by=restricted))
     clause = expect("workflow-rights-refusal-stores-nothing")
     nothing_came_of(clause, records, identifier, refused)
     submissions.identifier_free(clause, records, identifier, refused)

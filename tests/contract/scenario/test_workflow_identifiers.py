@@ -13,7 +13,6 @@ from contracts.cases import (
     identifiers,
     smoke,
     submissions,
-    submit,
 )
 from contracts.plugin.worker import Worker
 
@@ -29,7 +28,7 @@ def test_the_schema_of_another_realm_is_not_configured(
     )
     faulty = world.samples.faulty_submission(identifier)
     schema = identifiers.foreign_schema(worker.target, realm, turn=operation)
-    sent = submit(operation, world.author, world.samples, identifier, faulty, schema=schema)
+    sent = world.submit(operation, identifier, faulty, schema=schema)
     expect("workflow-schema-of-another-realm", operation).has_message(sent, realm)
 
 
@@ -43,11 +42,8 @@ def test_the_schema_of_another_realm_is_not_configured(
 def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect, operation: str) -> None:
     """Identifiers of records keep the identifier rule; an update would refuse unknown ones in any case."""
     for clause, (near, *others) in identifiers.forbidden_identifiers(world.fresh).items():
-        sent = [
-            submissions.submit_unnamed(world.author, world.samples, identifier)
-            for identifier in (near, *others[:-1])
-        ]
-        sent += [submit(operation, world.author, world.samples, identifier) for identifier in others[-1:]]
+        sent = [submissions.submit_unnamed(world, identifier) for identifier in (near, *others[:-1])]
+        sent += [world.submit(operation, identifier) for identifier in others[-1:]]
         claim_each_turned_down(expect(clause, operation), sent)
 
 
@@ -72,13 +68,13 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     accepted = both_accepted(
         expect("workflow-batch-characters", CREATE_NAMED),
         expect("workflow-identifier-edges"),
-        lambda: submit(CREATE_NAMED, world.author, world.samples, identifier, submission),
-        lambda: submit(CREATE_NAMED, world.author, world.samples, identifier),
+        lambda: world.submit(CREATE_NAMED, identifier, submission),
+        lambda: world.submit(CREATE_NAMED, identifier),
     )
     expect("workflow-identifier-kept", CREATE_NAMED).carries(accepted, identifier)
     records.settles(identifier)
     other = identifiers.other_case(world.fresh, identifier)
-    again = submit(CREATE_NAMED, world.author, world.samples, other, world.samples.faulty_submission(other))
+    again = world.submit(CREATE_NAMED, other, world.samples.faulty_submission(other))
     expect("workflow-identifier-case-sensitive", CREATE_NAMED).meets(
         "identifier-not-in-use", again, because_of=(accepted,)
     )

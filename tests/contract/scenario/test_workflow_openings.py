@@ -16,7 +16,6 @@ from contracts.cases import (
     errors_array,
     row_or_outcome,
     submissions,
-    submit,
 )
 
 #: Members beside the document, by the clause and the name of what is open about them.
@@ -34,7 +33,7 @@ def test_members_beside_the_document(world: World, observe: Observer) -> None:
     for clause, table in MEMBERS.items():
         seen = {
             name: errors_array.describe_outcome(
-                submissions.submit_faulty(CREATE_NAMED, world.author, world.samples, world.uid(), **members),
+                submissions.submit_faulty(CREATE_NAMED, world, world.uid(), **members),
                 members,
             )
             for name, members in table.items()
@@ -48,9 +47,7 @@ def test_a_header_that_disagrees_with_the_path(
 ) -> None:
     """Whether a header that names another identifier than the path is called a fault."""
     identifier = records.subject(operation)
-    sent = submit(
-        operation, world.author, world.samples, identifier, world.samples.faulty_submission(world.uid())
-    )
+    sent = world.submit(operation, identifier, world.samples.faulty_submission(world.uid()))
     observe("workflow-header-disagrees", operation, errors_array.reports(sent.answer, "header"))
 
 
@@ -62,7 +59,7 @@ def test_a_document_with_nothing_but_a_draft(
     identifier = records.draft()
     faulty = world.samples.faulty_submission(identifier)
     for operation in (CREATE_NAMED, UPDATE):
-        sent = submit(operation, world.author, world.samples, identifier, faulty)
+        sent = world.submit(operation, identifier, faulty)
         observe("workflow-draft-only-record", operation, row_or_outcome(sent))
 
 
@@ -72,9 +69,7 @@ def test_creating_under_the_identifier_of_a_locked_record(
 ) -> None:
     """Which of the two refusals comes first."""
     identifier = records.locked()
-    sent = submit(
-        CREATE_NAMED, world.author, world.samples, identifier, world.samples.faulty_submission(identifier)
-    )
+    sent = world.submit(CREATE_NAMED, identifier, world.samples.faulty_submission(identifier))
     observe("workflow-taken-against-locked", CREATE_NAMED, row_or_outcome(sent))
 
 
@@ -83,7 +78,7 @@ def test_a_submission_with_neither_realm_nor_token(
     anonymous: Actor, records: WorkflowRecords, world: World, observe: Observer, operation: str
 ) -> None:
     """Which of the two refusals comes first."""
-    sent = submit(operation, anonymous, world.samples, records.subject(operation), realm=None)
+    sent = world.submit(operation, records.subject(operation), realm=None, by=anonymous)
     observe("workflow-identity-against-realm", operation, row_or_outcome(sent))
 
 
@@ -93,5 +88,5 @@ def test_an_update_by_a_second_author(
 ) -> None:
     """Whether a faulty update by another author is refused for its content or for want of rights."""
     identifier = records.standing()
-    sent = submit(UPDATE, other, world.samples, identifier, world.samples.faulty_submission(identifier))
+    sent = world.submit(UPDATE, identifier, world.samples.faulty_submission(identifier), by=other)
     observe("workflow-update-by-another", UPDATE, row_or_outcome(sent))

@@ -20,7 +20,6 @@ from contracts.cases import (
     contract,
     smoke,
     submissions,
-    submit,
     usable,
 )
 
@@ -62,7 +61,7 @@ def test_the_identifier_and_the_lock_count_before_the_content(
     identifier = first.identifier_of(records)
     records.relies_on(first.row, first.operation, world.author, identifier)
     faulty = world.samples.faulty_submission(identifier) | {"batchId": records.batch()}
-    expect(clause).has_message(submit(first.operation, world.author, world.samples, identifier, faulty))
+    expect(clause).has_message(world.submit(first.operation, identifier, faulty))
 
 
 @first_step(
@@ -77,7 +76,7 @@ def test_the_identifier_and_the_lock_count_before_the_rights(
     """An account without rights learns first what is wrong with the identifier, or that the record is locked."""
     identifier = first.identifier_of(records)
     records.relies_on(first.row, first.operation, world.author, identifier)
-    expect(clause).has_message(submit(first.operation, restricted, world.samples, identifier))
+    expect(clause).has_message(world.submit(first.operation, identifier, by=restricted))
 
 
 @smoke("an unknown identifier")
@@ -94,7 +93,7 @@ def test_the_identifier_and_the_lock_count_before_rights_and_content_together(
     identifier = first.identifier_of(records)
     records.relies_on(first.row, first.operation, world.author, identifier)
     faulty = world.samples.faulty_submission(identifier)
-    expect(clause).has_message(submit(first.operation, restricted, world.samples, identifier, faulty))
+    expect(clause).has_message(world.submit(first.operation, identifier, faulty, by=restricted))
 
 
 @contract("workflow-order-rights-before-validation", requests=2)
@@ -105,9 +104,7 @@ def test_the_rights_count_before_the_content(
     identifier = records.subject(operation)
     row = {UPDATE: Row.MAY_NOT_UPDATE}.get(operation, Row.MAY_NOT_CREATE)
     records.relies_on(row, operation, restricted)
-    sent = submit(
-        operation, restricted, world.samples, identifier, world.samples.faulty_submission(identifier)
-    )
+    sent = world.submit(operation, identifier, world.samples.faulty_submission(identifier), by=restricted)
     expect("workflow-order-rights-before-validation", operation).holds(
         usable(sent).status == 403, sent, expected="403, for the rights", seen=usable(sent).quote()
     )
@@ -121,15 +118,7 @@ def test_the_realm_counts_before_the_schema(
     identifier, unknown = records.subject(operation), submissions.UNKNOWN_REALM
     records.relies_on(Row.REALM_UNKNOWN, operation, world.author, realm=unknown)
     for document in (world.samples.submission(identifier), world.samples.faulty_submission(identifier)):
-        sent = submit(
-            operation,
-            world.author,
-            world.samples,
-            identifier,
-            document,
-            schema=submissions.UNKNOWN_SCHEMA,
-            realm=unknown,
-        )
+        sent = world.submit(operation, identifier, document, schema=submissions.UNKNOWN_SCHEMA, realm=unknown)
         expect("workflow-order-realm-before-schema", operation).has_message(sent)
 
 
@@ -141,5 +130,5 @@ def test_the_schema_counts_before_the_content(
     identifier, unknown = records.subject(operation), submissions.UNKNOWN_SCHEMA
     records.relies_on(Row.SCHEMA_UNKNOWN, operation, world.author, named=realm, schema=unknown)
     faulty = world.samples.faulty_submission(identifier)
-    sent = submit(operation, world.author, world.samples, identifier, faulty, schema=unknown)
+    sent = world.submit(operation, identifier, faulty, schema=unknown)
     expect("workflow-order-schema-before-document", operation).has_message(sent, realm)

@@ -24,7 +24,6 @@ from contracts.cases import (
     sign_in,
     smoke,
     submissions,
-    submit,
     workflow_records,
 )
 
@@ -71,7 +70,7 @@ def test_creating_under_an_identifier_in_use_is_told_so(
     """An identifier in use: 400, and the message that asks for a different one."""
     identifier = records.standing()
     for parts in records.parts_of(way, realm):
-        sent = submit(CREATE_NAMED, world.author, world.samples, identifier, **parts)
+        sent = world.submit(CREATE_NAMED, identifier, **parts)
         expect("workflow-identifier-taken").has_message(sent)
         observe("workflow-message-place", CREATE_NAMED, shape(sent))
 
@@ -101,9 +100,7 @@ def test_updating_a_locked_record_is_told_so(
     """A record locked for workflow: 400, and the message for a locked record."""
     identifier = records.locked()
     for parts in records.parts_of(way, realm):
-        expect("workflow-locked-record").has_message(
-            submit(UPDATE, world.author, world.samples, identifier, **parts)
-        )
+        expect("workflow-locked-record").has_message(world.submit(UPDATE, identifier, **parts))
 
 
 @smoke("query")
@@ -115,9 +112,7 @@ def test_updating_without_the_right_is_told_so(
     """An account that may not update the draft: 403, and the message for it."""
     identifier = records.standing()
     for parts in records.parts_of(way, realm):
-        expect("workflow-update-rights").has_message(
-            submit(UPDATE, restricted, world.samples, identifier, **parts)
-        )
+        expect("workflow-update-rights").has_message(world.submit(UPDATE, identifier, by=restricted, **parts))
 
 
 @smoke("createWorkflowRecord-header", every_realm=True)
@@ -135,7 +130,7 @@ def test_creating_without_the_right_is_told_so(
 ) -> None:
     """An account that may not create the draft: 403, and the message for it."""
     for parts in records.parts_of(way, realm):
-        sent = submit(operation, restricted, world.samples, world.uid(), **parts)
+        sent = world.submit(operation, world.uid(), by=restricted, **parts)
         expect("workflow-create-rights", operation).has_message(sent)
 
 
@@ -169,7 +164,7 @@ def test_a_token_that_was_never_issued_is_no_identity(
 ) -> None:
     """A made-up token, half of a real one, and a header that holds none: 403, and the user is anonymous."""
     records.plain(Row.ANONYMOUS, operation, lambda: table.send(operation, anonymous))
-    for value in deal(sign_in.never_issued(world.author), len(operation)).values():
+    for value in deal(sign_in.never_issued(world), len(operation)).values():
         sent = table.send(operation, anonymous, headers={"Authorization": value})
         expect("token-invalid-refused", operation).refused(sent)
         expect("workflow-invalid-token", operation).has_message(sent)

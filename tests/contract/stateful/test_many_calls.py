@@ -3,18 +3,14 @@
 import pytest
 
 from contracts.cases import (
-    Actor,
     Attempt,
     Expect,
-    Namespace,
     Properties,
-    Samples,
     World,
     attachments,
     contract,
     done,
     draft_lives,
-    drafts,
 )
 from contracts.plugin.worker import Worker
 
@@ -26,20 +22,12 @@ GATE, NIGHTLY = 145, 3000
 
 @pytest.fixture
 def players(
-    request: pytest.FixtureRequest,
-    worker: Worker,
-    realm: str,
-    author: Actor,
-    expect: Expect,
-    world: World,
-    samples: Samples,
-    fresh: Namespace,
-    attempt: Attempt,
+    request: pytest.FixtureRequest, worker: Worker, world: World, expect: Expect, attempt: Attempt
 ) -> draft_lives.Players:
     """Who plays: the author, and the other account where the settings name one."""
-    alone = worker.target.missing("account.other", realm)
+    alone = worker.target.missing("account.other", world.realm)
     other = None if alone else request.getfixturevalue("other")
-    return draft_lives.Players(author, other, expect, world, samples, fresh, attempt)
+    return draft_lives.Players(world, other, expect, attempt)
 
 
 @contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=145, nightly=3300, turns=True)
@@ -59,13 +47,6 @@ def test_info_follows_a_later_save(world: World, expect: Expect) -> None:
 def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> None:
     """An attachment of a draft is there, and listed, after the draft was saved again."""
     attachment = draft_lives.draft_with_file(world)
-    done(
-        drafts.save(
-            world.author,
-            world.samples,
-            attachment.uid,
-            world.samples.draft(attachment.uid, middleName="Later"),
-        )
-    )
-    attachments.downloads(expect("attachment-outlives-save", "getAttachment"), world.author, attachment)
-    attachments.listed(expect("attachment-outlives-save", "listAttachments"), world, world.author, attachment)
+    done(world.save(attachment.uid, world.samples.draft(attachment.uid, middleName="Later")))
+    attachments.downloads(expect("attachment-outlives-save", "getAttachment"), world, attachment)
+    attachments.listed(expect("attachment-outlives-save", "listAttachments"), world, attachment)

@@ -8,7 +8,7 @@ DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 @contract(*overlapping.CLAUSES, operations=DRAFTS, requests=28, turns=True)
 def test_overlapping_calls_on_drafts_keep_their_promises(world: World, expect: Expect) -> None:
     """Drafts that are saved, read and deleted at the same time are saved, read and deleted, each its own."""
-    drafts = overlapping.OverlappingDrafts([world.author, world.author], world.samples, world.fresh, expect)
+    drafts = overlapping.OverlappingDrafts([world.author, world.author], world, expect)
     drafts.keep_their_contents()
     drafts.are_deleted_alone()
 
@@ -18,7 +18,7 @@ def test_overlapping_calls_of_two_accounts_keep_their_promises(
     world: World, other: Actor, expect: Expect
 ) -> None:
     """So are those of two accounts."""
-    drafts = overlapping.OverlappingDrafts([world.author, other], world.samples, world.fresh, expect)
+    drafts = overlapping.OverlappingDrafts([world.author, other], world, expect)
     drafts.keep_their_contents()
     drafts.are_deleted_alone()
 

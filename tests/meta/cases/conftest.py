@@ -1,6 +1,7 @@
 """An actor whose requests are answered by a rule, and the store that cases share, without a service."""
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -45,12 +46,20 @@ class Session:
 
     def __init__(self) -> None:
         self.namespace = Namespace("test", seed="1")
+        self.settle_seconds = 0.0
         self.kept: dict[str, Any] = {}
 
     @property
     def shared(self) -> "Session":
         """Itself."""
         return self
+
+    def keep(self, uid: str) -> None:
+        """Leave a draft where it is."""
+
+    def take(self, _name: str) -> int:
+        """No number that any counter allows."""
+        return sys.maxsize
 
     def mark(self, name: str) -> None:
         """Leave a mark."""

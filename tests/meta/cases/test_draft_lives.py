@@ -1,10 +1,8 @@
 """Lives of drafts: what a sequence shows of a service, how it is shortened, what is remembered of it."""
 
-import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,11 +11,11 @@ from contracts.cases import draft_lives
 from contracts.cases.draft_lives import CLAUSES, FAMILIES, TOUR, KeptCalls, Life, Players, calls_of, shortened
 from contracts.cases.properties import example_database
 from contracts.cases.sample_records import Samples
+from contracts.cases.world import World
 from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Attempt, Contradiction
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
-from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings
 from tests.meta import messages
 
@@ -75,17 +73,14 @@ class Service:
 
 
 @pytest.fixture
-def players() -> Callable[[Service], Players]:
+def players(run: Any) -> Callable[[Service], Players]:
     """Makes the players of a service with one account."""
 
     def make(service: Service) -> Players:
         actor: Any = messages.FakeActor(service.send, role="author", realm="abs-dev")
-        world: Any = SimpleNamespace(eventually=lambda look: look())
+        world = World(run, actor, Samples(TOLD, "abs-dev"))
         attempt = Attempt(1, exchanges=service.sent)
-        claims = Expect(attempt, load_catalogue(), CLAUSES)
-        return Players(
-            actor, None, claims, world, Samples(TOLD, "abs-dev"), Namespace("t", seed="1"), attempt
-        )
+        return Players(world, None, Expect(attempt, load_catalogue(), CLAUSES), attempt)
 
     return make
 
@@ -126,20 +121,6 @@ def test_a_contradiction_speaks_against_what_broke_the_promise_and_is_shortened(
 def test_the_tour_makes_every_kind_of_call_and_no_clause_of_it_is_silent() -> None:
     assert {action for action, _ in TOUR} == set(FAMILIES)
     assert not [name for name in CLAUSES if load_catalogue().clause(name).level is Level.SILENT]
-
-
-def test_a_seed_draws_the_same_sequences() -> None:
-    first, second = (list(itertools.islice(draft_lives.drawn(7), 3)) for _ in range(2))
-    assert first == second
-    assert first != list(itertools.islice(draft_lives.drawn(8), 3))
-
-
-def test_successive_contents_leave_out_different_members() -> None:
-    samples = Samples(TOLD, "abs-dev")
-    contents = [draft_lives.content(samples, "rc-abcd-0123456789", version) for version in range(1, 7)]
-    for earlier, later in itertools.pairwise(contents):
-        assert earlier.keys() - later.keys()
-        assert later.keys() - earlier.keys()
 
 
 def test_what_cannot_be_seen_again_is_not_shortened() -> None:

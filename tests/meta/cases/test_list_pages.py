@@ -85,7 +85,7 @@ def test_a_collection_that_is_not_found_is_judged_by_how_the_service_tells_that_
         return beyond_the_end if "$skip" in parts["query"] else (200, [FIRST])
 
     claim = Expect(Attempt(1), load_catalogue(), ["list-my-answers"])("list-my-answers")
-    run.kept["drafts to list of author"] = (FIRST["identifier"],)
+    run.kept["drafts to list"] = (FIRST["identifier"],)
     with pytest.raises(ends):
         lists.claim_answered(claim, run, drafts_of(scripted(rule), "my"))
 
@@ -112,7 +112,7 @@ def test_a_list_that_is_not_found_yet_is_one_that_does_not_hold_the_draft(script
 
 
 def test_a_list_that_is_refused_shows_no_absence(scripted: Any, run: Any) -> None:
-    run.kept["drafts to list of author"] = (SECOND["identifier"],)
+    run.kept["drafts to list"] = (SECOND["identifier"],)
     drafts = drafts_of(scripted(lambda _operation, _parts: (404, None)), "mydrafts")
     attempt = Attempt(1)
     claim = Expect(attempt, load_catalogue(), ["list-deleted-gone"])("list-deleted-gone", "listDrafts")

@@ -6,37 +6,12 @@ import pytest
 
 from contracts.cases.contact_errors import Reporting
 from contracts.cases.contact_requests import claim_accepted
-from contracts.cases.drafts import claim_each_refused, not_listed
+from contracts.cases.drafts import claim_each_refused
 from contracts.cases.sample_records import Samples
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
 from contracts.settings.target import RealmSettings
-from tests.meta.messages import FakeActor, answer, exchange
-
-
-@pytest.fixture
-def actor() -> Any:
-    """Makes an actor whose list of drafts is this: `actor(body, status)`."""
-
-    def make(body: Any, status: int = 200) -> Any:
-        return FakeActor(lambda *_, **__: exchange(answer(body, status), "listDrafts"))
-
-    return make
-
-
-def test_uids_that_are_not_in_the_list_hold(must: Claim, actor: Any) -> None:
-    not_listed(must, actor([{"identifier": "rc-another"}]), ["rc-one-draft", "rc-two-drafts"])
-
-
-@pytest.mark.parametrize("uid", ["rc-one-draft", "rc-two-drafts"])
-def test_any_of_the_uids_in_the_list_is_a_contradiction(must: Claim, actor: Any, uid: str) -> None:
-    with pytest.raises(Contradiction):
-        not_listed(must, actor([{"identifier": uid}]), ["rc-one-draft", "rc-two-drafts"])
-
-
-def test_a_list_that_cannot_be_had_says_nothing(must: Claim, actor: Any) -> None:
-    with pytest.raises(Blocked):
-        not_listed(must, actor({"message": "not now"}, 403), ["rc-one-draft"])
+from tests.meta.messages import answer, exchange
 
 
 @pytest.mark.parametrize("statuses", [(503, 400), (400, 503), (503, 502, 404)])

@@ -1,6 +1,5 @@
 """Rows of the workflow table without any setting; a record is looked at anew only after what may have changed it."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -33,12 +32,9 @@ def table(scripted: Any, run: Any) -> Any:
     """Makes the requests of a realm without settings: `table(rule)`."""
 
     def make(rule: Any) -> RowRequests:
-        author, samples = scripted(rule), Samples(RealmSettings(), "abs-dev")
-        world: Any = SimpleNamespace(
-            once=run.once, disturbed=lambda _: False, draft=None, submission=lambda **_: "rc-test-submitted"
-        )
-        records = WorkflowRecords(author, world, samples, run.namespace)
-        return RowRequests(author, records, world, samples, run.namespace)
+        run.kept["abs-dev submission"] = "rc-test-submitted"
+        world = World(run, scripted(rule), Samples(RealmSettings(), "abs-dev"))
+        return RowRequests(WorkflowRecords(world), world)
 
     return make
 
@@ -134,10 +130,8 @@ def test_a_setting_that_names_no_locked_record_is_no_finding(
         workflow_schema="permit", workflow_document={"title": {"en": "A permit"}}, locked_identifier=NAMED
     )
     author = scripted(answering({NAMED: named, SUBMITTED: submitted}, created))
-    world: Any = SimpleNamespace(
-        once=run.once, eventually=lambda look: look(), submission=lambda **_: SUBMITTED
-    )
-    records = WorkflowRecords(author, world, Samples(settings, "abs-dev"), run.namespace)
+    run.kept["abs-dev submission"] = SUBMITTED
+    records = WorkflowRecords(World(run, author, Samples(settings, "abs-dev")))
     if says is None:
         assert records.locked() == NAMED
     else:
@@ -152,10 +146,7 @@ def test_two_records_that_take_a_faulty_document_are_enough_to_know(scripted: An
         existing_identifier=("an-open-record", "another-record"),
     )
     author = scripted(lambda *_: (200, {}))
-    world: Any = SimpleNamespace(
-        once=run.once, disturbed=lambda _: False, take=lambda *_: None, keep=lambda _: None
-    )
-    records = WorkflowRecords(author, world, Samples(settings, "abs-dev"), run.namespace)
+    records = WorkflowRecords(World(run, author, Samples(settings, "abs-dev")))
     for _ in range(3):
         with pytest.raises(Blocked, match="takes a faulty document"):
             records.standing()
