@@ -38,8 +38,9 @@ _PARTS = ("fixed", "drawn", "manners")
     type=click.Choice(["smoke", "gate", "nightly"]),
     default="gate",
     show_default=True,
-    help="Of the runs on drawn faults.",
+    help="Of the runs on drawn faults; in place of a gate nightly where only that has to find the fault.",
 )
+@click.option("--wide", is_flag=True, help="Draw faults under all conditions and with all numbers.")
 @click.option("--to-the-end", "whole", is_flag=True, help="Do not stop a trial at its finding.")
 @click.option("--floor", type=_FILE, help="File with a share of found faults that a draw may not fall below.")
 @click.option(
@@ -77,6 +78,7 @@ def command(*, parts: tuple[str, ...], **options: Any) -> int:
       python -m contracts.proving --clause draft-get-content
       python -m contracts.proving drawn --faults 200 --services 50
       python -m contracts.proving drawn --faults 100 --services 0 --profile smoke
+      python -m contracts.proving drawn --wide --faults 16 --services 0
       python -m contracts.proving drawn --service gzip+list-hal --realm abs-dev
       python -m contracts.proving fixed drawn --seed 7 --floor .ci/drawn.json
     """  # noqa: D301 - click's mark for lines to be left as they are

@@ -11,6 +11,7 @@ from zlib import crc32
 
 from contracts.errors import UsageError
 from contracts.interface.operations import ANY_REALM
+from contracts.interface.profiles import Profile
 from contracts.proving.runs import Function
 from contracts.proving.services import AND, SLOW, cover, draw_services
 from contracts.proving.trials import FAITHFUL, Kind, Part, Trial
@@ -98,14 +99,15 @@ def faithful_trial(
 
 
 def fault_trial(fault: Fault, seed: int, realm: str = "", profile: str = "gate") -> Trial:
-    """A whole gate on a fault, in a realm that the seed draws among those in which the fault shows.
+    """A whole run on a fault, in a realm that the seed draws among those in which the fault shows.
 
-    What tells realms apart shows in a run of several.
+    What tells realms apart shows in a run of several; what a gate need not find meets a nightly run in its place.
     """
     chance = Random(f"realm {seed} {fault.name}")  # noqa: S311 - nothing secret hangs on it
     several = not _BETWEEN_REALMS.isdisjoint(fault.breaks)
     drawn = fault.realms if several else (chance.choice(fault.realms),)
     realms = (realm,) if realm else drawn
+    profile = fault.profile if profile == Profile.GATE else profile
     return Trial(Part.DRAWN, Kind.FAULT, fault.name, realms, seed, profile, clauses=fault.breaks)
 
 
@@ -122,12 +124,12 @@ def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
 
 
 def drawn_trials(
-    faults: int, services: int, seed: int, realm: str = "", profile: str = "gate"
+    faults: int, services: int, seed: int, realm: str = "", profile: str = "gate", *, wide: bool = False
 ) -> Iterator[Trial]:
     """Whole gates on drawn services, and whole runs of a profile on drawn faults of level must."""
     for name in draw_services(services, seed):
         yield service_trial(Part.DRAWN, name, seed, realm)
-    for fault in population.draw(faults, seed):
+    for fault in population.draw(faults, seed, wide=wide):
         yield fault_trial(fault, seed, realm, profile)
 
 

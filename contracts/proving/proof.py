@@ -55,6 +55,7 @@ class Proof:
         seed: Of the draw and of manners.
         realm: Judge here alone; empty for the realms that are due.
         profile: Of the runs on drawn faults.
+        wide: Draw faults under all conditions, and with the numbers of nightly runs.
         whole: Do not end a trial at its finding.
         jobs: Trials side by side.
         reports: Folder for the report, the results, and the evidence of trials that need a look.
@@ -73,6 +74,7 @@ class Proof:
     seed: int | None = None
     realm: str = ""
     profile: str = "gate"
+    wide: bool = False
     whole: bool = False
     jobs: int = 4
     reports: Path = Path("reports/proof")
@@ -125,7 +127,9 @@ def _drawn(proof: Proof, seed: int) -> Iterator[Trial]:
         yield from (fault_trial(fault, seed, proof.realm, proof.profile) for fault in faults)
         yield from (service_trial(Part.DRAWN, name, seed, proof.realm) for name in proof.variants)
     else:
-        yield from drawn_trials(proof.faults, proof.services, seed, proof.realm, proof.profile)
+        yield from drawn_trials(
+            proof.faults, proof.services, seed, proof.realm, proof.profile, wide=proof.wide
+        )
 
 
 def _manners(proof: Proof, seed: int) -> Iterator[Trial]:

@@ -134,11 +134,16 @@ class Report:
             broken = Counter(load_catalogue().clause(clause).level for clause in clauses)
             yield f"| faults of the fixed set that are found on their own clause | {_of(self.fixed)} |"
             yield f"| clauses that it breaks: must, should | {broken[Level.MUST]}, {broken[Level.SHOULD]} |"
-        if self.drawn.of:
+        drawn = self._faults(Part.DRAWN)
+        if drawn:
             low, high = self.drawn.interval()
             yield f"| drawn faults that fail the run on a clause they break | {_of(self.drawn)} |"
             yield f"| … with a confidence of 95 % | {100 * low:.1f} % to {100 * high:.1f} % |"
-        requests = [result.requests for result in self._faults(Part.DRAWN) if result.found]
+        profiles = Counter(r.trial.profile for r in drawn)
+        for profile in profiles if len(profiles) > 1 else ():
+            found = sum(r.found for r in drawn if r.trial.profile == profile)
+            yield f"| … of those that {profile} has to find | {_of(Share(found, profiles[profile]))} |"
+        requests = [result.requests for result in drawn if result.found]
         if requests:
             yield f"| … requests until the first confirmed finding, median | {median(requests):g} |"
         yield from (f"| {_SOUND[kind]} | {_of(sound)} |" for kind, sound in self._sound())

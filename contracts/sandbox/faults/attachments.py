@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import OF_FILES, OFTEN
+from contracts.sandbox.faults.conditions import OF_FILES, OFTEN, Range
 from contracts.sandbox.faults.fault import Fault, Sized, row
 from contracts.sandbox.faults.messages import FILES, Answer, Inject, Request, Where, answer_json
 
@@ -18,7 +18,6 @@ _MEBIBYTE: Final = 1024**2
 _NOT_FOUND: Final = answer_json(404, {"message": "there is no such attachment of this document"})
 #: Numbers of a document's attachments, the oldest first, with the requests that made them.
 Uploads = dict[str, Request]
-Bytes = Callable[[bytes], bytes]
 
 
 def _uploads(request: Request) -> Uploads:
@@ -26,24 +25,18 @@ def _uploads(request: Request) -> Uploads:
     return {number: upload for number, upload in uploads if upload.uid == request.uid}
 
 
-def _number(request: Request) -> str:
-    return request.params.get("attachmentId", "")
-
-
-def _persisted(upload: Request | None) -> bool:
-    return upload is not None and upload.operation.id == _PERSIST
-
-
 def _gone(hidden: Callable[[list[str], Uploads], Any]) -> Inject:
     """Let some attachments of a document not be found, by their numbers."""
-    return do.give(lambda r: _NOT_FOUND if _number(r) in hidden(list(_uploads(r)), _uploads(r)) else None)
+    number = "attachmentId"
+    return do.give(
+        lambda r: _NOT_FOUND if r.params[number] in hidden(list(_uploads(r)), _uploads(r)) else None
+    )
 
 
 def _found(choose: Callable[[Request], str | None], *, instead: bool = False) -> Inject:
     """Give the attachment of another number where there is none of the one asked for, or instead of it."""
 
-    async def effect(request: Request) -> Answer | None:
-        got = await request.ask()
+    async def found(request: Request, got: Answer) -> Answer:
         number = choose(request) if got.success == instead else None
         upload = request.memory.uploads.get(number or "")
         if number is None or upload is None or not request.signed_in:
@@ -51,15 +44,12 @@ def _found(choose: Callable[[Request], str | None], *, instead: bool = False) ->
         filename = upload.params.get("filename", "")
         return await request.ask(request.with_params(uid=upload.uid, attachmentId=number, filename=filename))
 
-    return effect
+    return do.answer(found)
 
 
-def _latest(request: Request) -> str | None:
-    return next(reversed(_uploads(request)), None)
-
-
-def _first(request: Request) -> str | None:
-    return next(iter(_uploads(request)), None)
+def _nth(at: int) -> Callable[[Request], str | None]:
+    """The attachment of the document at a place in the order in which they were made."""
+    return lambda request: [*_uploads(request)][at] if _uploads(request) else None
 
 
 def _first_of_name(request: Request) -> str | None:
@@ -68,33 +58,23 @@ def _first_of_name(request: Request) -> str | None:
 
 
 def _of_other_document(request: Request) -> str | None:
-    upload = request.memory.uploads.get(_number(request))
-    return _number(request) if upload is not None and upload.uid != request.uid else None
+    return request.params["attachmentId"] if request.upload and request.upload.uid != request.uid else None
 
 
-def _given(change: Bytes) -> Inject:
-    """Change the bytes of a download of a file that is not large."""
-    return do.success(lambda got: replace(got, body=change(got.body)) if len(got.body) < _MEBIBYTE else got)
+def _given(change: Callable[[bytes], bytes]) -> Inject:
+    """Change the bytes of a download."""
+    return do.success(lambda got: replace(got, body=change(got.body)))
 
 
-def _stored(change: Callable[[Request], bytes]) -> Inject:
+def _stored(change: Callable[[bytes], bytes]) -> Inject:
     """Change the bytes of a file that is sent."""
-    return do.send(lambda request: replace(request, body=change(request)))
+    return do.send(lambda request: replace(request, body=change(request.body)))
 
 
 def _unlisted(request: Request, got: Answer) -> Answer:
     """The list without persisted files."""
-    persisted = {number for number, upload in _uploads(request).items() if _persisted(upload)}
+    persisted = {number for number, upload in _uploads(request).items() if upload.operation.id == _PERSIST}
     return got.with_items(lambda items: [item for item in items if str(item.get("id")) not in persisted])
-
-
-def _of_body(change: Bytes) -> Callable[[Request], bytes]:
-    return lambda request: change(request.body)
-
-
-def _by(form: Callable[[str], bool]) -> Where:
-    """Requests whose attachment identifier is of a form."""
-    return lambda request: form(_number(request))
 
 
 def _made_up(request: Request, got: Answer) -> Answer:
@@ -102,13 +82,8 @@ def _made_up(request: Request, got: Answer) -> Answer:
     return answer_json(201, {"id": 1_000_000}) if got.status == 404 and request.signed_in else got
 
 
-def _safe(request: Request) -> bool:
-    file_id = request.params.get("tempFileId", "")
-    return file_id.translate(str.maketrans("", "", "-_.")).isalnum() and file_id.isascii()
-
-
 def _of_persisted(request: Request) -> bool:
-    return _persisted(request.memory.uploads.get(_number(request)))
+    return request.upload is not None and request.upload.operation.id == _PERSIST
 
 
 def _within(low: float, high: float) -> Where:
@@ -117,8 +92,10 @@ def _within(low: float, high: float) -> Where:
 
 
 # fmt: off
+#: Lists without options, and temporary files whose identifier holds safe characters alone.
+_PLAIN, _SAFE = "-filter -orderby -top -skip", r"tempFileId~^[A-Za-z0-9._-]+\Z"
 #: Changes of a file's bytes: what is the change, and what is said of it.
-_CHANGES: Final[tuple[tuple[str, Bytes, str], ...]] = (
+_CHANGES: Final[tuple[tuple[str, Callable[[bytes], bytes], str], ...]] = (
     ("line-ends", lambda c: c.replace(b"\r\n", b"\n"), "has a line feed for each carriage return and line feed"),
     ("high-bytes", lambda c: bytes(byte if byte < 128 else 63 for byte in c),
         "has a question mark for each byte above 127"),
@@ -137,17 +114,18 @@ def _bytes() -> Iterator[Fault]:
     beside = (_SAME, "attachment-several", "attachment-size-within")
     for name, change, says in _CHANGES:
         yield row(f"attachment-{name}", _SAME, _GET, _given(change),
-            f"A downloaded attachment below a mebibyte {says}.", ways=OF_FILES)
-        yield row(f"attachment-stored-{name}", beside, _CREATE, _stored(_of_body(change)),
+            f"A downloaded attachment {says}.", ways=OF_FILES)
+        yield row(f"attachment-stored-{name}", beside, _CREATE, _stored(change),
             f"A file as it is stored {says}.", ways=OF_FILES)
-    yield row("attachment-cut", _SAME, _GET, Sized(lambda n: _given(lambda c: c[:n]), 65_536, 1024, 65_536),
-        "A downloaded attachment below a mebibyte ends after {} bytes.", ways=OF_FILES)
+    yield row("attachment-cut", _SAME, _GET,
+        Sized(lambda n: _given(lambda c: c[:n]), 65_536, Range(1024, 65_536, 5 * _MEBIBYTE)),
+        "A downloaded attachment ends after {} bytes.", ways=OF_FILES)
     yield row("attachment-bytes-of-overlapping-upload", _SAME, _CREATE,
-        _stored(lambda r: r.memory.arrived[_CREATE].body),
+        do.send(lambda r: replace(r, body=r.memory.arrived[_CREATE].body)),
         "Of files that arrive at the same time each is stored with the bytes of the last.", "overlapping")
     yield row("attachment-of-a-name-is-the-first", _SAME, _GET, _found(_first_of_name, instead=True),
         "Of attachments of one name each download gives the first.", ways=OFTEN)
-    yield row("attachment-download-of-latest", "attachment-several", _GET, _found(_latest, instead=True),
+    yield row("attachment-download-of-latest", "attachment-several", _GET, _found(_nth(-1), instead=True),
         "Every download from a document gives the bytes of its latest attachment.", ways=OFTEN)
 
 
@@ -155,33 +133,33 @@ def _uploaded() -> Iterator[Fault]:
     named_small = do.send(lambda r: r.with_params(filename=r.params["filename"].lower()))
     for name, clause, effect, where, says in (
         ("text-only", "create-accepted", do.refuse_before(),
-            lambda r: r.body.decode("utf-8", "replace").encode() != r.body, "refused when it is not UTF-8 text"),
+            "body~\ufffd", "refused when it is not UTF-8 text"),
         ("name-in-small-letters", "name-kept", named_small, None,
             "kept under its name in small letters, and found under no other"),
-        ("needs-extension", "name-without-extension", do.refuse_before(), lambda r: "." not in r.params["filename"],
+        ("needs-extension", "name-without-extension", do.refuse_before(), "-filename~[.]",
             "refused when its name has no extension"),
         ("second-refused", "several", do.refuse_before(), lambda r: bool(_uploads(r)),
             "refused when its document has another"),
-        ("size-above-cut", "size-above", _stored(lambda r: r.body[: r.memory.size_limit]), _within(1, 16),
-            "accepted above the limit, and cut at the limit"),
+        ("size-above-cut", "size-above", do.send(lambda r: replace(r, body=r.body[: r.memory.size_limit])),
+            _within(1, 16), "accepted above the limit, and cut at the limit"),
         ("size-nine-tenths", "size-within", do.refuse_before(413), _within(0.9, 1),
             "refused above nine tenths of the limit"),
         ("size-at-limit-refused", "size-at-limit", do.refuse_before(413),
             lambda r: len(r.body) == r.memory.size_limit, "refused when it is as large as the limit"),
         ("large-refused", "create-accepted", Sized(
-            lambda n: do.give(lambda r: do.REFUSED if len(r.body) > n else None), 1_000_000, 1024, 4_000_000), None,
-            "refused when it has more than {} bytes"),
+            lambda n: do.give(lambda r: do.REFUSED if len(r.body) > n else None), 1_000_000,
+            Range(1024, 4_000_000, 5 * _MEBIBYTE)), None, "refused when it has more than {} bytes"),
     ):
         yield row(f"attachment-{name}", f"attachment-{clause}", _CREATE, effect, f"A file is {says}.", where=where)
     yield row("attachment-eleventh-replaces-first", "attachment-several", _READS,
-        Sized(lambda n: _gone(lambda numbers, _: numbers[:-n]), 10, 2, 10),
+        Sized(lambda n: _gone(lambda numbers, _: numbers[:-n]), 10, Range(2, 10, 60)),
         "A document holds {} attachments; a further one takes the place of the first.")
     yield row("attachment-list-lacks-first", "attachment-create-listed", _LIST,
         do.answer(lambda _, got: got.with_items(lambda items: items[1:])),
-        "The list of attachments lacks the first one.", where=lambda r: not r.query, ways=OFTEN)
+        "The list of attachments lacks the first one.", where=_PLAIN, ways=OFTEN)
     yield row("attachment-listed-without-id", "attachment-listed-identifier", _LIST,
         do.edit(lambda items: [{k: v for k, v in item.items() if k not in ("id", "size")} for item in items]),
-        "The list of attachments has no numbers.", where=lambda r: not r.query)
+        "The list of attachments has no numbers.", where=_PLAIN)
 
 
 def _persisting() -> Iterator[Fault]:
@@ -196,8 +174,8 @@ def _persisting() -> Iterator[Fault]:
             "that is persisted has the bytes of the first one"),
         ("refused-as-large", "persist-no-limit", _PERSIST, do.refuse_before(413), None,
             "is refused as too large, whatever its size"),
-        ("unknown", "persist-unknown", _PERSIST, do.answer(_made_up), _safe, "that was never uploaded is persisted"),
-        ("unsafe-id", "temporary-characters", _PERSIST, do.answer(_made_up), lambda r: not _safe(r),
+        ("unknown", "persist-unknown", _PERSIST, do.answer(_made_up), _SAFE, "that was never uploaded is persisted"),
+        ("unsafe-id", "temporary-characters", _PERSIST, do.answer(_made_up), f"-{_SAFE}",
             "is accepted though its identifier has characters that are not safe in a URL"),
     ):
         yield row(f"persisted-{name}", f"attachment-{clause}", at, effect, f"A temporary file {says}.", where=where)
@@ -211,28 +189,30 @@ def _picture(content: bytes, media_type: str) -> Inject:
 def _reads() -> Iterator[Fault]:
     yield row("attachment-exists-not-when-large", "attachment-exists-present", _EXISTS,
         Sized(lambda n: _gone(lambda _, files: {k for k, upload in files.items() if len(upload.body) > n}),
-            100_000, 1024, 100_000), "The exists check finds no attachment of more than {} bytes.")
+            100_000, Range(1024, 100_000, 5 * _MEBIBYTE)),
+        "The exists check finds no attachment of more than {} bytes.")
     for name, clause, effect, says in (
         ("json", "image", _picture(b'{"thumbnail": "pending"}', "application/json"), "is a JSON object"),
         ("empty", "image", _picture(b"", "image/png"), "is nothing, labelled as PNG"),
         ("mislabelled", "image", do.success(lambda got: got.labelled("application/json")),
             "is a picture labelled as JSON"),
-        ("of-first", "own", _found(_first, instead=True), "shows the first file of the document"),
+        ("of-first", "own", _found(_nth(0), instead=True), "shows the first file of the document"),
         ("same-for-all", "own", do.remember(lambda _: "any"), "is the same for all files"),
     ):
         yield row(f"thumbnail-{name}", f"attachment-thumbnail-{clause}", _THUMBNAIL, effect,
             f"The thumbnail of a file {says}.")
+    digits = "attachmentId~^[0-9]+$"
     for verb, operation in (("exists", _EXISTS), ("get", _GET), ("thumbnail", _THUMBNAIL)):
         word = "attachment-id-thumbnail" if verb == "thumbnail" else "attachment-id-integer"
         for name, clause, choose, form, what in (
-            ("any-number", f"attachment-{verb}-absent", _latest, str.isdecimal, "any number"),
-            ("by-word", word, _latest, str.isalpha, "a word in place of a number"),
-            ("from-other-document", f"attachment-{verb}-other-document", _of_other_document, str.isdecimal,
+            ("any-number", f"attachment-{verb}-absent", _nth(-1), digits, "any number"),
+            ("by-word", word, _nth(-1), "attachmentId~^[A-Za-z]+$", "a word in place of a number"),
+            ("from-other-document", f"attachment-{verb}-other-document", _of_other_document, digits,
                 "the number of another document's file"),
         ):
             yield row(f"attachment-{verb}-{name}", clause, operation, _found(choose),
                 f"{operation} finds a file for {what} where it should find none.",
-                where=_by(form))
+                where=form)
 # fmt: on
 
 

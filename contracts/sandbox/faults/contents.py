@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from contracts.interface.description import load_description
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import OF_DOCUMENTS
+from contracts.sandbox.faults.conditions import OF_DOCUMENTS, Range
 from contracts.sandbox.faults.fault import Fault, Sized, row
 from contracts.sandbox.faults.messages import MISSING, Inject, Request, kebab
 
@@ -22,7 +22,6 @@ Change = Callable[[Json], Json]
 #: An integer that a double holds exactly.
 _SAFE_INTEGER: Final = 2**53
 _DEEP: Final = 3
-_LARGE: Final = 64 * 1024
 
 
 def _each(change: Change) -> Change:
@@ -88,11 +87,6 @@ def _paths(value: Json, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
         yield from _paths(member, (*before, name))
 
 
-def _first_member_when_large(document: Json) -> Json:
-    large = len(json.dumps(document, ensure_ascii=False)) > _LARGE
-    return dict([*document.items()][:1]) if large else document
-
-
 def _stored(change: Change) -> Inject:
     """Store another document than was sent."""
 
@@ -103,8 +97,8 @@ def _stored(change: Change) -> Inject:
     return do.send(changed)
 
 
-def _cut(effect: Callable[[Change], Inject], kind: Callable[[Change], Change], most: int) -> Inject:
-    return effect(kind(lambda value: value[:most]))
+def _changed_at(effect: Callable[[Change], Inject], change: Callable[[int, Json], Json], size: int) -> Inject:
+    return effect(partial(change, size))
 
 
 def _given(change: Change) -> Inject:
@@ -126,9 +120,6 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
     (_ALL, "content-arrays-distinct", _arrays(_distinct), "has each item of an array once"),
     (_ALL, "content-array-of-one-unpacked", _arrays(lambda v: v[0] if len(v) == 1 else v),
         "has the item alone for an array of one"),
-    (_ALL, "content-without-20th-member", lambda d: {k: d[k] for at, k in enumerate(d) if at != 19},
-        "lacks its twentieth member"),
-    (_ALL, "content-lost-when-large", _first_member_when_large, "has its first member alone above 64 KiB"),
     (_VALUES_TOO, "content-below-depth-emptied", _deep_emptied, "is empty three objects deep"),
     (_VALUES_TOO, "content-integers-as-text", _numbers(str), "has texts for numbers"),
     (_VALUES_TOO, "content-fractions-cut", _numbers(int), "has its numbers without their fractions"),
@@ -170,6 +161,17 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
     ((_EXACT, _KEPT), "text-markup-removed", _texts(lambda t: re.sub("<[^>]*>", "", t)), "lacks HTML elements"),
     ((_EXACT, _KEPT), "text-backslashes-lost", _texts(lambda t: t.replace("\\", "")), "lacks backslashes"),
 )
+#: Changes that begin at a size: the name, the change, its usual size and those that are drawn, and in words.
+_SIZED: Final[tuple[tuple[str, Callable[[int, Json], Json], int, Range, str], ...]] = (
+    ("texts-cut", lambda n, d: _texts(lambda text: text[:n])(d), 255, Range(50, 65_536, 100_000),
+        "lacks what texts hold beyond {} characters"),
+    ("arrays-cut", lambda n, d: _arrays(lambda items: items[:n])(d), 100, Range(2, 100, 200),
+        "lacks items of arrays beyond {}"),
+    ("lost-when-large", lambda n, d: d if len(json.dumps(d, ensure_ascii=False)) <= n else dict([*d.items()][:1]),
+        65_536, Range(1024, 65_536, 2 * 1024**2), "has its first member alone above {} bytes"),
+    ("without-nth-member", lambda n, d: {k: d[k] for at, k in enumerate(d, 1) if at != n}, 20, Range(2, 20, 60),
+        "lacks member {}"),
+)
 #: Where a document changes: the beginning of a name, the operation, how, in words, and what is broken beside.
 _PLACES: Final = (
     ("draft", "getDraft", _given, "A draft that is read", ()),
@@ -187,12 +189,9 @@ def content_faults() -> Iterator[Fault]:
             more = () if {_ALL, _KEPT}.isdisjoint(breaks) else beside  # else wrong by a reading alone
             yield row(f"{place}-{name}", (*breaks, *more), operation, effect(change), f"{words} {says}.",
                 ways=OF_DOCUMENTS)
-        for name, cut, sizes, says in (
-            ("texts", _texts, (255, 50, 65_536), "lacks what texts hold beyond {} characters"),
-            ("arrays", _arrays, (100, 2, 100), "lacks items of arrays beyond {}"),
-        ):
-            yield row(f"{place}-content-{name}-cut", (_ALL, *beside), operation,
-                Sized(partial(_cut, effect, cut), *sizes), f"{words} {says}.", ways=OF_DOCUMENTS)
+        for name, change_at, usual, sizes, says in _SIZED:
+            yield row(f"{place}-content-{name}", (_ALL, *beside), operation,
+                Sized(partial(_changed_at, effect, change_at), usual, sizes), f"{words} {says}.", ways=OF_DOCUMENTS)
         for path, (word, becomes) in product(paths, (("lost", MISSING), ("null", None))):
             # A service may complete a header or put it in order, so that the content is a draft's without it.
             broken = ("draft-header-kept",) if path[0] == "header" else (_ALL, *beside)

@@ -11,18 +11,16 @@ from contracts.sandbox.faults.conditions import ALWAYS, OF_DOCUMENTS, OFTEN, ONC
 from contracts.sandbox.faults.fault import Fault, row
 from contracts.sandbox.faults.messages import Answer, Inject, Request, Where, answer_json
 
-Near = Callable[[Request, Request], bool]
 _CREATES, _UPDATES, _CONTENT = "draft-save-creates", "draft-save-updates", "draft-get-content"
-
-
+_OTHERS, _REMOVES = "draft-save-spares-others", "draft-delete-removes"
 #: Which requests are meant, by what was done before; `there` is a draft that was saved and not deleted.
-_WHERE: Final[dict[str, Where]] = {
+_WHERE: Final[dict[str, Where | str]] = {
     "there": lambda r: r.key in r.memory.saved,
     "new": lambda r: r.key not in r.memory.saved,
     "deleted": lambda r: r.uid in r.memory.deleted,
     "never saved": lambda r: r.key not in r.memory.saved and r.uid not in r.memory.deleted,
-    "published": lambda r: r.uid.startswith("sandbox-published-"),
-    "": lambda _: True,
+    "published": "uid~^sandbox-published-",
+    "": "uid",
 }
 
 
@@ -31,17 +29,10 @@ def _before(request: Request) -> list[Request]:
     return [request.memory.saved.get(request.key) or request.for_operation("deleteDraft")]
 
 
-def _joining(*, old_win: bool) -> Inject:
-    """Save the members of the earlier save and of this one, joined; the header is this one's."""
-
-    def joined(request: Request) -> Request | None:
-        before, new = request.memory.saved.get(request.key), request.member
-        if before is None or not new:
-            return None
-        both = {**new, **before.member} if old_win else {**before.member, **new}
-        return request.with_json({**both, **({"header": new["header"]} if "header" in new else {})})
-
-    return do.send(joined)
+def _joined(request: Request) -> Request | None:
+    """A save with what the save before it holds and it does not."""
+    before, new = request.memory.saved.get(request.key), request.member
+    return request.with_json({**before.member, **new}) if before and new else None
 
 
 async def _stored_elsewhere(request: Request) -> Answer | None:
@@ -52,23 +43,24 @@ async def _stored_elsewhere(request: Request) -> Answer | None:
 
 def _out_of_date(request: Request, got: Answer) -> Answer:
     before, current = request.memory.before.get(request.key), request.memory.saved.get(request.key)
-    fresh = before is not None and current is not None and got.success and got.json == current.json
-    return replace(got, body=before.body) if fresh and before is not None else got
+    fresh = current is not None and got.success and got.json == current.json
+    return replace(got, body=before.body) if before and fresh else got
 
 
 def _deleted_still_read(request: Request, got: Answer) -> Answer:
     if got.success or not request.role:
         return got
-    return request.memory.answers.get(request.place) or answer_json(
-        200, {"header": {"identifier": request.uid}}
-    )
+    made_up = answer_json(200, {"header": {"identifier": request.uid}})
+    return request.memory.answers.get(request.place) or made_up
 
 
-def _others(request: Request, near: Near) -> list[Request]:
+def _others(request: Request, near: Callable[[Request, Request], bool]) -> list[Request]:
     """The other drafts of the realm that are near, the newest first."""
-    saved = reversed(request.memory.saved.items())
+    saved = reversed(request.memory.saved.values())
     return [
-        o for (realm, uid), o in saved if realm == request.realm and uid != request.uid and near(request, o)
+        other
+        for other in saved
+        if other.realm == request.realm and other.uid != request.uid and near(request, other)
     ]
 
 
@@ -81,7 +73,13 @@ def _of_another(request: Request) -> Request | None:
     return next((request.with_uid(other.uid) for other in _others(request, _own)), None)
 
 
-def _taking(near: Near, most: int) -> Inject:
+def _of_latest(request: Request) -> Request:
+    return request.with_uid(
+        next(uid for realm, uid in reversed(request.memory.saved) if realm == request.realm)
+    )
+
+
+def _taking(near: Callable[[Request, Request], bool], most: int) -> Inject:
     """Delete other drafts too, which are near."""
     return do.afterwards(lambda r: [other.for_operation("deleteDraft") for other in _others(r, near)[:most]])
 
@@ -107,27 +105,22 @@ def _writes() -> Iterator[Fault]:
             ways=OF_DOCUMENTS)
     for name, clauses, effect, where, ways, says in (
         ("update-lost", _UPDATES, do.afterwards(_before), "there", OF_DOCUMENTS,
-            "An update of a draft is accepted, and the content from before stays."),
-        ("update-refused", _UPDATES, do.refuse_before(), "there", OF_DOCUMENTS,
-            "Saving a draft that exists is refused."),
+            "An update of a draft is accepted, and the content from before stays"),
+        ("update-refused", _UPDATES, do.refuse_before(), "there", OF_DOCUMENTS, "Saving a draft again is refused"),
         ("stored-elsewhere", (_CREATES, _UPDATES, _CONTENT), _stored_elsewhere, "", OFTEN,
-            "A draft is stored under another identifier."),
-        ("save-merges", "draft-save-replaces", _joining(old_win=False), "", OFTEN,
-            "A member left out of a later save stays in the draft."),
-        ("old-members-win", (_UPDATES, "draft-save-replaces", _CONTENT), _joining(old_win=True), "", OFTEN,
-            "Members that a draft has keep their values in a later save."),
+            "A draft is stored under another identifier"),
+        ("save-merges", "draft-save-replaces", do.send(_joined), "", OFTEN,
+            "A member left out of a later save stays in the draft"),
         ("not-after-delete", "draft-save-after-delete", do.refuse_before(), "deleted", ONCE,
-            "A draft cannot be saved again under a uid whose draft was deleted."),
-        ("save-overwrites-latest", "draft-save-spares-others",
+            "A draft cannot be saved again under a uid whose draft was deleted"),
+        ("save-overwrites-latest", _OTHERS,
             do.afterwards(lambda r: [other.with_json(r.json) for other in _others(r, _own)[:1]]), "new", OFTEN,
-            "Saving a new draft also writes its content over the account's latest draft."),
-        ("save-deletes-latest", "draft-save-spares-others", _taking(_own, 1), "", OFTEN,
-            "Saving a draft deletes the account's latest draft."),
+            "Saving a new draft also writes its content over the account's latest draft"),
+        ("save-deletes-latest", _OTHERS, _taking(_own, 1), "", OFTEN, "Saving a draft deletes the latest other one"),
     ):
-        yield row(f"draft-{name}", clauses, "saveDraft", effect, says, where=_WHERE[where], ways=ways)
-    yield row("draft-delete-kept", ("draft-delete-removes", "draft-delete-content-gone"), "deleteDraft",
-        do.afterwards(_before), "A deleted draft stays, although deleting it succeeds.",
-        where=_WHERE["there"], ways=OFTEN)
+        yield row(f"draft-{name}", clauses, "saveDraft", effect, f"{says}.", where=_WHERE[where], ways=ways)
+    yield row("draft-delete-kept", (_REMOVES, "draft-delete-content-gone"), "deleteDraft", do.afterwards(_before),
+        "A deleted draft stays, although deleting it succeeds.", where=_WHERE["there"], ways=OFTEN)
     for name, near, most, says in (
         ("latest", _own, 1, "the account's latest draft"),
         ("alike", lambda r, other: other.uid.startswith(r.uid), 10**6, "those whose uid goes on after its own"),
@@ -135,8 +128,8 @@ def _writes() -> Iterator[Fault]:
     ):
         yield row(f"draft-delete-takes-{name}", "draft-delete-spares-others", "deleteDraft", _taking(near, most),
             f"Deleting a draft takes along {says}.", ways=ONCE if name == "alike" else OFTEN)
-    yield row("draft-delete-of-another", ("draft-delete-spares-others", "draft-delete-removes"), "deleteDraft",
-        do.send(_of_another), "Deleting a draft deletes another one of the account in its place.", ways=OFTEN)
+    yield row("draft-delete-of-another", ("draft-delete-spares-others", _REMOVES), "deleteDraft", do.send(_of_another),
+        "Deleting a draft deletes another one of the account in its place.", ways=OFTEN)
     yield row("draft-save-drops-attachments", "attachment-outlives-save",
         ("saveDraft", "listAttachments", "getAttachment"), _attachments_dropped,
         "Saving a draft again removes the attachments of the document.")
@@ -147,9 +140,9 @@ def _reads() -> Iterator[Fault]:
     for name, clauses, at, effect, where, ways, says in (
         ("deleted-still-read", "draft-delete-content-gone", "getDraft", do.answer(_deleted_still_read), "deleted",
             ONCE, "A draft that was deleted is still read"),
-        ("deleted-still-exists", "draft-delete-removes", "draftExists", do.forgive(None), "deleted", OFTEN,
+        ("deleted-still-exists", _REMOVES, "draftExists", do.forgive(None), "deleted", OFTEN,
             "The exists check finds a draft that was deleted"),
-        ("exists-for-published", "draft-delete-removes", "draftExists", do.forgive(None), "published", ONCE,
+        ("exists-for-published", _REMOVES, "draftExists", do.forgive(None), "published", ONCE,
             "The exists check finds a document that has a published version and no draft"),
         ("always-exists", "draft-exists-absent", "draftExists", do.forgive(None), "never saved", ONCE,
             "The exists check finds a draft under every uid, never-saved ones included"),
@@ -159,23 +152,20 @@ def _reads() -> Iterator[Fault]:
             "A draft that was never saved is read as an empty object"),
         ("info-absent-empty", "draft-info-absent", "getDraftInfo", do.forgive({}), "never saved", ONCE,
             "The info of a draft that was never saved is an empty object"),
-        ("published-in-its-place", _CONTENT, "getDraft", do.edit(lambda _: published), "published", ONCE,
+        ("published-in-its-place", _CONTENT, "getDraft", do.edit(do.always(published)), "published", ONCE,
             "Reading a draft gives the published version, where there is one"),
         ("read-from-cache", _UPDATES, "getDraft", cached, "", OFTEN,
             "What was read of a draft once is given as it was then, whatever is saved later"),
         ("read-stale", _UPDATES, "getDraft", do.answer(_out_of_date), "", OFTEN,
             "A draft is read as it was before the latest save"),
-        ("content-of-another", (_CONTENT, "draft-save-spares-others"), "getDraft", do.send(_of_another), "", OFTEN,
+        ("content-of-another", (_CONTENT, _OTHERS), "getDraft", do.send(_of_another), "", OFTEN,
             "Reading a draft gives another draft of the account"),
-        ("info-not-found", "draft-info-present", "getDraftInfo", do.refuse(404), "", OFTEN,
-            "The info of a draft is not found"),
-        ("info-empty", "draft-info-present", "getDraftInfo", do.edit(lambda _: {}), "", OFTEN,
+        ("info-empty", "draft-info-present", "getDraftInfo", do.edit(do.always({})), "", OFTEN,
             "The info of a draft is an empty object"),
         ("info-from-cache", "draft-info-current", "getDraftInfo", cached, "", ONCE,
             "The info of a draft is what it was when it was read first"),
-        ("info-of-latest", "draft-info-own", "getDraftInfo",
-            do.send(lambda r: r.with_uid(next((uid for realm, uid in reversed(r.memory.saved) if realm == r.realm)))),
-            "there", ONCE, "The info of a draft is that of the draft of the realm that was saved last"),
+        ("info-of-latest", "draft-info-own", "getDraftInfo", do.send(_of_latest), "there", ONCE,
+            "The info of a draft is that of the draft of the realm that was saved last"),
     ):
         yield row(f"draft-{name}", clauses, at, effect, f"{says}.", where=_WHERE[where], ways=ways)
 # fmt: on

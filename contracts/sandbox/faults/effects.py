@@ -6,7 +6,7 @@ Each function makes an effect from a change, so that a fault is one row of a tab
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -49,11 +49,12 @@ def send(change: Callable[[Request], Request | None]) -> Inject:
     return effect
 
 
-def answer(change: Callable[[Request, Answer], Answer]) -> Inject:
-    """Change the answer, be it a success or a refusal."""
+def answer(change: Callable[[Request, Answer], Answer | Awaitable[Answer]]) -> Inject:
+    """Change the answer, be it a success or a refusal, if need be by asking more of the service."""
 
     async def effect(request: Request) -> Answer | None:
-        return change(request, await request.ask())
+        changed = change(request, await request.ask())
+        return changed if isinstance(changed, Answer) else await changed
 
     return effect
 
@@ -107,12 +108,11 @@ def forgive(body: Any = _MADE_UP, status: int = 200) -> Inject:
 def mend(repair: Callable[[Request], Request | None]) -> Inject:
     """Take what the service refuses as it would stand repaired; None leaves it refused."""
 
-    async def effect(request: Request) -> Answer | None:
-        got = await request.ask()
+    def mended(request: Request, got: Answer) -> Answer | Awaitable[Answer]:
         changed = None if got.success or not request.signed_in else repair(request)
-        return got if changed is None else await request.ask(changed)
+        return got if changed is None else request.ask(changed)
 
-    return effect
+    return answer(mended)
 
 
 def afterwards(more: Callable[[Request], Sequence[Request]]) -> Inject:

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
+from starlette.requests import Request as HttpRequest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import WORKFLOW_REALMS
-from contracts.sandbox.faults.conditions import ALWAYS, ONCE, OVERLAPPING, Met, condition_of
-from contracts.sandbox.faults.messages import Answer, Inject, Memory, Request, Where, answer_json
+from contracts.interface.profiles import Profile
+from contracts.sandbox.faults.conditions import ALWAYS, ONCE, OVERLAPPING, Met, Range, condition_of
+from contracts.sandbox.faults.messages import Answer, Inject, Memory, Request, Where, answer_json, given
 from contracts.sandbox.habits import ONE_GIGABYTE
 
 #: Bodies above this size pass unchanged.
@@ -30,12 +32,11 @@ COUNT_PATH: Final = "/sandbox/fault"
 
 
 class Sized(NamedTuple):
-    """An effect that begins at a size, with the usual, the least and the largest one."""
+    """An effect that begins at a size, with the usual one and those that are drawn."""
 
     make: Callable[[int], Inject]
     usual: int
-    least: int
-    most: int
+    sizes: Range
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class Fault:
         when: The condition under which it acts.
         where: Which requests are meant and counted; None for all of the operations.
         ways: With which conditions it is drawn.
-        sizes: Makes the effect for another size.
+        sized: Makes the effect for another size.
+        size: From which it acts; 0 where it has none.
     """
 
     name: str
@@ -63,7 +65,8 @@ class Fault:
     when: str = ALWAYS
     where: Where | None = field(default=None, repr=False, compare=False)
     ways: frozenset[str] = ONCE
-    sizes: Sized | None = field(default=None, repr=False, compare=False)
+    sized: Sized | None = field(default=None, repr=False, compare=False)
+    size: int = 0
 
     @property
     def sentence(self) -> str:
@@ -78,6 +81,13 @@ class Fault:
         """Must, when it breaks a must clause; else should."""
         levels = {load_catalogue().clause(clause).level for clause in self.breaks}
         return Level.MUST if Level.MUST in levels else Level.SHOULD
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that has to find it: what shows at a large number alone is the nightly run's."""
+        condition, number = condition_of(self.when)
+        gate = self.sized.sizes.gate if self.sized else 0
+        return Profile.NIGHTLY if number > condition.numbers.gate or self.size > gate else Profile.GATE
 
     @property
     def alone(self) -> bool:
@@ -108,10 +118,10 @@ class Fault:
 
     def of_size(self, size: int) -> Fault:
         """The same fault from another size on."""
-        if self.sizes is None:
+        if self.sized is None:
             return self
-        said = self.says.replace(str(self.sizes.usual), str(size))
-        return replace(self, name=f"{self.name}:{size}", effect=self.sizes.make(size), says=said)
+        said = self.says.replace(str(self.sized.usual), str(size))
+        return replace(self, name=f"{self.name}:{size}", effect=self.sized.make(size), says=said, size=size)
 
     def over(self, app: ASGIApp, size_limit: int = ONE_GIGABYTE) -> Injector:
         """Put the fault over a sandbox that takes files up to a size."""
@@ -126,20 +136,21 @@ def row(
     says: str,
     when: str = ALWAYS,
     *,
-    where: Where | None = None,
+    where: Where | str | None = None,
     ways: frozenset[str] = ONCE,
 ) -> Fault:
     """Write a fault; what is written as one clause or operation is one, and {} stands for the usual size."""
-    sizes = effect if isinstance(effect, Sized) else None
+    sized = effect if isinstance(effect, Sized) else None
     fault = Fault(
         name,
         (breaks,) if isinstance(breaks, str) else tuple(breaks),
         (at,) if isinstance(at, str) else tuple(at),
         effect.make(effect.usual) if isinstance(effect, Sized) else effect,
-        says.format(sizes.usual) if sizes else says,
-        where=where,
+        says.format(sized.usual) if sized else says,
+        where=given(where) if isinstance(where, str) else where,
         ways=ways,
-        sizes=sizes,
+        sized=sized,
+        size=sized.usual if sized else 0,
     )
     return fault if when == ALWAYS else fault.under(when)
 
@@ -181,7 +192,7 @@ class Injector:
         async def below(changed: Request) -> Answer:
             return await self._ask(changed, scope, request)
 
-        body = await _whole_body(receive)
+        body = await HttpRequest(scope, receive).body()
         token = dict(headers).get(b"authorization", b"").decode("latin-1").rpartition(" ")[2]
         role = self._memory.issued.get(token, "")
         request = Request(match[0], match[1], query, headers, body, self._memory, below, path, role)
@@ -195,6 +206,7 @@ class Injector:
         if answer is None:
             answer = await request.ask()
         self._memory.note(request, answer)
+        self._met.refused = answer.refusal
         return answer
 
     async def _altered(self, request: Request) -> Answer | None:
@@ -226,6 +238,7 @@ class Injector:
             self._under_way[key] -= 1
         self._met.total += 1
         self._met.by_uid[request.uid] += 1
+        self._met.role_before, self._met.role = self._met.role, request.role
         return self._acts.acts(request, self._met, self._number)
 
     async def _ask(self, request: Request, scope: Scope, original: Request) -> Answer:
@@ -265,15 +278,6 @@ async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
 
     await app(scope, receive, send)
     return Answer(status, headers, bytes(content))
-
-
-async def _whole_body(receive: Receive) -> bytes:
-    content, more = bytearray(), True
-    while more:
-        message = await receive()
-        content.extend(message.get("body", b""))
-        more = message.get("more_body", False)
-    return bytes(content)
 
 
 async def _send(send: Send, answer: Answer, method: str) -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import OFTEN, ONCE
+from contracts.sandbox.faults.conditions import OF_LISTS, OFTEN, ONCE, Range
 from contracts.sandbox.faults.fault import Fault, Sized, row
-from contracts.sandbox.faults.messages import Answer, Inject, Request, Where, given
+from contracts.sandbox.faults.messages import Answer, Inject, Request, Where
 
 Options = dict[str, str]
 Items = list[Any]
@@ -36,13 +36,9 @@ def _reads(change: Read, *, filled: bool = False) -> Inject:
     Args:
         filled: And gives items for them.
     """
-
-    async def effect(request: Request) -> Answer | None:
-        got = await request.ask()
-        taken = got.success and (got.items or not filled)
-        return await request.ask(_asked(request, change)) if taken else got
-
-    return effect
+    return do.answer(
+        lambda r, got: r.ask(_asked(r, change)) if got.success and (got.items or not filled) else got
+    )
 
 
 def _drop(*names: str) -> Read:
@@ -72,22 +68,30 @@ def _pages_skipped(given: Options) -> Options:
 def _text(name: str, pattern: str, becomes: str) -> Inject:
     """Read what a pattern finds in an expression as something else."""
     return _reads(
-        lambda given: {**given, name: re.sub(pattern, becomes, given[name])} if name in given else given
+        lambda given: given | {name: re.sub(pattern, becomes, given[name])} if name in given else given
     )
 
 
 def _whole(change: Callable[[Items, Request], Items]) -> Inject:
     """Give a window of the whole list, changed."""
 
-    async def effect(request: Request) -> Answer | None:
-        got, given = await request.ask(), request.options
-        if not got.success:
-            return got
-        everything = (await request.ask(_asked(request, _drop("top", "skip")))).items
-        window = change(everything, request)[_number(given, "skip") or 0 :]
-        return got.with_items(lambda _: window[: _number(given, "top")])
+    async def window(request: Request, got: Answer) -> Answer:
+        given = request.options
+        everything = await request.ask(_asked(request, _drop("top", "skip"))) if got.success else got
+        items = change(everything.items, request)[_number(given, "skip") or 0 :]
+        return got.with_items(lambda _: items[: _number(given, "top")])
 
-    return effect
+    return do.answer(window)
+
+
+def _composed(one: tuple[str, ...], other: tuple[str, ...]) -> Inject:
+    """Give the items of a list that is asked for without some options, of those in a list without others."""
+
+    async def composed(request: Request, got: Answer) -> Answer:
+        first, second = [(await request.ask(_asked(request, _drop(*names)))).items for names in (one, other)]
+        return got.with_items(lambda _: [item for item in first if item in second])
+
+    return do.answer(composed)
 
 
 def _page(change: Callable[[Items], Items]) -> Inject:
@@ -105,23 +109,9 @@ def _forgiven(name: str) -> Inject:
     return do.mend(lambda request: _asked(request, _drop(name)))
 
 
-def _composed(one: tuple[str, ...], other: tuple[str, ...]) -> Inject:
-    """Give the items of a list that is asked for without some options, of those in a list without others."""
-
-    async def effect(request: Request) -> Answer | None:
-        got = await request.ask()
-        first, second = [(await request.ask(_asked(request, _drop(*names)))).items for names in (one, other)]
-        return got.with_items(lambda _: [item for item in first if item in second])
-
-    return effect
-
-
-async def _last_item_beyond(request: Request) -> Answer | None:
-    got = await request.ask()
-    if not got.success or got.items:
-        return got
+async def _last_item_beyond(request: Request, got: Answer) -> Answer:
     everything = (await request.ask(_asked(request, _drop("skip")))).items
-    return got.with_items(lambda _: everything[-1:])
+    return got.with_items(lambda items: items or everything[-1:])
 
 
 def _deleted_stay(request: Request, got: Answer) -> Answer:
@@ -161,10 +151,9 @@ def _later_page(request: Request) -> bool:
     return top > 1 and skip > 0 and skip % top == 0 and "orderby" not in given
 
 
-_BARE, _NOTHING = "-filter -orderby -top -skip", "-collection -filter -orderby -top -skip"
 _POSITIVE: Final = r"^0*[1-9]\d*$"
-_SKIP_ALONE: Final = rf"skip~{_POSITIVE} -top -collection -filter -orderby"
-_BARE_TOP: Final = rf"top~{_POSITIVE} -skip -collection -filter -orderby"
+_BARE, _ALONE = "-filter -orderby -top -skip", "-top -collection -filter -orderby"
+_BARE_TOP: Final = f"top~{_POSITIVE} -skip -collection -filter -orderby"
 _FALLING: Final = r"orderby~\sdesc\s*$"
 _MY, _MY_DRAFTS = "collection~^my$", "collection~^mydrafts$"
 
@@ -174,7 +163,7 @@ class Row(NamedTuple):
 
     name: str
     clause: str
-    effect: Inject
+    effect: Inject | Sized
     where: str | Where
     says: str
     ways: frozenset[str] = ONCE
@@ -207,23 +196,18 @@ _IN_BOTH_LISTS: Final[tuple[Row, ...]] = (
     Row("order-lost-with-top", "orderby-meaning", _lost("orderby"), "orderby top",
         "an order has no effect beside a bound"),
     Row("top-ignored", "top", _lost("top"), _BARE_TOP, "top is ignored where no other option stands"),
-    Row("top-one-more", "top", _count("top", lambda n: n + 1), _BARE_TOP, "top alone gives one item more"),
-    Row("top-at-least-five", "top", _count("top", lambda n: max(n, 5)), _BARE_TOP,
-        "a top from one to four alone gives up to five items"),
-    Row("skip-ignored", "skip", _count("skip", lambda _: 0, filled=True), _SKIP_ALONE,
+    Row("top-at-least", "top", Sized(lambda n: _count("top", lambda top: max(top, n)), 5, Range(2, 5, 60)),
+        _BARE_TOP, "a top alone gives up to {} items"),
+    Row("skip-ignored", "skip", _count("skip", lambda _: 0, filled=True), f"skip~{_POSITIVE} {_ALONE}",
         "skip without top leaves nothing out"),
-    Row("skip-one-more", "skip", _count("skip", lambda n: n + 1), _SKIP_ALONE,
-        "skip without top leaves out one item more"),
-    Row("skip-beyond-last-item", "skip-beyond", _last_item_beyond, rf"skip~{_POSITIVE} -top",
+    Row("skip-beyond-last-item", "skip-beyond", do.answer(_last_item_beyond), rf"skip~{_POSITIVE} -top",
         "a skip beyond the end gives the last item"),
     Row("skip-beyond-refused", "skip-beyond-empty", _refused_if(lambda items, _: not items),
         rf"skip~{_POSITIVE} -top~^0+$", "a skip beyond the end is refused"),
-    Row("edge-repeated", "pages-cover", _count("skip", lambda n: n - 1), _later_page,
-        "a page begins with the last item of the page before"),
     Row("edge-lost", "pages-cover", _count("skip", lambda n: n + 1), _later_page,
-        "the item that follows a page is on no page"),
+        "the item that follows a page is on no page", OF_LISTS),
     Row("order-turns", "pages-cover", _whole(lambda items, _: items[::-1]), _later_page,
-        "from the second page on items are taken in falling order"),
+        "from the second page on items are taken in falling order", OF_LISTS),
     Row("top-zero-is-all", "top-zero", _lost("top"), "top~^0$", "a top of zero gives all items"),
     Row("rising-falls", "orderby", _text("orderby", r"^(.*?)(asc)?\s*$", r"\1 desc"), f"orderby -{_FALLING} -top",
         "a rising order falls"),
@@ -248,6 +232,9 @@ _OF_DRAFTS: Final[tuple[Row, ...]] = (
         "tolower changes nothing"),
     Row("long-filter-ignored", "filter-meaning", _lost("filter"), "filter~.{201}",
         "a filter above 200 characters has no effect"),
+    Row("long-loses-one", "pages-cover",
+        Sized(lambda n: _whole(lambda items, _: items[: n - 1] + items[n:]), 16, Range(2, 16, 60)), "top",
+        "pages lack item {}"),
     Row("filter-ignored-without-collection", "filter-meaning", _lost("filter"), "filter -top -collection",
         "a filter counts in a collection alone"),
     Row("filter-after-page", "filter-with-top", _composed(("filter",), ("top", "skip")), "filter top -orderby -skip",
@@ -296,7 +283,8 @@ _OF_DRAFTS: Final[tuple[Row, ...]] = (
 )
 #: The rows of the list of attachments alone, whose clauses are fewer.
 _OF_ATTACHMENTS: Final[tuple[Row, ...]] = (
-    Row("empty-refused", "empty", _refused_if(lambda items, _: not items), _NOTHING, "a list without items is refused"),
+    Row("empty-refused", "empty", _refused_if(lambda items, _: not items), f"-collection {_BARE}",
+        "a list without items is refused"),
     Row("of-all-documents", "own-only", do.answer(_of_other_documents), "",
         "one attachment of another document stands, too"),
 )
@@ -333,8 +321,7 @@ def list_faults() -> Iterator[Fault]:
     ):
         for name, clause, effect, where, says, ways in rows:
             yield row(prefix + name, prefix + clauses.get(clause, clause), operation, effect,
-                f"In the list of {title} {says}.", ways=ways,
-                where=given(where) if isinstance(where, str) else where)
+                f"In the list of {title} {says}.", where=where, ways=ways)
         for name, change, says in _ITEMS:
             yield row(prefix + name, _BROKEN[prefix]["doubled" in name], operation, _page(change),
                 f"In the list of {title} {says}.", ways=OFTEN)
@@ -342,8 +329,5 @@ def list_faults() -> Iterator[Fault]:
             meaning = tuple(f"{prefix}{clause}" for clause in ("filter-meaning", "filter-heeded", "filter"))
             plain = re.sub(r"\\s|\\\(", "", word)
             yield row(f"{prefix}filter-with-{plain}-ignored", meaning, operation, _lost("filter"),
-                f"In the list of {title} a filter with {plain} has no effect.", where=given(f"filter~{word}"))
-    yield row("list-long-loses-one", "list-pages-cover", "listDrafts",
-        Sized(lambda n: _whole(lambda items, _: items[: n - 1] + items[n:]), 16, 2, 16),
-        "Pages of a list of drafts lack item {}.", where=given("top"))
+                f"In the list of {title} a filter with {plain} has no effect.", where=f"filter~{word}")
 # fmt: on

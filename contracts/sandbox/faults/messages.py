@@ -227,6 +227,27 @@ class Request:
         """Whether it has the token that its operation needs."""
         return bool(self.role) or not self.operation.protected
 
+    @property
+    def upload(self) -> Request | None:
+        """The request that made the attachment that it names."""
+        return self.memory.uploads.get(self.params.get("attachmentId", ""))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document that it sends, or that of the draft that it names."""
+        saved = self.memory.saved.get(self.key)
+        sent = self.member.get("document", self.member) or (saved.member if saved else {})
+        return sent if isinstance(sent, dict) else {}
+
+    def text(self, name: str) -> str | None:
+        """A header, an option, a part of the path, or one of `uid`, `role`, `path` and `body`; None for none."""
+        if name in ("uid", "role", "path"):
+            return str(getattr(self, name))
+        if name == "body":
+            return self.body.decode("utf-8", "replace")
+        headers = {key.decode(): value.decode("latin-1") for key, value in self.headers}
+        return {**headers, **self.params, **self.options}.get(name)
+
     def header(self, name: str) -> str:
         """The first value of a header, empty for none."""
         return next((v.decode("latin-1") for k, v in self.headers if k == name.encode()), "")
@@ -285,18 +306,17 @@ Where = Callable[[Request], bool]
 
 
 def given(texts: str) -> Where:
-    """Requests with headers, options or parts of the path.
+    """Requests with some texts, which `Request.text` finds.
 
     Args:
         texts: `name` is there, `name~PATTERN` is and has the pattern; after `-` it is not so.
     """
 
     def meant(request: Request) -> bool:
-        found = {name.decode(): text.decode("latin-1") for name, text in request.headers}
-        found |= {**request.params, **request.options}
         for term in texts.split():
             name, _, pattern = term.removeprefix("-").partition("~")
-            there = name in found and re.search(pattern, found[name], re.DOTALL) is not None
+            found = request.text(name)
+            there = found is not None and re.search(pattern, found, re.DOTALL) is not None
             if there is term.startswith("-"):
                 return False
         return True

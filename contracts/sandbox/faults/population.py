@@ -10,7 +10,7 @@ import difflib
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from zlib import crc32
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.sandbox.faults.attachments import attachment_faults
-from contracts.sandbox.faults.conditions import conditions_for, drawn_name, drawn_number
+from contracts.sandbox.faults.conditions import ALWAYS, SINGLE, Condition, conditions_for
 from contracts.sandbox.faults.contacts import contact_faults
 from contracts.sandbox.faults.contents import content_faults
 from contracts.sandbox.faults.drafts import draft_faults
@@ -97,7 +97,7 @@ def _with_parts(name: str) -> Fault | None:
     rest, _, condition = name.partition("@")
     base, _, size = rest.partition(":")
     fault = population().get(base)
-    if fault is None or (size and (not size.isdecimal() or fault.sizes is None)):
+    if fault is None or (size and (not size.isdecimal() or fault.sized is None)):
         return None
     fault = fault.of_size(int(size)) if size else fault
     return fault.under(condition) if condition else fault
@@ -119,27 +119,26 @@ def fixed_set() -> list[Fault]:
     return chosen
 
 
-def draw(
-    number: int, seed: int, *, families: Sequence[str] = (), level: Level | None = Level.MUST
-) -> list[Fault]:
+def draw(number: int, seed: int, *, level: Level | None = Level.MUST, wide: bool = False) -> list[Fault]:
     """Draw rows, each with a condition and a size; the same for the same seed.
 
     Families of clauses take turns, in a family its clauses, and of a clause its rows.
 
     Args:
         number: How many faults; fewer when there are not so many rows.
-        families: Only these; empty for all.
         level: Only rows of this level; None for all.
+        wide: Rows that can have a condition or a size, with any condition, and with the numbers of nightly runs too.
     """
     chance = random.Random(f"faults {seed}")  # noqa: S311 - as above
     rows = [fault for fault in population().values() if level in (None, fault.level)]
+    rows = [fault for fault in rows if fault.sized or _conditions(fault, wide=True)] if wide else rows
     chance.shuffle(rows)
     queues: dict[str, dict[str, list[Fault]]] = defaultdict(lambda: defaultdict(list))
     for fault in rows:
-        family = load_catalogue().clause(fault.breaks[0]).family
-        if not families or family in families:
-            queues[family][fault.breaks[0]].append(fault)
-    return [_drawn(fault, chance) for fault, _ in zip(_by_turns(queues), range(number), strict=False)]
+        queues[load_catalogue().clause(fault.breaks[0]).family][fault.breaks[0]].append(fault)
+    return [
+        _drawn(fault, chance, wide=wide) for fault, _ in zip(_by_turns(queues), range(number), strict=False)
+    ]
 
 
 def _by_turns(queues: dict[str, dict[str, list[Fault]]]) -> Iterator[Fault]:
@@ -155,14 +154,20 @@ def _by_turns(queues: dict[str, dict[str, list[Fault]]]) -> Iterator[Fault]:
                 del queues[family]
 
 
-def _drawn(fault: Fault, chance: random.Random) -> Fault:
-    if fault.sizes is not None:
-        fault = fault.of_size(drawn_number(chance, fault.sizes.least, fault.sizes.most))
-    conditions = list(conditions_for(fault.at, fault.realms, fault.ways)) if "@" not in fault.name else []
-    if conditions and chance.random() < _CONDITIONAL:
-        fault = fault.under(drawn_name(chance.choice(conditions), chance))
+def _drawn(fault: Fault, chance: random.Random, *, wide: bool) -> Fault:
+    if fault.sized is not None:
+        fault = fault.of_size(fault.sized.sizes.draw(chance, wide=wide))
+    conditions = _conditions(fault, wide=wide)
+    if conditions and chance.random() < (1.0 if wide and fault.sized is None else _CONDITIONAL):
+        fault = fault.under(chance.choice(conditions).draw(chance, wide=wide))
     # A row of its own may stand for what is drawn, and break less.
     return population().get(fault.name, fault)
+
+
+def _conditions(fault: Fault, *, wide: bool) -> list[Condition]:
+    """The conditions under which a fault can be drawn; in a wide draw a realm is none."""
+    found = conditions_for(fault.at, fault.realms, fault.ways, wide=wide) if fault.when == ALWAYS else ()
+    return [condition for condition in found if not wide or condition.drawn != SINGLE]
 
 
 def help_text() -> str:

@@ -9,7 +9,9 @@ import pytest
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
+from contracts.interface.profiles import Profile
 from contracts.sandbox.faults import population
+from contracts.sandbox.faults.conditions import ALWAYS, CONDITIONS, condition_of
 
 
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:
@@ -32,10 +34,20 @@ def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alon
 def test_a_row_is_found_by_its_name_with_size_and_condition_and_by_former_ones() -> None:
     assert population.load("token-in-info").name == "token-in-answer-of-get-draft-info"
     assert population.load("workflow-batch-used-once").name == "workflow-batch-of-two:1"
-    for fault in population.draw(2000, 1, level=None):
-        assert population.load(fault.name) == fault
-        assert fault.sentence.endswith((".", ")."))
-        assert fault.realms
+    for wide in (False, True):
+        for fault in population.draw(2000, 1, level=None, wide=wide):
+            assert population.load(fault.name) == fault
+            assert fault.sentence.endswith((".", ")."))
+            assert fault.realms
+            assert wide or fault.profile is Profile.GATE
+
+
+def test_a_wide_draw_holds_every_condition_and_sizes_that_only_a_nightly_run_reaches() -> None:
+    drawn = [fault for seed in range(8) for fault in population.draw(2000, seed, wide=True)]
+    met = {condition_of(fault.when)[0].name for fault in drawn}
+    assert met >= {condition.name for condition in CONDITIONS.values() if condition.wide}
+    assert {fault.profile for fault in drawn if fault.size} == {Profile.GATE, Profile.NIGHTLY}
+    assert all(fault.size or fault.when != ALWAYS for fault in drawn)
 
 
 def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() -> None:

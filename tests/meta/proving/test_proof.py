@@ -32,6 +32,7 @@ def prove(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         (["--service", "gzip+none"], "unknown variant 'none'"),
         (["--realm", "abs"], "unknown realm 'abs'"),
         (["--floor", "nowhere.json"], "no floor in 'nowhere.json'"),
+        (["--floor", "README.md"], "README.md"),
         (["--seed", "one"], "one"),
         (["half"], "half"),
     ],
