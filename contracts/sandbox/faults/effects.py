@@ -192,8 +192,3 @@ def remember(key: Callable[[Request], Any]) -> Inject:
         return replace(got, body=first.body, headers=first.headers)
 
     return answer(changed)
-
-
-def without(*names: str) -> Inject:
-    """Take members out of the object in a success."""
-    return edit(lambda body: {name: value for name, value in body.items() if name not in names})

@@ -196,6 +196,7 @@ _IN_BOTH_LISTS: Final[tuple[Row, ...]] = (
     Row("order-lost-with-top", "orderby-meaning", _lost("orderby"), "orderby top",
         "an order has no effect beside a bound"),
     Row("top-ignored", "top", _lost("top"), _BARE_TOP, "top is ignored where no other option stands"),
+    Row("top-one-more", "top", _count("top", lambda n: n + 1), _BARE_TOP, "top alone gives one item more"),
     Row("top-at-least", "top", Sized(lambda n: _count("top", lambda top: max(top, n)), 5, Range(2, 5, 60)),
         _BARE_TOP, "a top alone gives up to {} items"),
     Row("skip-ignored", "skip", _count("skip", lambda _: 0, filled=True), f"skip~{_POSITIVE} {_ALONE}",
