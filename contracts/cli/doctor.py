@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -11,10 +11,9 @@ import click
 
 from contracts.cli import manual_commands
 from contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target, wait
-from contracts.cli.run import forecasts
+from contracts.cli.run import forecast_of_gate
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.profiles import Profile
 from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
 from contracts.manual.readiness import Readiness, examine
 from contracts.plugin.forecast import Forecast
@@ -88,27 +87,27 @@ def command(
         readiness = examine(session, write=write, permanent=permanent, wait_seconds=wait)
         aimed = session.target
     # A target that no run can judge yet costs nothing.
-    costs = forecasts(target, reports) if readiness.state is State.OK else {}
+    gate = forecast_of_gate(target, reports) if readiness.state is State.OK else None
     if as_json:
         named = {"target": aimed.name, "base_url": aimed.base_url}
-        click.echo(json_text(named | _as_data(readiness, costs, left), indent=2))
+        click.echo(json_text(named | _as_data(readiness, gate, left), indent=2))
     else:
-        print_lines(_lines(readiness, costs, aimed.in_words))
+        print_lines(_lines(readiness, gate, aimed.in_words))
         manual_commands.print_left(left)
     return _TOLD[readiness.state][0]
 
 
-def _lines(readiness: Readiness, costs: Mapping[Profile, Forecast], in_words: str) -> Iterator[str]:
+def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterator[str]:
     yield f"target: {in_words}, {many(readiness.requests, 'request')} in {readiness.seconds:.1f} s"
     yield ""
     yield from diagnosis_lines(readiness)
     yield ""
     verdict = _TOLD[readiness.state][2]
-    if costs:
-        gate = costs[Profile.GATE]
+    if gate:
         share = f"{len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')}"
         yield from _coverage_lines(gate, share)
-        yield from _cost_lines(costs)
+        yield f"It would send {gate.summary}; `run --plan --profile NAME` tells it of another profile."
+        yield ""
         if gate.wanting:
             verdict = (
                 f"not ready for a gate: a run can judge {share}; the settings above let it judge the rest"
@@ -135,27 +134,10 @@ def _coverage_lines(gate: Forecast, share: str) -> Iterator[str]:
         gain = f"+{unlock.cells}" if unlock.cells else "and"
         where = f" [{', '.join(unlock.realms)}]" if unlock.realms else ""
         yield f"  {gain:>5}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
-    yield ""
 
 
-def _cost_lines(costs: Mapping[Profile, Forecast]) -> Iterator[str]:
-    """A table: what a run of each profile would cost."""
-    yield "A run would send and leave about:"
-    yield "  profile    requests  minutes  permanent records  must clauses without a setting"
-    for profile, cost in costs.items():
-        minutes = "no limit" if cost.minutes is None else f"{cost.minutes:.1f}"
-        lasting = f"{cost.permanent_records:>19}{len(cost.wanting):>32}"
-        yield f"  {profile:<9}{cost.requests:>10,}{minutes:>9}{lasting}"
-    gate = costs[Profile.GATE]
-    yield f"Temporary files that a gate uses up: {gate.files or 'none'}."
-    if gate.dealt:
-        yield f"Judged in a part of their realms, as their cases deal out what they try: {', '.join(gate.dealt)}."
-    yield ""
-
-
-def _as_data(readiness: Readiness, costs: Mapping[Profile, Forecast], left: Leftovers) -> dict[str, object]:
-    gate = costs.get(Profile.GATE)
-    told = ("requests", "minutes", "permanent_records", "dealt")
+def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> dict[str, object]:
+    told = ("requests", "minutes", "permanent_records")
     return {
         "requests": readiness.requests,
         "seconds": round(readiness.seconds, 3),
@@ -165,12 +147,9 @@ def _as_data(readiness: Readiness, costs: Mapping[Profile, Forecast], left: Left
         "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.wanting)} if gate else None,
         "unlocks": [plain(unlock) for unlock in gate.unlocks()] if gate else [],
         "costs": {
-            profile: {
-                **{name: getattr(cost, name) for name in told},
-                "without_a_setting": sorted(cost.wanting),
-                "temporary_files": cost.files,
-            }
-            for profile, cost in costs.items()
-        },
+            "gate": {name: getattr(gate, name) for name in told} | {"without_a_setting": sorted(gate.wanting)}
+        }
+        if gate
+        else {},
         "left": manual_commands.left_as_data(left),
     }

@@ -14,7 +14,6 @@ import pytest
 from contracts.cli.options import evidence_options, judging_options, selection_options
 from contracts.errors import RefusedRunError, SuiteError, UsageError
 from contracts.interface.location import cases_directory
-from contracts.interface.profiles import Profile
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.run_options import REPORTS
 from contracts.safe_text import SafeOutput
@@ -83,15 +82,14 @@ def run_cases(words: list[str], *plugins: object) -> int:
 class _Forecasts:
     """A plugin of pytest that keeps what a plan says."""
 
-    def __init__(self) -> None:
-        self.by_profile: Mapping[Profile, Forecast] = {}
+    kept: Forecast | None = None
 
-    def pytest_contract_forecasts(self, forecasts: Mapping[Profile, Forecast]) -> None:
-        self.by_profile = forecasts
+    def pytest_contract_forecast(self, forecast: Forecast) -> None:
+        self.kept = forecast
 
 
-def forecasts(target: str | None, reports: Path) -> Mapping[Profile, Forecast]:
-    """What a run of each profile would send to a target and leave on it; nothing is sent.
+def forecast_of_gate(target: str | None, reports: Path) -> Forecast:
+    """What a gate would send to a target and leave on it; nothing is sent.
 
     Args:
         target: Settings file or name; None for the variables or else the sandbox.
@@ -100,12 +98,12 @@ def forecasts(target: str | None, reports: Path) -> Mapping[Profile, Forecast]:
     Raises:
         SuiteError: the cases could not be collected.
     """
-    kept = _Forecasts()
+    told = _Forecasts()
     words = pytest_words({"target": target, "plan": True, "reports": reports}, None, strict=False)
-    code = pytest.main([*words, "-p", "no:terminal"], plugins=[kept])
-    if not kept.by_profile:
+    code = pytest.main([*words, "-p", "no:terminal"], plugins=[told])
+    if told.kept is None:
         raise SuiteError(f"the cases of a run could not be collected (pytest's exit code {int(code)})")
-    return kept.by_profile
+    return told.kept
 
 
 def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: bool) -> list[str]:

@@ -22,7 +22,7 @@ from contracts.evidence.record import Verdict
 from contracts.exchanges.redaction import redacted
 from contracts.exchanges.transcript import curls, heading, transcript
 from contracts.interface.catalogue import Level
-from contracts.plugin.collection import declared_clauses, operations_of, realm_of
+from contracts.plugin.case import Case, case_of
 from contracts.plugin.plan import ALLURE as PLUGIN
 from contracts.plugin.worker import WORKER, Worker
 from contracts.safe_text import printable
@@ -78,11 +78,11 @@ class AllureResults:
         result: TestResult = self._reporter.get_test(None)
         # Each attempt has added them.
         result.labels = list({(label.name, label.value): label for label in result.labels}.values())
-        realm = realm_of(item)
+        case = case_of(item)
         others = [each.value for each in result.parameters if each.name != "realm"]
         # One test in all realms, which Allure shows side by side; each has a history of its own.
         result.testCaseId = md5(result.fullName, *others)  # type: ignore[no-untyped-call]
-        self._describe(item, worker, realm)
+        self._describe(case, worker)
         dynamic: Any = allure.dynamic
         confirmed = [finding for finding in findings if finding.confirmed]
         result.status, result.statusDetails = _status(verdict, reports, confirmed)
@@ -90,19 +90,21 @@ class AllureResults:
             self._attach(worker, confirmed, attempts)
         for finding in confirmed:
             evidence = finding.evidence
-            accepted = worker.selection.terms.accepted(evidence.clause, realm, evidence.operation, worker.day)
+            accepted = worker.selection.terms.accepted(
+                evidence.clause, case.realm, evidence.operation, worker.day
+            )
             if accepted is not None:
                 dynamic.issue(accepted.issue, name=printable(accepted.reason))
 
     @staticmethod
-    def _describe(item: pytest.Item, worker: Worker, realm: str) -> None:
-        clauses = [worker.catalogue.clause(name) for name in declared_clauses(item)]
+    def _describe(case: Case, worker: Worker) -> None:
+        clauses = [worker.catalogue.clause(name) for name in case.declared]
         dynamic: Any = allure.dynamic
         dynamic.epic(*dict.fromkeys(clause.source for clause in clauses))
         dynamic.feature(*dict.fromkeys(clause.family for clause in clauses))
         dynamic.story(*(clause.id for clause in clauses))
-        dynamic.label("realm", realm)
-        dynamic.label("operation", *operations_of(item, worker.catalogue))
+        dynamic.label("realm", case.realm)
+        dynamic.label("operation", *case.operations)
         if clauses:
             dynamic.severity(_SEVERITY[min((clause.level for clause in clauses), key=list(_SEVERITY).index)])
         for clause in clauses:

@@ -16,7 +16,7 @@ from contracts.checks.outcomes import MOST_REPLAYS, MOST_REQUESTS, Attempt, Bloc
 from contracts.checks.table import note_universal
 from contracts.evidence.record import Verdict
 from contracts.interface.catalogue import Level
-from contracts.plugin.collection import clauses_of, records_of
+from contracts.plugin.case import case_of
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import Worker
 
@@ -88,10 +88,10 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
     tries = Attempts()
     while True:
         contradicted = {clause for judged in tries.clear for clause, _ in judged.attempt.keys}
-        about = map(worker.catalogue.clause, contradicted or clauses_of(item))
+        about = map(worker.catalogue.clause, contradicted or case_of(item).clauses)
         must = any(clause.level is Level.MUST for clause in about)
         # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
-        planned = not contradicted and bool(records_of(item))
+        planned = not contradicted and bool(case_of(item).records)
         attempt = Attempt(len(tries.all) + 1, replay=bool(contradicted), advisory=not must and not planned)
         tries.all.append(_run_attempt(item, nextitem, worker, attempt))
         if not tries.incomplete or worker.breaker.open:

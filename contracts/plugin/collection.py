@@ -6,12 +6,10 @@ requests that they cost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
 import pytest
@@ -19,24 +17,18 @@ import pytest
 from contracts.checks.table import UNIVERSAL
 from contracts.errors import RegistryContractsError
 from contracts.evidence.terms import Consumer
-from contracts.interface.catalogue import Catalogue, Level, load_catalogue
-from contracts.interface.description import load_description, operations_with
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.description import load_description
 from contracts.interface.location import cases_directory
 from contracts.interface.profiles import Profile
-from contracts.plugin.forecast import Forecast, PlannedCase, without_realm
+from contracts.plugin.case import Case, case_of, is_case
+from contracts.plugin.forecast import Forecast
 from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
 from contracts.plugin.worker import WORKER
-from contracts.session import used_up
 from contracts.settings.embedded_sandbox import sandbox_target
-from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS, Target
+from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
-MARK = "contract"
-SMOKE = "smoke"
-_PERSISTING: Final = "persistTemporaryFile"
-_REALMS: Final = (*DEVELOPMENT_REALMS, ANY_REALM)
-#: Pairs of clause and realm.
-Cells = set[tuple[str, str]]
-#: Why cases were left out, and the cells concerned; None for all of them.
+#: Why cases were left out, and the cells concerned, pairs of clause and realm; None for all of them.
 Narrowing = tuple[str, list[list[str]] | None]
 #: Reasons for cells that no case of this run can reach, by (clause, realm).
 UNREACHED = pytest.StashKey[Mapping[tuple[str, str], str]]()
@@ -47,149 +39,23 @@ _OFFERED = pytest.StashKey[list[pytest.Item]]()
 _IN_SMOKE = pytest.StashKey[bool]()
 #: Whether a case that a gate asks by turns has its turn in its realm; those of one function go round the realms.
 _IN_TURN = pytest.StashKey[bool]()
-#: Facts about a case are asked for many times while cases are chosen and ordered.
-_kept: Final = lru_cache(maxsize=8192)
-
-
-@_kept
-def marks(item: pytest.Item) -> Sequence[pytest.Mark]:
-    """The contract marks of a case: its own and those of its parameters."""
-    return tuple(item.iter_markers(MARK))
-
-
-def _most(item: pytest.Item, fact: str) -> Any:
-    """The largest number that the marks of a case give for a fact."""
-    return max((mark.kwargs[fact] or 0 for mark in marks(item)), default=0)
-
-
-def _parameter(item: pytest.Item, name: str, default: str) -> str:
-    callspec = getattr(item, "callspec", None)
-    return str(callspec.params.get(name, default)) if callspec else default
-
-
-@_kept
-def clauses_of(item: pytest.Item) -> tuple[str, ...]:
-    """Ids of the clauses an item tests, in the order declared."""
-    clauses, catalogue = dict.fromkeys(declared_clauses(item)), load_catalogue()
-    for operation in operations_of(item, catalogue) if _most(item, "faults") else ():
-        clauses |= {clause.id: None for clause in catalogue.by_operation(operation) if clause.faults}
-    return tuple(clauses)
-
-
-def declared_clauses(item: pytest.Item) -> tuple[str, ...]:
-    """Ids of the clauses that the marks of an item name."""
-    return tuple(dict.fromkeys(clause for mark in marks(item) for clause in mark.kwargs["clauses"]))
-
-
-def case_of(item: pytest.Item) -> str:
-    """A case's id: the same from a checkout, from an installed wheel and from any working folder.
-
-    A case of another folder, which only the table of clauses collects, goes by the name of its file.
-    """
-    return f"{_file_of(item.path)}::{item.nodeid.partition('::')[2]}"
-
-
-@cache
-def _file_of(path: Path) -> str:
-    folder = cases_directory()
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
-
-
-@_kept
-def realm_of(item: pytest.Item) -> str:
-    """The realm an item runs in."""
-    return _parameter(item, "realm", ANY_REALM)
-
-
-def operations_of(item: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:
-    """Operations an item exercises: its parameter, what its marks name, or those of its clauses."""
-    if own := _parameter(item, "operation", ""):
-        return (own,)
-    named = [operation for mark in marks(item) for operation in mark.kwargs["operations"]]
-    of_clauses = [name for clause in declared_clauses(item) for name in catalogue.clause(clause).operations]
-    return tuple(dict.fromkeys(named or of_clauses))
-
-
-def records_of(item: pytest.Item) -> int:
-    """Permanent records that a case creates when it passes."""
-    return int(_most(item, "records"))
-
-
-def _files_of(item: pytest.Item) -> int:
-    """Temporary files that a case uses up."""
-    persists = _parameter(item, "operation", _PERSISTING) == _PERSISTING
-    return int(_most(item, "files")) if persists else 0
-
-
-def deals(item: pytest.Item) -> bool:
-    """Whether what a case tries is dealt out among the realms of the run."""
-    return not {"deal", "probe"}.isdisjoint(getattr(item, "fixturenames", ()))
-
-
-def is_last(item: pytest.Item) -> bool:
-    """Whether others have to run before a case: it uses up what they need, or builds on what they leave."""
-    return bool(_most(item, "last"))
-
-
-def requests_of(item: pytest.Item, profile: Profile = Profile.GATE) -> tuple[float, float]:
-    """About how many requests a case sends in each realm, and how many it deals out among them besides."""
-    mark = _smoke_of(item) if profile is Profile.SMOKE else None
-    if mark and mark.kwargs["requests"] is not None:
-        return mark.kwargs["requests"], 0
-    nightly = _most(item, "nightly")
-    if nightly and profile.includes(Profile.NIGHTLY):
-        return nightly, 0
-    return _most(item, "requests"), _most(item, "dealt")
-
-
-@_kept
-def _profile_of(item: pytest.Item) -> Profile:
-    """The first profile that takes a case in."""
-    first: Profile = min((mark.kwargs["profile"] for mark in marks(item)), key=list(Profile).index)
-    return first
-
-
-def _smoke_of(item: pytest.Item) -> pytest.Mark | None:
-    """The mark that puts an item into `smoke`, whatever its realm."""
-    callspec = getattr(item, "callspec", None)
-    own = str(callspec.id).removeprefix(realm_of(item)).removeprefix("-") if callspec else ""
-    marked = (mark for mark in item.iter_markers(SMOKE) if own in (mark.kwargs["parameters"] or (own,)))
-    return next(marked, None)
-
-
-def _is_of(item: pytest.Item, selection: Selection) -> bool:
-    """Whether the profile of a selection takes a case in.
-
-    A gate has to judge each must clause in each realm: what is not needed for that it asks in one realm by turns, and
-    what can only be observed not at all, unless its clause is named.
-    """
-    profile = selection.profile
-    if profile is Profile.SMOKE:
-        return item.stash[_IN_SMOKE]
-    if not profile.includes(_profile_of(item)):
-        return False
-    level = _level_of(item)
-    if profile is not Profile.GATE or selection.clauses or (level is Level.MUST and not _most(item, "turns")):
-        return True
-    return level is not Level.SILENT and item.stash[_IN_TURN]
-
-
-@_kept
-def _level_of(item: pytest.Item) -> Level:
-    """The strictest level of a case's clauses."""
-    levels = {load_catalogue().clause(name).level for name in clauses_of(item)}
-    return next((level for level in Level if level in levels), Level.MUST)
-
-
-# Items.
+#: Permanent records that cases use together, by realm, and the setting without which there are none: a contact of each
+#: realm serves the cases of all runs, two submissions those of one run.
+_ARRANGED: Final = {
+    **{f"[the kept contact of {realm}]": (realm, 1, "realm.contact_schema") for realm in DOCUMENT_REALMS},
+    **{
+        f"[submissions arranged in {realm}]": (realm, 2, "realm.workflow_schema")
+        for realm in DEVELOPMENT_REALMS
+    },
+}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a case its realms, and its operations where it asks for them."""
-    if not marks(metafunc.definition):
+    if not is_case(metafunc.definition):
         return
     try:
-        operations = operations_of(metafunc.definition, load_catalogue())
+        operations = case_of(metafunc.definition).operations
     except RegistryContractsError as error:
         raise pytest.UsageError(f"{metafunc.definition.nodeid}: {error}") from None
     realms = {name: list(_realms_of(name, metafunc.config)) for name in operations}
@@ -215,31 +81,50 @@ def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Note every case, and whether it is in `smoke` and has its turn, before -k and the like take some away."""
-    config.stash[_OFFERED] = offered = [item for item in items if marks(item)]
-    cases: dict[str, dict[str, list[str]]] = {}
+    config.stash[_OFFERED] = offered = [item for item in items if is_case(item)]
+    realms: dict[str, dict[str, list[str]]] = {}
+    for case in map(case_of, offered):
+        realms.setdefault(case.function, {}).setdefault(case.name, []).append(case.realm)
     for item in offered:
-        name = without_realm(case_of(item))
-        cases.setdefault(name.partition("[")[0], {}).setdefault(name, []).append(realm_of(item))
-    for item in offered:
-        name, mark = without_realm(case_of(item)), _smoke_of(item)
-        function = name.partition("[")[0]
-        own, turn = cases[function][name], crc32(function.encode()) + list(cases[function]).index(name)
-        item.stash[_IN_SMOKE] = bool(mark and (mark.kwargs["every_realm"] or realm_of(item) == own[0]))
-        item.stash[_IN_TURN] = realm_of(item) == own[turn % len(own)]
+        case = case_of(item)
+        of_function = realms[case.function]
+        own = of_function[case.name]
+        turn = crc32(case.function.encode()) + list(of_function).index(case.name)
+        item.stash[_IN_SMOKE] = bool(case.smoke and (case.smoke["every_realm"] or case.realm == own[0]))
+        item.stash[_IN_TURN] = case.realm == own[turn % len(own)]
+
+
+def _is_of(item: pytest.Item, selection: Selection) -> bool:
+    """Whether the profile of a selection takes a case in.
+
+    A gate has to judge each must clause in each realm: what is not needed for that it asks in one realm by turns, and
+    what can only be observed not at all, unless its clause is named.
+    """
+    case, profile = case_of(item), selection.profile
+    if profile is Profile.SMOKE:
+        return item.stash[_IN_SMOKE]
+    if not profile.includes(case.profile):
+        return False
+    if profile is not Profile.GATE or selection.clauses or (case.level is Level.MUST and not case.turns):
+        return True
+    return case.level is not Level.SILENT and item.stash[_IN_TURN]
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep what the selection asks for; begin with `smoke`, and end with the cases that use things up."""
     selection = config.stash[SELECTION]
-    reasons = {item: _reason_to_drop(item, selection) for item in items if marks(item)}
+    reasons = {item: _reason_to_drop(item, selection) for item in items if is_case(item)}
     if consumer := selection.terms.consumer:
-        needed = _needed(consumer, [item for item, reason in reasons.items() if not reason])
+        needed = _needed(consumer, {case_of(item) for item, reason in reasons.items() if not reason})
         outside = f"outside {consumer.file}"
-        reasons = {item: reason or (None if item in needed else outside) for item, reason in reasons.items()}
+        reasons = {
+            item: reason or (None if case_of(item) in needed else outside) for item, reason in reasons.items()
+        }
     kept = [item for item in items if not reasons.get(item)]
-    unreached = {cell: why for item, why in reasons.items() if why for cell in _cells(item)}
-    for cell in {cell for item in kept for cell in _cells(item)} & unreached.keys():
+    cases = [case_of(item) for item in kept if is_case(item)]
+    unreached = {cell: why for item, why in reasons.items() if why for cell in case_of(item).cells}
+    for cell in {cell for case in cases for cell in case.cells} & unreached.keys():
         del unreached[cell]
     config.stash[UNREACHED] = unreached
     config.stash[NARROWED] = _narrowings(config, kept)
@@ -247,27 +132,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if reasons.get(item)])
     items[:] = sorted(kept, key=_place)
     if worker := config.stash.get(WORKER, None):
-        worker.permanent_records.plan(_planned_records(items))
-
-
-def _cells(item: pytest.Item) -> Cells:
-    realm = realm_of(item)
-    return {(clause, realm) for clause in clauses_of(item)} if marks(item) and realm in _REALMS else set()
+        planned = {case.id: (case.realm, case.records) for case in cases if case.records}
+        shared = {name: (realm, number) for name, (realm, number, _) in _ARRANGED.items()}
+        worker.permanent_records.plan(planned | shared)
 
 
 def _reason_to_drop(item: pytest.Item, selection: Selection) -> str | None:
-    if realm_of(item) not in _REALMS:
+    case = case_of(item)
+    if not case.cells:
         return "in no realm of this run"  # pytest's stand-in for a case without parameters
     if not _is_of(item, selection):
         return f"out of the profile {selection.profile}"
-    if selection.clauses and not set(selection.clauses) & set(clauses_of(item)):
+    if selection.clauses and not set(selection.clauses) & set(case.clauses):
         return "not selected by --clause"
-    if selection.operations and not set(selection.operations) & set(operations_of(item, load_catalogue())):
+    if selection.operations and not set(selection.operations) & set(case.operations):
         return "not selected by --operation"
     return None
 
 
-def _needed(consumer: Consumer, items: list[pytest.Item]) -> set[pytest.Item]:
+def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
     """The cases that a consumer needs.
 
     A case is needed when it exercises an operation of the consumer's. One on another operation is needed too where
@@ -281,13 +164,13 @@ def _needed(consumer: Consumer, items: list[pytest.Item]) -> set[pytest.Item]:
         return name not in UNIVERSAL and any(consumer.counts(name, realm, each) for each in here)
 
     direct = {
-        item
-        for item in items
-        for operation in operations_of(item, catalogue)
-        if any(consumer.counts(clause, realm, operation) for clause, realm in _cells(item))
+        case
+        for case in cases
+        for operation in case.operations
+        if any(consumer.counts(clause, realm, operation) for clause, realm in case.cells)
     }
-    judged = {cell for item in direct for cell in _cells(item)}
-    return direct | {item for item in items if any(relies(*cell) for cell in _cells(item) - judged)}
+    judged = {cell for case in direct for cell in case.cells}
+    return direct | {case for case in cases if any(relies(*cell) for cell in case.cells - judged)}
 
 
 def _narrowings(config: pytest.Config, kept: Iterable[pytest.Item]) -> list[Narrowing]:
@@ -295,18 +178,19 @@ def _narrowings(config: pytest.Config, kept: Iterable[pytest.Item]) -> list[Narr
 
     From the gate on, a profile takes in all that must be.
     """
-    cases, selection = cases_directory(), config.stash[SELECTION]
-    everything = any(cases.is_relative_to(Path(argument).resolve()) for argument in config.args)
+    directory, selection = cases_directory(), config.stash[SELECTION]
+    everything = any(directory.is_relative_to(Path(argument).resolve()) for argument in config.args)
     asked = {
         "the run is for what failed last": config.getoption("lf", default=False),
         "the command names some cases only": not everything,
         "the run stops at the first failures": config.getoption("maxfail", 0),
     }
-    taken = set(kept)
-    cells: Cells = set()
-    for item in config.stash[_OFFERED]:
-        if item not in taken and (selection.profile is Profile.SMOKE or _is_of(item, selection)):
-            cells |= _cells(item)
+    left_out = [
+        case_of(item)
+        for item in {*config.stash[_OFFERED]}.difference(kept)
+        if selection.profile is Profile.SMOKE or _is_of(item, selection)
+    ]
+    cells = {cell for case in left_out for cell in case.cells}
     narrowed: list[Narrowing] = [(why, None) for why, holds in asked.items() if holds]
     if cells:
         cells |= set(product(UNIVERSAL, {realm for clause in load_catalogue() for realm in clause.realms}))
@@ -320,113 +204,30 @@ def _place(item: pytest.Item) -> tuple[int, float, bool]:
     Cases that create permanent records run late: until then their places are room for requests that must be refused.
     Of the last ones, those that are long come first, so that no worker is left alone with one at the end.
     """
-    if is_last(item):
-        return 2, -sum(requests_of(item)), False
-    return int(bool(records_of(item))), 0, not item.stash.get(_IN_SMOKE, False)
+    if not is_case(item):
+        return 0, 0, True
+    case = case_of(item)
+    if case.last:
+        return 2, -sum(case.sends(Profile.GATE)), False
+    return int(bool(case.records)), 0, not item.stash.get(_IN_SMOKE, False)
 
 
-# What they will send and leave.
-
-#: Permanent records that cases use together, by realm, and the setting without which there are none: a contact of each
-#: realm serves the cases of all runs, two submissions those of one run.
-_ARRANGED: Final = {
-    **{f"[the kept contact of {realm}]": (realm, 1, "realm.contact_schema") for realm in DOCUMENT_REALMS},
-    **{
-        f"[submissions arranged in {realm}]": (realm, 2, "realm.workflow_schema")
-        for realm in DEVELOPMENT_REALMS
-    },
-}
-
-
-def _planned_records(items: Iterable[pytest.Item]) -> dict[str, tuple[str, int]]:
-    """Permanent records that the cases of a run create when they pass, by the id of the case."""
-    planned = {case_of(item): (realm_of(item), records_of(item)) for item in items if records_of(item)}
-    return planned | {name: (realm, number) for name, (realm, number, _) in _ARRANGED.items()}
-
-
-def forecasts(config: pytest.Config) -> dict[Profile, Forecast]:
-    """What a run of each profile would send and leave, whatever profile was asked for."""
-    told = {}
-    for profile in Profile:
-        selection = replace(config.stash[SELECTION], profile=profile)
-        items = [item for item in config.stash[_OFFERED] if not _reason_to_drop(item, selection)]
-        told[profile] = forecast(config, items, profile)
-    return told
-
-
-def forecast(config: pytest.Config, items: Iterable[pytest.Item], profile: Profile | None = None) -> Forecast:
-    """What a run of these items will send and leave, and what it leaves untested.
-
-    Args:
-        profile: How far the run goes; None for the profile of this one.
-    """
-    selection = config.stash[SELECTION]
-    profile = profile or selection.profile
-    target, catalogue = config.stash[TARGET] or sandbox_target("", SMALL_LIMIT), load_catalogue()
-    cases = [
-        PlannedCase(
-            case_of(item),
-            realm_of(item),
-            tuple(_spoken_of(item, catalogue)),
-            *requests_of(item, profile),
-            records=records_of(item),
-            files=_files_of(item),
-            deals=deals(item),
-            needs=_needs_of(item, catalogue),
-        )
-        for item in items
-        if marks(item)
-    ]
+def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
+    """What a run of these items will send and leave, and what it leaves untested."""
+    selection, target = config.stash[SELECTION], config.stash[TARGET] or sandbox_target("", SMALL_LIMIT)
+    cases = [case_of(item) for item in items if is_case(item)]
     realms = {case.realm for case in cases}
     return Forecast(
         cases,
         target,
-        catalogue,
+        selection.profile,
         arranged=[
             (realm, number)
             for realm, number, need in _ARRANGED.values()
             if realm in realms and not target.missing(need, realm)
         ],
-        files=_unused_files(config, target),
         counts=consumer.covers if (consumer := selection.terms.consumer) else None,
         # A run that was stopped while it collected has not selected anything.
         unreached=config.stash.get(UNREACHED, {}),
-        budget=request_budget(target, profile),
+        budget=request_budget(target, selection.profile),
     )
-
-
-def _spoken_of(item: pytest.Item, catalogue: Catalogue) -> Iterator[str]:
-    """The clauses that a case says something of with its own operation, where it has one."""
-    operation = _parameter(item, "operation", "")
-    for clause in map(catalogue.clause, clauses_of(item)):
-        if not operation or operation in clause.operations:
-            yield clause.id
-
-
-def _needs_of(item: pytest.Item, catalogue: Catalogue) -> tuple[str, ...]:
-    """Accounts and settings without which a case sends nothing, as the catalogue names them.
-
-    The accounts are its fixtures; the settings are those of its clauses, unless its mark names them.
-    """
-    fixtures = set(getattr(item, "fixturenames", ()))
-    own = [mark.kwargs["needs"] for mark in marks(item) if mark.kwargs["needs"] is not None]
-    of_clauses = {need for name in declared_clauses(item) for need in catalogue.clause(name).needs}
-    needs = {f"realm.{name}" for name in own[0]} if own else of_clauses
-    needs = {need for need in needs if not need.startswith("account.")}
-    needs |= {f"account.{role}" for role in ACCOUNT_ROLES if role in fixtures}
-    operations = set(operations_of(item, catalogue))
-    if operations <= {*operations_with(family="contact")}:
-        needs.add("realm.contact_schema")
-    elif operations <= {*operations_with(stores="submission")} and (
-        "ordinary" in fixtures or _most(item, "faults")
-    ):
-        needs.add("realm.workflow_schema")
-    return (*sorted(needs), *(["realm.temporary_files"] if _files_of(item) else []))
-
-
-def _unused_files(config: pytest.Config, target: Target) -> dict[str, int]:
-    """How many temporary files no run has used up yet, in each realm whose settings name some."""
-    kept = config.stash[SELECTION].reports / used_up.FILE_NAME if config.stash[TARGET] else None
-    used = used_up.UsedUp(kept, target.base_url)
-    named = {realm: set(target.realm_settings(realm).temporary_files) for realm in target.realms}
-    return {realm: len(files - used.of(realm)) for realm, files in named.items() if files}

@@ -19,8 +19,9 @@ from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import point_latest, prune
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.location import keep_hypothesis_out
+from contracts.plugin.case import is_case
 from contracts.plugin.case_records import write_trouble
-from contracts.plugin.collection import NARROWED, UNREACHED, forecast, forecasts, marks
+from contracts.plugin.collection import NARROWED, UNREACHED, forecast
 from contracts.plugin.documented_names import look_at_names
 from contracts.plugin.hooks import Sandbox
 from contracts.plugin.interruption import (
@@ -44,7 +45,6 @@ from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 #: How long workers may take to end the case they are in and to clean up.
 _PATIENCE_SECONDS: Final = 60.0
-_LOOK_AGAIN_SECONDS: Final = 0.05
 _BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 #: What `--alluredir` says.
 _ALLURE_FOLDER = pytest.StashKey[str | None]()
@@ -181,7 +181,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Note how many cases there are, and say what they will send."""
     config = session.config
     if RUN in config.stash and not config.getoption("tx", None):
-        config.stash[RUN].planned = sum(map(bool, map(marks, session.items)))
+        config.stash[RUN].planned = sum(map(is_case, session.items))
         _write_lines(config, [f"contract: {forecast(config, session.items).summary}"])
 
 
@@ -189,10 +189,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_plan_at_the_end(session: pytest.Session) -> None:
     """With `--plan`, say what would be sent, behind what pytest says of the collection, and end."""
     config = session.config
-    if config.getoption("--plan") and WORKER not in config.stash and any(map(marks, session.items)):
+    if config.getoption("--plan") and WORKER not in config.stash and any(map(is_case, session.items)):
         config.stash[_SHOWN] = True
-        _write_lines(config, ["", *forecast(config, session.items).lines()])
-        config.hook.pytest_contract_forecasts(forecasts=forecasts(config))
+        told = forecast(config, session.items)
+        _write_lines(config, ["", *told.lines()])
+        config.hook.pytest_contract_forecast(forecast=told)
         session.items.clear()
 
 
@@ -276,8 +277,10 @@ def _await_workers(run: Run) -> dict[str, dict[str, Any]]:
     for node in at_work:
         node.shutdown()
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < deadline and not all(hasattr(node, "workeroutput") for node in at_work):
-        time.sleep(_LOOK_AGAIN_SECONDS)
+    for node in at_work:
+        # A worker that died says nothing more; its channel is closed as that of one which has ended.
+        with suppress(EOFError, node.channel.TimeoutError, node.channel.RemoteError):
+            node.channel.waitclose(max(0.0, deadline - time.monotonic()))
     told = {names[id(node)]: getattr(node, "workeroutput", {}).get("contract") for node in run.nodes}
     return {name: counts for name, counts in told.items() if counts}
 

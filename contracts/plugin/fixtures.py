@@ -25,7 +25,7 @@ from contracts.cases.world import World
 from contracts.checks.claims import Expect, Observer
 from contracts.checks.outcomes import Attempt, Untested
 from contracts.interface.profiles import Profile
-from contracts.plugin.collection import case_of, clauses_of
+from contracts.plugin.case import case_of
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
@@ -51,13 +51,13 @@ def attempt(request: pytest.FixtureRequest) -> Attempt:
 @pytest.fixture
 def expect(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) -> Expect:
     """Makes claims: `expect("clause-id").refused(exchange)`."""
-    return Expect(attempt, worker.catalogue, clauses_of(request.node))
+    return Expect(attempt, worker.catalogue, case_of(request.node).clauses)
 
 
 @pytest.fixture
 def observe(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) -> Observer:
     """Records what is seen at silent points: `observe("clause-id", "operation", seen)`."""
-    return Observer(attempt, worker.catalogue, clauses_of(request.node))
+    return Observer(attempt, worker.catalogue, case_of(request.node).clauses)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def samples(
         missing = worker.target.missing(f"account.{AUTHOR}", realm)
         if missing:
             raise Untested(missing)
-        prove(worker, worker.actor(AUTHOR, realm, case_of(request.node), attempt), made)
+        prove(worker, worker.actor(AUTHOR, realm, case_of(request.node).id, attempt), made)
 
     return Samples(settings, realm, proven)
 
@@ -184,7 +184,7 @@ def deal(worker: Worker, realm: str) -> Deal:
 def properties(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt, realm: str) -> Properties:
     """Draws the examples of a property of this realm: few in smoke, always the same in a gate, others each night."""
     thorough = worker.selection.profile.includes(Profile.NIGHTLY)
-    name = f"{worker.target.name} {realm} {case_of(request.node)}"
+    name = f"{worker.target.name} {realm} {case_of(request.node).id}"
     scratch = None if thorough else Path(worker.plan.private)
     return Properties(
         attempt,
@@ -202,7 +202,7 @@ def _actor(role: str) -> Any:
         missing = worker.target.missing(f"account.{role}", realm)
         if missing:
             raise Untested(missing)
-        return worker.actor(role, realm, case_of(request.node), attempt)
+        return worker.actor(role, realm, case_of(request.node).id, attempt)
 
     return actor
 

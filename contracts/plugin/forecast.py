@@ -3,55 +3,26 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from contracts.checks.table import UNIVERSAL
 from contracts.evidence.findings import wanting_settings
-from contracts.interface.catalogue import Catalogue, Clause
+from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.interface.profiles import Profile
+from contracts.plugin.case import Case
 from contracts.safe_text import many
 from contracts.settings.target import AttachmentSettings, RealmSettings, Target
 
 #: A clause in a realm: what a run gives one verdict on.
 Cell = tuple[str, str]
-_REALM: Final = re.compile(r"\b(abs|bch|chm|ort)-dev\b")
 _ACCOUNTS: Final = {
     "restricted": "an account that can sign in, and may neither create nor update",
     "nau": "an account that holds the NAU role",
     "other": "a second author, who may save drafts as well and owns the record of others_identifier",
 }
-
-
-def without_realm(case: str) -> str:
-    """A case's id, the same for each realm."""
-    file, separator, rest = case.partition("::")
-    return f"{file}{separator}{_REALM.sub('*', rest)}"
-
-
-@dataclass(frozen=True)
-class PlannedCase:
-    """A case that a run takes up.
-
-    Attributes:
-        requests, dealt: About how many it sends, and how many it deals out among its realms in the run besides.
-        records, files: Permanent records that it creates, and temporary files that it uses up.
-        deals: What it tries is dealt out among its realms in the run.
-        needs: Settings and accounts without which it sends nothing, as the catalogue names them.
-    """
-
-    case: str
-    realm: str
-    clauses: tuple[str, ...]
-    requests: float
-    dealt: float = 0
-    records: int = 0
-    files: int = 0
-    deals: bool = False
-    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,47 +49,42 @@ class Forecast:
         arranged: Permanent records that cases use together, by realm.
         unreached: Cells that no case of the run reaches, by reason.
         budget: Requests that the run may send in all.
-        files: Temporary files that are unused, by realm; a realm whose settings name none is not there.
         counts: Whether a clause counts in a realm; None where all do.
     """
 
     def __init__(
         self,
-        cases: Iterable[PlannedCase],
+        cases: Iterable[Case],
         target: Target,
-        catalogue: Catalogue,
+        profile: Profile,
         *,
         arranged: Iterable[tuple[str, int]] = (),
         unreached: Mapping[Cell, str],
         budget: int,
-        files: Mapping[str, int] = MappingProxyType({}),
         counts: Callable[[Clause, str], bool] | None = None,
     ) -> None:
-        self._target, self._catalogue = target, catalogue
-        self._budget, self._unreached, self._unused = budget, unreached, files
-        self._requests = 0.0
-        self._records, self._files = Counter[str](), Counter[str]()
+        self._target, self._catalogue = target, load_catalogue()
+        self._budget, self._unreached = budget, unreached
+        self._requests, self._records = 0.0, Counter[str]()
         for realm, number in arranged:
             self._records[realm] += number
         cases = list(cases)
-        realms = Counter(without_realm(case.case) for case in cases)
-        of_cells: defaultdict[Cell, list[tuple[PlannedCase, frozenset[str]]]] = defaultdict(list)
+        realms = Counter(case.name for case in cases)
+        of_cells: defaultdict[Cell, list[frozenset[str]]] = defaultdict(list)
         for case in cases:
-            lacking = frozenset(need for need in case.needs if target.missing(need, case.realm))
-            for clause in map(catalogue.clause, case.clauses):
+            lacking = case.lacks(target)
+            for clause in map(self._catalogue.clause, case.spoken):
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
                 if of_it and (counts is None or counts(clause, case.realm)):
-                    of_cells[clause.id, case.realm].append((case, lacking))
+                    of_cells[clause.id, case.realm].append(lacking)
             if not lacking:
-                self._requests += case.requests + case.dealt / realms[without_realm(case.case)]
+                own, dealt = case.sends(profile)
+                self._requests += own + dealt / realms[case.name]
                 self._records[case.realm] += case.records
-                self._files[case.realm] += case.files
         #: What each cell that the run takes up lacks.
         self.lacking = {
-            cell: _lacking(catalogue.clause(cell[0]), [lacking for _, lacking in found])
-            for cell, found in of_cells.items()
+            cell: _lacking(self._catalogue.clause(cell[0]), found) for cell, found in of_cells.items()
         }
-        self._dealt = {cell: all(case.deals for case, _ in found) for cell, found in of_cells.items()}
 
     @property
     def requests(self) -> int:
@@ -152,19 +118,6 @@ class Forecast:
     def _reason(self, cell: Cell) -> str | None:
         return next((self._target.missing(need, cell[1]) for need in sorted(self.lacking[cell])), None)
 
-    @property
-    def files(self) -> str:
-        """The realms whose temporary files the run uses up; empty where it needs none."""
-        needs = ((realm, need) for realm, need in self._files.items() if need and realm in self._unused)
-        return ", ".join(f"{realm} needs {need}, has {self._unused[realm]} left" for realm, need in needs)
-
-    @property
-    def dealt(self) -> list[str]:
-        """The must clauses that are judged in a part of their realms: their cases deal out what they try."""
-        realms = Counter(name for name, _ in self.lacking)
-        dealt = dict.fromkeys(name for (name, _), deals in self._dealt.items() if deals)
-        return [name for name in dealt if realms[name] > 1 and name in self.musts]
-
     def unlocks(self) -> list[Unlock]:
         """The settings that must clauses lack, those that most verdicts wait for first."""
         waiting: defaultdict[str, list[str]] = defaultdict(list)
@@ -180,8 +133,6 @@ class Forecast:
         stays = many(self.permanent_records, "permanent record")
         parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
         parts += [f"at most {stays}" if self.permanent_records else "no permanent record"]
-        short = any(need > self._unused.get(realm, need) for realm, need in self._files.items())
-        parts += [f"temporary files run out ({self.files})"] if short else []
         wanting = many(len(self.wanting), "must clause")
         parts += [f"{wanting} untested for want of a setting (--plan names them)"] if self.wanting else []
         return ", ".join(parts)
@@ -190,10 +141,6 @@ class Forecast:
         """All of it, as a table and sentences."""
         yield f"requests      about {self.requests:,}{self._pace()}; the run stops at {self._budget:,}"
         yield f"stays         {self._stays()}"
-        yield f"uses up       temporary files: {self.files or 'none'}"
-        if self.dealt:
-            yield f"dealt         {many(len(self.dealt), 'must clause')}, each judged in a part of its realms"
-            yield f"      {', '.join(self.dealt)}"
         untested = self._untested()
         yield f"untested      {'' if untested else 'no must clause'}".rstrip()
         for reason, clauses in untested:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import pytest
 
 from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.evidence.record import Verdict
-from contracts.interface.profiles import Profile
 from contracts.plugin.forecast import Forecast
 from contracts.settings.target import Target
 
@@ -53,8 +52,8 @@ class ContractHooks:
         """Name the report formats this run writes (`contracts.reports.writers.WRITERS`); None for all of them."""
 
     @pytest.hookspec
-    def pytest_contract_forecasts(self, forecasts: Mapping[Profile, Forecast]) -> None:
-        """A plan was made and nothing is sent; called with what a run of each profile would cost."""
+    def pytest_contract_forecast(self, forecast: Forecast) -> None:
+        """A plan was made and nothing is sent; called with what the run would cost."""
 
     @pytest.hookspec
     def pytest_contract_case(

@@ -19,8 +19,8 @@ from contracts.evidence.record import Verdict
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
 from contracts.plugin.attempts import ENDING, VERDICT_PROPERTY, Ending, JudgedAttempt, attempts_at
+from contracts.plugin.case import case_of, is_case
 from contracts.plugin.case_records import identity, write_case
-from contracts.plugin.collection import case_of, clauses_of, deals, marks, operations_of, realm_of
 from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
@@ -38,7 +38,7 @@ _BAD: Final = (Verdict.FAIL, Verdict.ADVISORY)
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Run a contract case and report it as pytest does; other items go their usual way."""
-    if not marks(item):
+    if not is_case(item):
         return None
     worker = item.config.stash[WORKER]
     halted = worker.halted()
@@ -47,7 +47,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         return True
     with worker.giving_up_where_broken(item.session):
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        case = _identity_of(item, worker)
+        case = _identity_of(item)
         # In case a worker dies in it.
         worker.journal.write("begin", **case)
         reports = _run(item, nextitem, worker, case)
@@ -59,14 +59,15 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-def _identity_of(item: pytest.Item, worker: Worker) -> dict[str, Any]:
+def _identity_of(item: pytest.Item) -> dict[str, Any]:
+    case = case_of(item)
     return identity(
-        case_of(item),
-        realm_of(item),
+        case.id,
+        case.realm,
         name=getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
         doc=" ".join((getattr(getattr(item, "function", None), "__doc__", None) or "").split()),
-        clauses=clauses_of(item),
-        operations=operations_of(item, worker.catalogue),
+        clauses=case.clauses,
+        operations=case.operations,
     )
 
 
@@ -81,7 +82,7 @@ def _run(
     findings = list(confirm(attempts))
     confirmed = [finding.evidence for finding in findings if finding.confirmed]
     reports, ending = _conclusion(item, judged, confirmed, worker)
-    case["deals"] = deals(item)
+    case["deals"] = case_of(item).deals
     write_case(case, worker, attempts, ending, started, findings=findings, tried=tried)
     _speak(item, reports, ending, confirmed, worker)
     item.ihook.pytest_contract_case(
@@ -121,7 +122,7 @@ def _worse(item: pytest.Item, confirmed: Sequence[Result], ended: Ending, worker
     universal checks, which is one of its own and says nothing about the clauses of the case.
     """
     must = any(worker.catalogue.clause(each.clause).level is Level.MUST for each in confirmed)
-    own = any(each.clause in clauses_of(item) for each in confirmed)
+    own = any(each.clause in case_of(item).clauses for each in confirmed)
     blocked = ended.verdict is Verdict.INCONCLUSIVE and not (own and must)
     if ended.verdict is Verdict.ERROR or blocked:
         return ended
@@ -139,7 +140,7 @@ def _speak(
 
     A contradicted case is shown with its bearing on the run; the journal keeps what was seen.
     """
-    scope = _scope(worker, realm_of(item), confirmed) if ending.verdict in _BAD else ConsumerScope.COUNTS
+    scope = _scope(worker, case_of(item).realm, confirmed) if ending.verdict in _BAD else ConsumerScope.COUNTS
     counts = scope is ConsumerScope.COUNTS
     if ending.verdict in (Verdict.FAIL, Verdict.ERROR) and not any(report.failed for report in reports):
         call = next((report for report in reports if report.when == "call"), reports[0])
@@ -166,7 +167,7 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Turn what a case raised into its ending, and a contradiction's traceback into two plain sentences."""
-    if not marks(item):
+    if not is_case(item):
         return (yield)
     raised = call.excinfo
     if raised is not None and isinstance(raised.value, EXPECTED):
@@ -190,7 +191,7 @@ def _note(item: pytest.Item, report: pytest.TestReport, error: BaseException, wo
     if isinstance(error, Contradiction):
         report.outcome, report.longrepr = "failed", str(error)
         # A subtest's report goes out at once: what it shows is weighed here.
-        scope = _scope(worker, realm_of(item), [error.evidence])
+        scope = _scope(worker, case_of(item).realm, [error.evidence])
         if scope is not ConsumerScope.COUNTS:
             _skip(item, report, f"{scope}: {error}")
     elif ending.verdict is Verdict.ERROR:

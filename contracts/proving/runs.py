@@ -21,7 +21,7 @@ from contracts.file_formats import plain
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.profiles import Profile
 from contracts.plugin.attempts import VERDICT_PROPERTY
-from contracts.plugin.collection import clauses_of, is_last, marks, operations_of, realm_of
+from contracts.plugin.case import case_of, is_case
 from contracts.plugin.hooks import Sandbox
 from contracts.plugin.worker import WORKER
 from contracts.proving.false_passes import false_passes
@@ -66,17 +66,16 @@ class CaseIndex:
         """Note every contract case."""
         catalogue = load_catalogue()
         for item in session.items:
-            if not any(marks(item)):
+            if not is_case(item):
                 continue
-            claims = [c for c in clauses_of(item) if catalogue.clause(c).level is not Level.SILENT]
-            profile = max(
-                Profile.GATE, *(mark.kwargs["profile"] for mark in marks(item)), key=_PROFILES.index
-            )
+            case = case_of(item)
+            claims = [c for c in case.clauses if catalogue.clause(c).level is not Level.SILENT]
+            profile = max(Profile.GATE, case.profile, key=_PROFILES.index)
             made = Function(str(item.path), str(profile))
             function = self.functions.setdefault(function_of(item.nodeid), made)
             function.clauses |= dict.fromkeys(claims)
-            function.realms[realm_of(item)] = None
-            function.operations |= set(operations_of(item, catalogue))
+            function.realms[case.realm] = None
+            function.operations |= set(case.operations)
 
     @property
     def able(self) -> tuple[str, ...]:
@@ -159,11 +158,11 @@ class Watch:
             items.sort(key=self._remoteness)
 
     def _remoteness(self, item: pytest.Item) -> tuple[bool, bool, bool]:
-        exercised = operations_of(item, load_catalogue())
+        case = case_of(item)
         return (
-            is_last(item),
-            self.clauses.isdisjoint(clauses_of(item)),
-            self.operations.isdisjoint(exercised),
+            case.last,
+            self.clauses.isdisjoint(case.clauses),
+            self.operations.isdisjoint(case.operations),
         )
 
     def pytest_contract_case(self, item: pytest.Item, findings: Sequence[Confirmed]) -> None:
@@ -183,7 +182,7 @@ class Watch:
         if evidence.clause in self.clauses:
             self.found_by[case] = None
             if self.first is None:
-                self.first, self.realm = worker.counts["requests"], realm_of(item)
+                self.first, self.realm = worker.counts["requests"], case_of(item).realm
             if self.stop:
                 self.ended = True
                 items = item.session.items

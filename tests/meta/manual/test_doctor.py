@@ -57,8 +57,7 @@ def test_a_faithful_target_is_ready_within_forty_requests(command: RunCommand, f
     without = content["costs"]["gate"]["without_a_setting"]
     assert counts["judged"] + len(without) == counts["all"] > 100
     assert content["left"] == []
-    costs = [content["costs"][profile]["requests"] for profile in ("smoke", "gate", "nightly", "full")]
-    assert costs[0] <= 300 < costs[1] <= 6100 < costs[2] <= costs[3] <= 30_000
+    assert 1_000 < content["costs"]["gate"]["requests"] <= 6_100
 
 
 def test_writing_leaves_no_draft_and_permanent_records_are_announced(

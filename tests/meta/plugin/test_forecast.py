@@ -2,38 +2,33 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from contracts.interface.catalogue import load_catalogue
 from contracts.interface.location import cases_directory
-from contracts.plugin.forecast import Forecast, PlannedCase
+from contracts.interface.profiles import Profile
+from contracts.plugin.case import Case
+from contracts.plugin.forecast import Forecast
 from contracts.settings.target import Account, Pace, Secret, Target
 from tests.meta.program import RunCommand
 
-CASE = "scenario/new.py::test_new[abs-dev]"
+NAME = "scenario/new.py::test_new[abs-dev]"
 AUTHOR = {"author": Account("author", "author@example.test", Secret("correct-horse"))}
 
 
-def forecast(*cases: PlannedCase, files: Mapping[str, int] | None = None, **settings: Any) -> Forecast:
+def forecast(*cases: Case, **settings: Any) -> Forecast:
     realms = tuple(dict.fromkeys(case.realm for case in cases))
     target = Target("service", "https://service.test", realms=realms, accounts=AUTHOR, **settings)
     unreached = {("draft-get-content", "abs-dev"): "out of the profile smoke"}
-    return Forecast(
-        cases,
-        target,
-        load_catalogue(),
-        arranged=[("abs-dev", 2)],
-        unreached=unreached,
-        budget=500,
-        files=files or {},
-    )
+    arranged = [("abs-dev", 2)]
+    return Forecast(cases, target, Profile.GATE, arranged=arranged, unreached=unreached, budget=500)
 
 
-def case(clause: str = "uid-hyphen", realm: str = "abs-dev", **facts: Any) -> PlannedCase:
-    return PlannedCase(CASE.replace("abs-dev", realm), realm, (clause,), **{"requests": 3, **facts})
+def case(clause: str = "uid-hyphen", realm: str = "abs-dev", **facts: Any) -> Case:
+    name = NAME.replace("abs-dev", realm)
+    return Case(name, realm, (clause,), (clause,), **{"requests": 3, **facts})
 
 
 def decorators() -> Iterator[tuple[str, list[ast.Call]]]:
@@ -100,7 +95,7 @@ COUNTRY = "contact-country-without-identifier"  # the catalogue says that it nee
     ],
 )
 def test_what_lacks_a_setting_sends_nothing_and_is_counted_as_at_the_end(
-    cases: list[PlannedCase], sent: int, wanting: set[str]
+    cases: list[Case], sent: int, wanting: set[str]
 ) -> None:
     told = forecast(*cases)
     assert (told.requests, told.wanting) == (sent, wanting)
@@ -138,18 +133,6 @@ def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any)
     assert len(untested) == int(foretold[1]) > 10
 
 
-def test_temporary_files_that_run_out_are_told_before() -> None:
-    plenty, few = forecast(case(files=2), files={"abs-dev": 2}), forecast(case(files=2), files={"abs-dev": 1})
-    assert "run out" not in plenty.summary
-    assert "temporary files run out (abs-dev needs 2, has 1 left)" in few.summary
-    assert "uses up       temporary files: abs-dev needs 2, has 1 left" in "\n".join(few.lines())
-
-
-def test_a_clause_is_dealt_where_all_its_cases_deal() -> None:
+def test_what_is_dealt_out_is_shared_by_the_realms() -> None:
     one, other = case(requests=1, dealt=6), case(realm="bch-dev", requests=1, dealt=6)
     assert (forecast(one).requests, forecast(one, other).requests) == (7, 8)
-    here, there = case(deals=True), case(realm="bch-dev", deals=True)
-    assert forecast(here, there).dealt == ["uid-hyphen"]
-    assert "dealt         1 must clause, each judged" in "\n".join(forecast(here, there).lines())
-    assert not forecast(here).dealt
-    assert not forecast(here, there, case(), case(realm="bch-dev")).dealt

@@ -1,0 +1,188 @@
+"""What the marks and parameters of a case say: its clauses and realm, what it sends and leaves, and what it needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.description import operations_with
+from contracts.interface.location import cases_directory
+from contracts.interface.profiles import Profile
+from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, DEVELOPMENT_REALMS, Target
+
+MARK: Final = "contract"
+SMOKE: Final = "smoke"
+_PERSISTING: Final = "persistTemporaryFile"
+_REALMS: Final = (*DEVELOPMENT_REALMS, ANY_REALM)
+_REALM: Final = re.compile("|".join(rf"\b{realm}\b" for realm in DEVELOPMENT_REALMS))
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A case in one realm.
+
+    Attributes:
+        id: The same from a checkout, from an installed wheel and from any working folder.
+        declared: The clauses that its marks name.
+        clauses: These, and those on generated faults where it covers them.
+        operation: The one that it is parametrized with; empty where it is not.
+        operations: What it exercises: its parameter, what its marks name, or the operations of its clauses.
+        smoke: What the mark says that puts it into the profile `smoke`; None without one.
+        requests, dealt, nightly: About how many it sends in a realm, deals out among its realms, and sends at night.
+        records: Permanent records that it creates when it passes.
+        deals: What it tries is dealt out among its realms in the run.
+        last: Others have to run before it: it uses up what they need, or builds on what they leave.
+        turns: A gate asks it in one realm by turns.
+        needs: Settings and accounts without which it sends nothing, as the catalogue names them.
+    """
+
+    id: str
+    realm: str
+    declared: tuple[str, ...]
+    clauses: tuple[str, ...]
+    operation: str = ""
+    operations: tuple[str, ...] = ()
+    profile: Profile = Profile.GATE
+    smoke: Mapping[str, Any] | None = None
+    requests: float = 0
+    dealt: float = 0
+    nightly: float = 0
+    records: int = 0
+    deals: bool = False
+    last: bool = False
+    turns: bool = False
+    needs: tuple[str, ...] = ()
+
+    @cached_property
+    def level(self) -> Level:
+        """The strictest level of its clauses."""
+        levels = {load_catalogue().clause(name).level for name in self.clauses}
+        return next((level for level in Level if level in levels), Level.MUST)
+
+    @cached_property
+    def name(self) -> str:
+        """Its id, the same for each realm."""
+        return _REALM.sub("*", self.id)
+
+    @property
+    def function(self) -> str:
+        """The id of its function."""
+        return self.id.partition("[")[0]
+
+    @property
+    def cells(self) -> set[tuple[str, str]]:
+        """Its clauses in its realm; none where it has no realm in the run."""
+        return {(name, self.realm) for name in self.clauses} if self.realm in _REALMS else set()
+
+    @property
+    def spoken(self) -> Iterator[str]:
+        """The clauses that it says something of with its own operation, where it has one."""
+        for clause in map(load_catalogue().clause, self.clauses):
+            if not self.operation or self.operation in clause.operations:
+                yield clause.id
+
+    def sends(self, profile: Profile) -> tuple[float, float]:
+        """About how many requests it sends in its realm, and how many it deals out among its realms besides."""
+        if profile is Profile.SMOKE and self.smoke and self.smoke["requests"] is not None:
+            return self.smoke["requests"], 0
+        if self.nightly and profile.includes(Profile.NIGHTLY):
+            return self.nightly, 0
+        return self.requests, self.dealt
+
+    def lacks(self, target: Target) -> frozenset[str]:
+        """What of its needs a target does not have."""
+        return frozenset(need for need in self.needs if target.missing(need, self.realm))
+
+
+def is_case(item: pytest.Item) -> bool:
+    """Whether an item is a case of the suite."""
+    return item.get_closest_marker(MARK) is not None
+
+
+_CASE = pytest.StashKey[Case]()
+
+
+def case_of(item: pytest.Item) -> Case:
+    """The case that an item is; it is read once.
+
+    Raises:
+        RegistryContractsError: its marks name a clause that there is not.
+    """
+    if _CASE not in item.stash:
+        item.stash[_CASE] = _read(item)
+    return item.stash[_CASE]
+
+
+def _read(item: pytest.Item) -> Case:
+    marks = [mark.kwargs for mark in item.iter_markers(MARK)]
+    catalogue, parameters = load_catalogue(), getattr(item, "callspec", None)
+    operation = str(parameters.params.get("operation", "")) if parameters else ""
+    realm = str(parameters.params.get("realm", ANY_REALM)) if parameters else ANY_REALM
+    declared = tuple(dict.fromkeys(name for mark in marks for name in mark["clauses"]))
+    named = [name for mark in marks for name in mark["operations"]]
+    of_clauses = [name for clause in declared for name in catalogue.clause(clause).operations]
+    operations = (operation,) if operation else tuple(dict.fromkeys(named or of_clauses))
+
+    def most(fact: str) -> Any:
+        return max((mark[fact] or 0 for mark in marks), default=0)
+
+    faults = operations if most("faults") else ()
+    covered = [clause.id for name in faults for clause in catalogue.by_operation(name) if clause.faults]
+    fixtures = set(getattr(item, "fixturenames", ()))
+    persists = bool(most("files")) and operation in ("", _PERSISTING)
+    return Case(
+        f"{_file_of(item.path)}::{item.nodeid.partition('::')[2]}",
+        realm,
+        declared,
+        tuple(dict.fromkeys([*declared, *covered])),
+        operation,
+        operations,
+        min((mark["profile"] for mark in marks), key=list(Profile).index),
+        _smoke_of(item, realm),
+        most("requests"),
+        most("dealt"),
+        most("nightly"),
+        int(most("records")),
+        deals=not fixtures.isdisjoint(("deal", "probe")),
+        last=bool(most("last")),
+        turns=bool(most("turns")),
+        needs=(*_needs(marks, declared, operations, fixtures), *(["realm.temporary_files"] * persists)),
+    )
+
+
+@cache
+def _file_of(path: Path) -> str:
+    """A case of another folder goes by the name of its file."""
+    folder = cases_directory()
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+
+
+def _smoke_of(item: pytest.Item, realm: str) -> Mapping[str, Any] | None:
+    callspec = getattr(item, "callspec", None)
+    own = str(callspec.id).removeprefix(realm).removeprefix("-") if callspec else ""
+    marks = (mark.kwargs for mark in item.iter_markers(SMOKE))
+    return next((mark for mark in marks if own in (mark["parameters"] or (own,))), None)
+
+
+def _needs(
+    marks: list[Mapping[str, Any]], declared: tuple[str, ...], operations: tuple[str, ...], fixtures: set[str]
+) -> Iterator[str]:
+    """What a case cannot do without: the accounts of its fixtures, and the settings of its mark or its clauses."""
+    own = [mark["needs"] for mark in marks if mark["needs"] is not None]
+    of_clauses = {need for name in declared for need in load_catalogue().clause(name).needs}
+    needs = {f"realm.{name}" for name in own[0]} if own else of_clauses
+    needs = {need for need in needs if not need.startswith("account.")}
+    needs |= {f"account.{role}" for role in ACCOUNT_ROLES if role in fixtures}
+    faults = any(mark["faults"] for mark in marks)
+    if {*operations} <= {*operations_with(family="contact")}:
+        needs.add("realm.contact_schema")
+    elif {*operations} <= {*operations_with(stores="submission")} and ("ordinary" in fixtures or faults):
+        needs.add("realm.workflow_schema")
+    yield from sorted(needs)
