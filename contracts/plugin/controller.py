@@ -22,7 +22,6 @@ from contracts.interface.location import keep_hypothesis_out
 from contracts.plugin.case import is_case
 from contracts.plugin.case_records import write_trouble
 from contracts.plugin.collection import NARROWED, UNREACHED, forecast
-from contracts.plugin.documented_names import look_at_names
 from contracts.plugin.hooks import Sandbox
 from contracts.plugin.interruption import (
     PYTEST_BROKE,
@@ -32,7 +31,7 @@ from contracts.plugin.interruption import (
     signals_held,
 )
 from contracts.plugin.plan import ALLURE, COMPARISON, SELECTION, TARGET, Plan, is_contract_run, make_plan
-from contracts.plugin.preflight import clock_in_words, preflight
+from contracts.plugin.preflight import preflight
 from contracts.plugin.run import RUN, Run
 from contracts.plugin.run_options import KEEP, UNPACKED
 from contracts.plugin.worker import BROKEN, BY_HAND, MAIN, WORKER, Worker, stop, stopped
@@ -162,14 +161,13 @@ def pytest_collection(session: pytest.Session) -> None:
     run.stopping.begin()
     worker = run.worker
     try:
-        run.obstacle = preflight(worker, float(config.getoption("--wait")))
-        names = None if run.obstacle else look_at_names(worker)
+        run.obstacle, notes = preflight(worker, float(config.getoption("--wait")))
     except SuiteError as error:
         write_trouble(worker, "looking at the target", str(error))
         pytest.exit("the suite broke", returncode=ExitCode.ERROR)
     if run.obstacle:
         pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
-    _write_lines(config, [f"contract: {line}" for line in (clock_in_words(worker), names) if line])
+    _write_lines(config, [f"contract: {note}" for note in notes])
     # What killed runs left goes before this one adds anything; each run has an embedded sandbox of its own.
     remove_abandoned_private_folders()
     for swept in Sweeper(worker).runs(run.folder.parent) if run.plan.sandbox_url is None else ():

@@ -1,112 +1,87 @@
-"""Tries each documented name that the settings of a target replace, as the interface document writes it.
-
-Each that is not known is a finding; three requests show it.
-"""
+"""Which documented names that the settings of a target replace can be tried, and what shows that one is not known."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contracts.cases.submissions import UNKNOWN_SCHEMA
 from contracts.checks.workflow import Row, carries_message
-from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Response
 from contracts.exchanges.readers import Ambiguous, records
-from contracts.plugin.preflight import READING, REALMS_CLAUSE, TOKEN_CLAUSE, Contrast, Probe
-from contracts.plugin.worker import Worker
-from contracts.settings.target import BEARER, DOCUMENT_REALMS, REALM_HEADER, WireNames
+from contracts.interface.operations import DOCUMENT_REALMS
+from contracts.settings.target import BEARER, REALM_HEADER, Target
 
-#: Whether the answer to a documented name shows that it is not known, by that to the target's name.
-_Unknown = Callable[[Response, Response], bool]
-#: A name, the clause that says it is known, the operation and the parts of the request that try it.
-_Tried = tuple[str, str, str, dict[str, Any], _Unknown]
-_SUBMITTING: Final = "createWorkflowRecord"
+#: The clause that says which realms there are, and the operation that shows it by reading alone.
+REALMS_CLAUSE: Final = "realm-document-realms"
+READING: Final = "listDrafts"
+#: The clause that says how a token is sent.
+TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
+SUBMITTING: Final = "createWorkflowRecord"
+#: The list of drafts as a look reads it in each realm.
+FIRST_ITEM: Final = {"query": {"$top": "1"}}
 
 
-def look_at_names(worker: Worker) -> str | None:
-    """Try each documented name that the target calls otherwise.
+def _refused_alone(documented: Response, own: Response) -> bool | None:
+    return documented.refusal if own.success else None
 
-    Returns:
-        What goes out in which place, and which of the documented names were not seen to be unknown; None where the
-        target has no names of its own.
+
+@dataclass(frozen=True)
+class TriedName:
+    """A documented name, the clause that says it is known, and the request that tries it.
+
+    Attributes:
+        is_unknown: Whether the answer to the documented name shows that it is not known, by that to the target's own;
+            None where it cannot be told.
     """
-    names = WireNames.of(worker.target)
-    if not names:
-        return None
-    unknown = set()
-    with suppress(EnvironmentFault):  # a fault that passes; the run has its own ways with it
-        for realm in worker.selection.realms or worker.target.realms:
-            for name, clause, operation, parts, is_unknown in _tried_names(worker, realm):
-                if name in names and name not in unknown:
-                    probe = Probe(worker, realm, name, clause, operation)
-                    unknown |= {name} if _unknown(worker, probe, name, parts, is_unknown) else set()
-    sentence = f"{worker.target.base_url} is sent names of its own: {names.in_words()}"
-    taken = [name for name in names if name not in unknown]
-    return f"{sentence}; not seen to be unknown to it: {', '.join(taken)}" if taken else sentence
+
+    name: str
+    clause: str
+    operation: str = READING
+    parts: dict[str, Any] = field(default_factory=lambda: FIRST_ITEM)
+    is_unknown: Callable[[Response, Response], bool | None] = _refused_alone
 
 
-def _unknown(worker: Worker, probe: Probe, name: str, parts: dict[str, Any], is_unknown: _Unknown) -> bool:
-    """Whether a documented name is not known, seen twice; it is written down then."""
-    own = probe.send(1, **parts)
-
-    def refused(attempt: int) -> Contrast | None:
-        documented = probe.send(attempt, **parts, documented=name)
-        quoted = documented.answer.quote()
-        seen = f"the name of the settings is known, and the documented one was answered {quoted}"
-        told = f"{name} is known", seen, documented, own
-        return told if is_unknown(documented.answer, own.answer) else None
-
-    seen_twice = probe.twice(refused)
-    if seen_twice:
-        probe.write_down(worker)
-    return seen_twice
-
-
-def _tried_names(worker: Worker, realm: str) -> Iterator[_Tried]:
+def tried_names(target: Target, realm: str) -> Iterator[TriedName]:
     """Every name that reading in a realm allows to try; what submits names a schema that no service has."""
     submission = {"path": {"schema": UNKNOWN_SCHEMA}, "json": {}}
     by_query = submission | {"headers": {"Realm": None}, "query": {"Realm": realm}}
-    yield "Realm", "realm-query", _SUBMITTING, by_query, _realm_not_found
+    yield TriedName("Realm", "realm-query", SUBMITTING, by_query, _realm_not_found)
     if realm not in DOCUMENT_REALMS:
-        yield realm, "realm-workflow-realms", _SUBMITTING, submission, _realm_not_found
+        yield TriedName(realm, "realm-workflow-realms", SUBMITTING, submission, _realm_not_found)
         return
-    first_item, beyond = {"query": {"$top": "1"}}, {"query": {"$skip": "1000000"}}
-    yield realm, REALMS_CLAUSE, READING, first_item, _refused_alone
-    yield REALM_HEADER, REALMS_CLAUSE, READING, first_item, _refused_alone
-    yield BEARER, TOKEN_CLAUSE, READING, first_item, _refused_alone
+    yield TriedName(realm, REALMS_CLAUSE)
+    yield TriedName(REALM_HEADER, REALMS_CLAUSE)
+    yield TriedName(BEARER, TOKEN_CLAUSE)
     of_mine = {"query": {"collection": "my", "$top": "1"}}
+    yield TriedName("my", "list-my-answers", parts=of_mine)
+    yield TriedName("collection", "list-my-answers", parts=of_mine)
     of_drafts = {"query": {"collection": "mydrafts", "$top": "1"}}
-    yield "my", "list-my-answers", READING, of_mine, _refused_alone
-    yield "mydrafts", "list-mydrafts-has-mine", READING, of_drafts, _refused_alone
-    yield "collection", "list-my-answers", READING, of_mine, _refused_alone
-    yield "$top", "list-top", READING, first_item, _more_than_one
-    yield "$skip", "list-skip-beyond", READING, beyond, _not_beyond
-    for uid in worker.target.realm_settings(realm).existing_identifier[:1]:
+    yield TriedName("mydrafts", "list-mydrafts-has-mine", parts=of_drafts)
+    yield TriedName("$top", "list-top", is_unknown=_more_than_one)
+    beyond = {"query": {"$skip": "1000000"}}
+    yield TriedName("$skip", "list-skip-beyond", parts=beyond, is_unknown=_not_beyond)
+    for uid in target.realm_settings(realm).existing_identifier[:1]:
         one = {"path": {"uid": uid}, "query": {"top": "1"}}
         none = {"path": {"uid": uid}, "query": {"skip": "1000000"}}
-        yield "top", "attachment-list-top", "listAttachments", one, _more_than_one
-        yield "skip", "attachment-list-skip-beyond", "listAttachments", none, _not_beyond
+        yield TriedName("top", "attachment-list-top", "listAttachments", one, _more_than_one)
+        yield TriedName("skip", "attachment-list-skip-beyond", "listAttachments", none, _not_beyond)
 
 
-def _refused_alone(documented: Response, own: Response) -> bool:
-    return documented.refusal and own.success
-
-
-def _realm_not_found(documented: Response, own: Response) -> bool:
+def _realm_not_found(documented: Response, own: Response) -> bool | None:
     def told(answer: Response) -> bool:
         return any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN))
 
     return told(documented) and not told(own)
 
 
-def _more_than_one(documented: Response, own: Response) -> bool:
-    return _refused_alone(documented, own) or (_listed(documented) > 1 >= _listed(own))
+def _more_than_one(documented: Response, own: Response) -> bool | None:
+    return _refused_alone(documented, own) or _listed(documented) > 1 >= _listed(own) or None
 
 
-def _not_beyond(documented: Response, own: Response) -> bool:
-    return _refused_alone(documented, own) or (_listed(documented) > 0 == _listed(own))
+def _not_beyond(documented: Response, own: Response) -> bool | None:
+    return _refused_alone(documented, own) or _listed(documented) > 0 == _listed(own) or None
 
 
 def _listed(answer: Response) -> int:

@@ -1,7 +1,8 @@
 """The look at a target before anything is judged: one for `run`, `doctor` and `init`.
 
 It goes from what stops everything to what stops little: address, the author's account, a page in place of the service,
-the token, the realms, the rights to write, the schemas, the other accounts. A run ends it after twelve requests.
+the token, the realms, the rights to write, the schemas, the other accounts, and documented names that the settings
+replace. A run ends it after twelve requests, and three more for each of these names.
 """
 
 from __future__ import annotations
@@ -24,6 +25,15 @@ from contracts.exchanges.exchange import Exchange, Response, read_timestamp
 from contracts.exchanges.readers import page_words
 from contracts.plugin.attempts import Ending
 from contracts.plugin.case_records import identity, write_case
+from contracts.plugin.documented_names import (
+    FIRST_ITEM,
+    READING,
+    REALMS_CLAUSE,
+    SUBMITTING,
+    TOKEN_CLAUSE,
+    TriedName,
+    tried_names,
+)
 from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
 from contracts.session.authentication import NO_TOKEN
@@ -35,6 +45,7 @@ from contracts.settings.target import (
     BEARER,
     DOCUMENT_REALMS,
     SCHEME_ADVICE,
+    WireNames,
     sent_as_line,
 )
 
@@ -43,16 +54,14 @@ OF_A_RUN: Final = 12
 OF_DOCTOR: Final = 60
 #: How long the look may take, in seconds.
 LONGEST_LOOK_SECONDS: Final = 8.0
-#: The clause that says which realms there are, and the operation that shows it by reading alone.
-REALMS_CLAUSE: Final = "realm-document-realms"
-READING: Final = "listDrafts"
-#: The clause that says how a token is sent.
-TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
 _UNAUTHENTICATED: Final = 401
 _FORBIDDEN: Final = 403
 _SHORT_LIFE_SECONDS: Final = 120.0
 #: The most that one step sends: a token seen refused twice, a first write of an account.
 _TOKEN_COSTS, _WRITE_COSTS = 4, 4
+#: What a name costs at most: its own form, unless that was sent before, and the documented one twice.
+_NAME_COSTS: Final = 3
+NAMES: Final = "names"
 
 
 class State(StrEnum):
@@ -124,7 +133,11 @@ class Probe:
     def list(self, attempt: int = 1, *, realm: str = "", **parts: Any) -> Exchange:
         """List one draft, under another realm where one is named."""
         headers = {"Realm": realm} if realm else {}
-        return self.send(attempt, query={"$top": "1"}, headers=headers, **parts)
+        return self.send(attempt, **FIRST_ITEM, headers=headers, **parts)
+
+    def take(self, exchange: Exchange) -> None:
+        """Show an exchange as well that was sent for another."""
+        self._attempts[0].exchanges.append(exchange)
 
     def twice(self, look: Callable[[int], Contrast | None]) -> bool:
         """Whether the clause is contradicted in each of two attempts; each is noted."""
@@ -165,6 +178,8 @@ class Look:
     consumer: Consumer | None = None
     contradicted: list[Probe] = field(default_factory=list)
     spellings: dict[str, str] = field(default_factory=dict)
+    #: What was sent in the target's own names, by realm and form.
+    _own: dict[tuple[str, str], Exchange] = field(default_factory=dict, init=False)
 
     def diagnoses(self, wait_seconds: float = 0.0) -> Iterator[Diagnosis]:
         """Everything in order of use; ends at what stops everything, or is spent.
@@ -173,7 +188,7 @@ class Look:
             wait_seconds: How long to wait for a target whose gateway answers in its place.
         """
         steps: tuple[Callable[[], Iterator[Diagnosis]], ...]
-        steps = self._lists, self._first_writes, self._workflow_schemas, self._accounts
+        steps = self._lists, self._first_writes, self._workflow_schemas, self._accounts, self._names
         try:
             for diagnosis in self._author(wait_seconds):
                 yield diagnosis
@@ -225,6 +240,7 @@ class Look:
         url, reading = self.session.target.base_url, self._reading
         probes = {realm: Probe(self.session, realm, realm, REALMS_CLAUSE, READING) for realm in reading}
         seen = {realm: probe.list() for realm, probe in probes.items()}
+        self._own |= {(realm, f"{READING} {FIRST_ITEM}"): exchange for realm, exchange in seen.items()}
         if seen and all(exchange.answer.hollow_page for exchange in seen.values()):
             where = f"every list of drafts is {page_words(next(iter(seen.values())).answer)}"
             why = f"{url} cannot be judged: {where}; is a proxy or a login page in between?"
@@ -369,28 +385,73 @@ class Look:
             if lacks := self.rights.first_write(role, realm).lacks_rights:
                 yield Diagnosis(role, State.NOTE, f"may not write in {realm}: {lacks}")
 
+    # Names of the target's own.
 
-def preflight(worker: Worker, wait_seconds: float = 0.0) -> str | None:
+    def _names(self) -> Iterator[Diagnosis]:
+        """Whether the documented names are known that the settings replace."""
+        names, known = WireNames.of(self.session.target), dict[str, bool]()
+        if not names:
+            return
+        self.limit += _NAME_COSTS * len(names.sent)
+        for realm in self.realms:
+            for tried in tried_names(self.session.target, realm):
+                asked = tried.name in names and tried.name not in known
+                if asked and self._affords(_NAME_COSTS) and (self.writes or tried.operation != SUBMITTING):
+                    told = self._is_known(tried, realm)
+                    known |= {} if told is None else {tried.name: told}
+        url, taken = self.session.target.base_url, [name for name in names if known.get(name, True)]
+        text = f"{url} is sent names of its own: {names.in_words()}"
+        text += f"; not seen to be unknown to it: {', '.join(taken)}" if taken else ""
+        yield Diagnosis(NAMES, State.NOTE, text)
+
+    def _is_known(self, tried: TriedName, realm: str) -> bool | None:
+        """Whether a documented name is known, or not, as was seen twice; None where it cannot be told."""
+        probe = Probe(self.session, realm, tried.name, tried.clause, tried.operation)
+        form = (realm, f"{tried.operation} {tried.parts}")
+        if form in self._own:
+            probe.take(self._own[form])
+        else:
+            self._own[form] = probe.send(1, **tried.parts)
+        own = self._own[form]
+        if own.answer.refusal and tried.operation != SUBMITTING:
+            return None
+        unknown: list[bool | None] = []
+
+        def refused(attempt: int) -> Contrast | None:
+            documented = probe.send(attempt, **tried.parts, documented=tried.name)
+            unknown.append(tried.is_unknown(documented.answer, own.answer))
+            quoted = documented.answer.quote()
+            seen = f"the name of the settings is known, and the documented one was answered {quoted}"
+            return (f"{tried.name} is known", seen, documented, own) if unknown[-1] else None
+
+        if probe.twice(refused):
+            self.contradicted.append(probe)
+        return None if unknown[-1] is None else not unknown[-1]
+
+
+def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, list[str]]:
     """Look at the target of a run, so that the workers share the tokens; findings of the look are written down.
 
     Returns:
-        One sentence on what makes judging impossible; None otherwise. An answer that breaks the contract of signing
-        in is no obstacle: its own cases find it.
+        One sentence on what makes judging impossible, None otherwise, and what is worth reading besides. An answer
+        that breaks the contract of signing in is no obstacle: its own cases find it.
     """
     if worker.target.is_sandbox:
         # An embedded sandbox that answers may be one with a fault, which its cases are there to find.
         author = worker.tokens.token(AUTHOR)
         if author.environment and author.status is None:
-            return f"{worker.target.base_url} cannot be judged: {author.refusal}"
+            return f"{worker.target.base_url} cannot be judged: {author.refusal}", []
         for role in worker.target.accounts:
             worker.tokens.token(role)
-        return None
+        return None, []
     realms, consumer = worker.selection.realms or worker.target.realms, worker.selection.terms.consumer
     look = Look(worker, realms, worker.rights, writes=True, consumer=consumer)
-    stopping = [each for each in look.diagnoses(wait_seconds) if each.stops]
+    told = list(look.diagnoses(wait_seconds))
     for probe in look.contradicted:
         probe.write_down(worker)
-    return next((each.text for each in stopping if each.state is not State.SERVICE), None)
+    stopping = [each.text for each in told if each.stops and each.state is not State.SERVICE]
+    notes = [clock_in_words(worker), *(each.text for each in told if each.subject == NAMES)]
+    return next(iter(stopping), None), [note for note in notes if note]
 
 
 def clock_in_words(of: Session) -> str | None:

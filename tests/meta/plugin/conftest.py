@@ -50,11 +50,14 @@ class Ended:
 
     def cases(self) -> dict[str, dict[str, Any]]:
         """What the journals say of each case, by its name with parameters."""
+        return {event["case"].partition("::")[2]: event for event in self.journal("case")}
+
+    def journal(self, kind: str) -> list[dict[str, Any]]:
+        """What the journals say of one kind."""
         lines = [
             line for path in self.folder.glob("journal-*") for line in path.read_text("utf-8").splitlines()
         ]
-        events = [event for event in map(json.loads, lines) if event["kind"] == "case"]
-        return {event["case"].partition("::")[2]: event for event in events}
+        return [event for event in map(json.loads, lines) if event["kind"] == kind]
 
     def _cells(self) -> dict[tuple[str, str], dict[str, Any]]:
         clauses = self.verdict["clauses"]

@@ -73,6 +73,8 @@ def test_what_stands_behind_names_of_its_own_is_judged(
     }
     assert " passed" in ended.output
     assert " failed" not in ended.output
+    asked = [each for each in ended.journal("exchange") if each["case"].startswith(("[preflight", "[rights"))]
+    assert len(asked) <= 12 + 3 * 6
 
 
 def test_a_page_in_place_of_every_list_is_the_environment(run: Any, faulty: Callable[..., Any]) -> None:
