@@ -12,7 +12,6 @@ from contracts.cases import (
     contract,
     document_for_uploads,
     shared_document,
-    smoke,
     status,
     upload,
 )
@@ -24,7 +23,6 @@ DATA = b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'
 LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1}
 
 
-@smoke(requests=7)
 @contract("attachment-create-accepted", "attachment-exists-present")
 @contract("attachment-download-same", "attachment-create-listed", requests=4, turns=True)
 def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> None:
@@ -75,7 +73,6 @@ def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
     observe("attachment-empty-file", "createAttachment", seen)
 
 
-@smoke()
 @contract("attachment-sent-type", "attachment-download-same", requests=3)
 def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, observe: Observer) -> None:
     """What a Content-Type sent with a file leads to is not shown; a file that is found has its bytes."""

@@ -20,7 +20,6 @@ from contracts.cases import (
     shape,
     shared_document,
     shared_documents,
-    smoke,
     upload,
 )
 
@@ -35,7 +34,6 @@ def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
 
-@smoke()
 @contract("attachment-create-accepted", operations=["createAttachment"], requests=1)
 def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
     """A picture, of which the document gives previews, is accepted in binary form."""

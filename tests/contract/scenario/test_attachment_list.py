@@ -73,7 +73,6 @@ def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
     lists.claim_no_items(expect("attachment-list-top-zero"), files.lister.page(top=0))
 
 
-@smoke(requests=4)
 @contract("attachment-list-filter-heeded", requests=0)
 def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     """A filter is read: by some field that the attachments carry it has an effect."""

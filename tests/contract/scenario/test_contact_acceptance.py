@@ -101,6 +101,7 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     observe("contact-success-status", UPDATE, sent.answer.status)
 
 
+@smoke("updateContact")
 @contract(
     "contact-update-full",
     "contact-several-languages",

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from contracts.cases import Expect, Observer, Samples, World, contents, contract, drafts, smoke
+from contracts.cases import Expect, Observer, Samples, World, contents, contract, drafts
 
 
 class Content(NamedTuple):
@@ -51,7 +51,6 @@ def test_what_was_taken_comes_back(
     observe("draft-save-body", "saveDraft", {what: taken})
 
 
-@smoke()
 @contract(
     "draft-get-content",
     "draft-save-creates",

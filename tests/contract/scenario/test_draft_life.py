@@ -41,6 +41,7 @@ def test_a_saved_draft_is_returned_in_full(world: World, expect: Expect, observe
     observe("draft-get-answer", "getDraft", comparison.place_of(answer.answer, draft.document))
 
 
+@smoke()
 @contract("draft-exists-present", requests=3)
 def test_a_saved_draft_exists(world: World, expect: Expect) -> None:
     """The exists check succeeds for a draft that was saved."""
@@ -48,6 +49,7 @@ def test_a_saved_draft_exists(world: World, expect: Expect) -> None:
     expect("draft-exists-present").accepted(world.author.draft_exists(draft.uid))
 
 
+@smoke()
 @contract("draft-info-present", "draft-info-answer", requests=3)
 def test_a_saved_draft_has_info(world: World, expect: Expect, observe: Observer) -> None:
     """The info of a draft is metadata; an empty answer is none."""

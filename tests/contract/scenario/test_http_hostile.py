@@ -14,6 +14,7 @@ from contracts.cases import (
     contract,
     hostile_input,
     requests,
+    smoke,
 )
 
 BODIES = ("createToken", *requests.family("contact"), "saveDraft", *requests.family("workflow"))
@@ -23,6 +24,7 @@ LISTS = ("listDrafts", "listAttachments")
 UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 
 
+@smoke(*sorted(ADDRESSED), "saveDraft")
 @contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)), requests=2.2)
 def test_odd_input_is_answered(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str

@@ -30,7 +30,6 @@ def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     list_questions.claim_filters_heeded(expect("list-filter-heeded"), known_drafts(world))
 
 
-@smoke(requests=20)
 @contract("list-orderby-heeded", requests=2)
 def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     """An $orderby is read: by some field that the items carry it has an effect, and the one that was asked for."""

@@ -23,6 +23,7 @@ CONTACTS = ("createContact", "updateContact")
 DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts")
 
 
+@smoke()
 @contract("realm-empty", operations=requests.family("workflow"), requests=1)
 def test_an_empty_realm_header_is_refused(
     world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
@@ -48,7 +49,6 @@ def test_drafts_of_one_realm_are_not_listed_in_another(world: World, realm: str,
         lists.claim_not_listed_elsewhere(expect("realm-lists-apart"), draft, elsewhere, other)
 
 
-@smoke()
 @contract("realm-drafts-apart", operations=("getDraft", "draftExists"), requests=6)
 def test_a_draft_of_one_realm_is_not_found_in_another(world: World, realm: str, expect: Expect) -> None:
     """Nor is it found or given there under its uid."""

@@ -54,7 +54,6 @@ def test_an_unknown_email_yields_no_token(world: World, credentials: Credentials
     sign_in.no_token_from(expect("token-unknown-account"), refused)
 
 
-@smoke("email", "password")
 @pytest.mark.parametrize(
     ("clause", "member"),
     [
@@ -79,7 +78,6 @@ def row(clause: str, way: str, bodies: Callable[[Credentials, str], list[Any]], 
     return pytest.param(clause, way, bodies, id=what, marks=contract(clause))
 
 
-@smoke("an e-mail")
 @pytest.mark.parametrize(
     ("clause", "way", "bodies"),
     [

@@ -19,6 +19,7 @@ from contracts.cases import (
     requests,
     shape,
     sign_in,
+    smoke,
 )
 
 PROTECTED = (
@@ -87,6 +88,7 @@ def test_one_token_serves_every_realm(
     clause.accepted(world.author.list_drafts(token=token))
 
 
+@smoke("createContact")
 @contract(
     "token-invalid-refused",
     "token-missing-answer",

@@ -179,6 +179,7 @@ def test_a_record_is_updated(
         expect("workflow-update-accepted").accepted(world.submit(UPDATE, bare))
 
 
+@smoke()
 @contract(
     "workflow-info-longest",
     "workflow-info-available",

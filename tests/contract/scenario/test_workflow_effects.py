@@ -13,7 +13,6 @@ from contracts.cases import (
     drafts,
     errors_array,
     nothing_came_of,
-    smoke,
     submissions,
 )
 
@@ -21,7 +20,6 @@ from contracts.cases import (
 DRAFT_REALMS = ["saveDraft"]
 
 
-@smoke()
 @contract("workflow-order-validation-before-save", operations=DRAFT_REALMS, requests=2)
 def test_a_submission_refused_for_its_content_leaves_no_draft(
     world: World, records: WorkflowRecords, expect: Expect

@@ -30,13 +30,14 @@ from contracts.cases import (
 in_both_ways = pytest.mark.parametrize("way", workflow_records.WAYS)
 
 
-@smoke("createWorkflowRecordWithIdentifier")
+@smoke()
 @contract("workflow-realm-missing", requests=1)
 def test_a_submission_without_a_realm_is_told_so(table: RowRequests, expect: Expect, operation: str) -> None:
     """No realm in header or query: 400, and the message that the realm is missing."""
     expect("workflow-realm-missing", operation).has_message(table.send(operation, realm=None))
 
 
+@smoke()
 @contract("workflow-realm-unknown", requests=2)
 def test_a_submission_under_an_unknown_realm_is_told_so(
     table: RowRequests, expect: Expect, operation: str, realm: str
@@ -81,6 +82,7 @@ def test_the_identifier_of_a_published_record_is_in_use(records: WorkflowRecords
     expect("workflow-identifier-taken").has_message(records.try_creating(records.published()))
 
 
+@smoke("header")
 @contract("workflow-identifier-unknown", requests=1)
 @in_both_ways
 def test_updating_under_an_unknown_identifier_is_told_so(
@@ -134,7 +136,9 @@ def test_creating_without_the_right_is_told_so(
         expect("workflow-create-rights", operation).has_message(sent)
 
 
-@smoke("createWorkflowRecord-query", "updateWorkflowRecord-query")
+@smoke(
+    "createWorkflowRecord-query", "updateWorkflowRecord-query", "createWorkflowRecordWithIdentifier-header"
+)
 @contract("workflow-anonymous", requests=1)
 @in_both_ways
 def test_an_anonymous_submission_is_told_so(
