@@ -11,14 +11,14 @@ from typing import Any, Final
 
 from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, attach, found, ids_in, lists, names_file, upload, works
-from contracts.cases.comparison import tolerated, tolerated_of
+from contracts.cases.comparison import claim_tolerated, claim_tolerated_for_each
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
 from contracts.cases.shared_documents import (
     SharedDocument,
     document_for_uploads,
-    gives_back,
-    lists_own_only,
-    relies_on_listing,
+    need_given_back,
+    need_listing,
+    need_own_list,
     second_document,
     shared_document,
 )
@@ -64,7 +64,7 @@ def lists_no_foreign_files(claim: Claim, world: World, own: SharedDocument, othe
     )
 
 
-def downloads(claim: Claim, world: World, attachment: Attachment) -> None:
+def claim_same_bytes(claim: Claim, world: World, attachment: Attachment) -> None:
     """Claim that downloading an attachment gives the very bytes that were sent."""
     exchange = world.author.get_attachment(attachment.path)
     answer = usable(exchange)
@@ -86,7 +86,7 @@ def _first_difference(sent: bytes, got: bytes) -> str:
     return f"at byte {at} {came!r} where {went!r} was sent"
 
 
-def some_listed(claim: Claim, world: World, uid: str, made: Exchange) -> None:
+def claim_some_listed(claim: Claim, world: World, uid: str, made: Exchange) -> None:
     """Claim that a document lists the attachment that a request has just made of it, its first one."""
     page = attachments_of(world.author, uid).page()
 
@@ -104,7 +104,7 @@ def without_id(uid: str, filename: str) -> Attachment:
     return Attachment(uid, None, filename, b"")
 
 
-def listed(claim: Claim, world: World, *attachments: Attachment) -> None:
+def claim_listed(claim: Claim, world: World, *attachments: Attachment) -> None:
     """Claim that a document lists its attachments, each of them, if need be a few seconds later."""
     attached = attachments_of(world.author, attachments[0].uid)
     page = attached.page()
@@ -121,7 +121,7 @@ def listed(claim: Claim, world: World, *attachments: Attachment) -> None:
     claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.seen)
 
 
-def taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:
+def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:
     """Claim that a file is taken: by the shared document, or else by one that has no attachment yet.
 
     Returns:
@@ -138,7 +138,7 @@ def taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange
     raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
 
 
-def attach_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str, size: int) -> Attachment:
+def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str, size: int) -> Attachment:
     """Claim that a file within the limit is taken by the shared document, found there, and comes back whole.
 
     Args:
@@ -157,7 +157,7 @@ def attach_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str
     sought = Attachment(document_for_uploads(world), 0, filename, b"")
     path = {"uid": sought.uid, "filename": filename}
     created = world.author.send("createAttachment", path=path, body=body)
-    tolerated(taken, created, lambda: upload(world.author, sought.uid, f"small-{filename}", b"small\n"))
+    claim_tolerated(taken, created, lambda: upload(world.author, sought.uid, f"small-{filename}", b"small\n"))
     attachment = _found_large(there, world, sought, created, size)
     got = world.author.get_attachment(attachment.path, summed=True)
     same.holds(
@@ -237,15 +237,15 @@ def stays_beside(expect: Expect, world: World, count: int) -> None:
     for number in range(2, count + 1):
         if not usable(upload(world.author, uid, f"attachment-{number}.txt", str(number).encode())).success:
             break
-    downloads(expect("attachment-several", "getAttachment"), world, first)
-    listed(expect("attachment-several", "listAttachments"), world, first)
+    claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
+    claim_listed(expect("attachment-several", "listAttachments"), world, first)
 
 
 def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
     return [file.filename for file in attachments if not any(lists(record, file) for record in records or ())]
 
 
-def nothing_attached(claim: Claim, world: World, uid: str, *before: Exchange) -> None:
+def claim_nothing_attached(claim: Claim, world: World, uid: str, *before: Exchange) -> None:
     """Claim that a document still has no attachment; whether its empty list is a list is not asked.
 
     Raises:
@@ -253,7 +253,7 @@ def nothing_attached(claim: Claim, world: World, uid: str, *before: Exchange) ->
     """
     page = attachments_of(world.author, uid).page()
     if page.size > 0:
-        lists_own_only(world)
+        need_own_list(world)
     if page.size < 0 and not page.not_found:
         _tells_emptiness_so(world, page)
     claim.holds(page.size <= 0, *before, page.exchange, expected="no attachment", seen=page.seen)
@@ -284,20 +284,20 @@ def passes_chain(expect: Expect, clause: str, world: World, uid: str) -> None:
     expect(clause, "createAttachment").accepted(created)
     picture = found(world.author, Attachment(uid, 0, name, contents.RED), created, len(contents.RED))
     expect(clause, "attachmentExists").accepted(world.author.attachment_exists(picture.path))
-    downloads(expect(clause, "getAttachment"), world, picture)
-    listed(expect(clause, "listAttachments"), world, picture)
+    claim_same_bytes(expect(clause, "getAttachment"), world, picture)
+    claim_listed(expect(clause, "listAttachments"), world, picture)
     expect(clause, "getAttachmentThumbnail").accepted(preview(world, picture))
 
 
-def relies_on_chain(world: World) -> None:
+def need_chain(world: World) -> None:
     """See once that a picture of an ordinary document is listed, found, downloaded and previewed.
 
     Raises:
         Blocked: it is not, which is a finding of its own.
     """
     picture = shared_document(world).pictures[0]
-    relies_on_listing(world)
-    gives_back(world, picture)
+    need_listing(world)
+    need_given_back(world, picture)
 
     def look() -> bool:
         done(world.author.attachment_exists(picture.path))
@@ -306,7 +306,7 @@ def relies_on_chain(world: World) -> None:
     world.once("files of an ordinary document", look)
 
 
-def none_listed(claim: Claim, world: World, uid: str, answers: Sequence[Exchange]) -> None:
+def claim_none_listed(claim: Claim, world: World, uid: str, answers: Sequence[Exchange]) -> None:
     """Claim that none of these requests listed what the document with this uid lists.
 
     Raises:
@@ -363,7 +363,7 @@ _TOO_LARGE: Final = 413
 #: Temporary files that are persisted beside those of the other cases.
 
 
-def persisted_whatever_its_size(claim: Claim, exchange: Exchange) -> None:
+def claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
     """Claim that a temporary file was not refused for its size."""
     refused = usable(exchange).status == _TOO_LARGE
     claim.holds(not refused, exchange, expected="persisted: no limit", seen=exchange.answer.quote())
@@ -385,7 +385,7 @@ def persisted_without_headers(expect: Expect, world: World, kept: Exchange, real
         "content-type-not-needed": {"Content-Type": "application/octet-stream"},
     }
     with contextlib.suppress(Blocked):  # it was refused for something else
-        tolerated_of(
+        claim_tolerated_for_each(
             kept,
             *(
                 (expect(name, "persistTemporaryFile"), partial(with_header, header))
@@ -410,10 +410,10 @@ def another_persisted(expect: Expect, world: World, before: Attachment) -> None:
         return  # those of the other cases are judged
     uid = world.document()
     kept = world.author.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
-    persisted_whatever_its_size(expect("attachment-persist-no-limit"), kept)
+    claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
     world.unspent(kept)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
+    claim_some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
     paths = before.path, persisted(world, uid, kept).path
     got = [world.author.get_attachment(path) for path in paths]
     first, second = (usable(download).content for download in got)
@@ -546,7 +546,7 @@ def fate(
         )
     except Blocked:
         return "renamed"
-    downloads(claim, world, attachment)
+    claim_same_bytes(claim, world, attachment)
     return "kept"
 
 

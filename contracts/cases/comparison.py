@@ -30,7 +30,7 @@ NOTHING_THERE = frozenset({404, 405, 501})
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchange]) -> None:
+def claim_tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchange]) -> None:
     """Claim that a request is accepted with a change in it.
 
     Args:
@@ -50,7 +50,7 @@ def tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchange]) ->
     claim.holds(False, changed, plain, expected="accepted like the usual request", seen=answer.quote())
 
 
-def tolerated_of(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange]]) -> None:
+def claim_tolerated_for_each(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange]]) -> None:
     """Claim of one request that it is accepted for several reasons at once.
 
     Args:
@@ -71,7 +71,7 @@ def tolerated_of(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange
     raise Blocked(changed.operation or "", f"answered {changed.answer.quote()}")
 
 
-def judge_each(expect: Expect, operation: str, judgements: Mapping[str, Callable[[Claim], None]]) -> None:
+def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable[[Claim], None]]) -> None:
     """Judge one request by each clause that covers its operation; one that cannot be judged hides no other.
 
     Args:
@@ -92,7 +92,7 @@ def judge_each(expect: Expect, operation: str, judgements: Mapping[str, Callable
         raise obstacle
 
 
-def treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
+def claim_treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
     """Claim that two requests came to the same: both accepted, or both refused for the same reasons.
 
     Serves where an accepted request would leave something that cannot be removed, so that both carry the same fault.
@@ -143,7 +143,7 @@ def refused_as(answer: Response, pattern: Response) -> bool:
     return answer.refusal and answer.status == pattern.status and same_text
 
 
-def realm_known(exchange: Exchange) -> Exchange:
+def need_realm_known(exchange: Exchange) -> Exchange:
     """The exchange, when its answer shows that its realm was accepted.
 
     Raises:
@@ -154,13 +154,13 @@ def realm_known(exchange: Exchange) -> Exchange:
     return exchange
 
 
-def realm_reached(claim: Claim, exchange: Exchange) -> None:
+def claim_realm_reached(claim: Claim, exchange: Exchange) -> None:
     """Claim that the answer speaks of what comes after the realm, so that the right one was found."""
     answer = usable(exchange)
     claim.holds(_beyond_the_realm(answer), exchange, expected="the realm is accepted", seen=answer.quote())
 
 
-def has_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
+def claim_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
     """Claim that a refusal has the clause's own status.
 
     Args:
@@ -170,7 +170,7 @@ def has_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) 
         Blocked: the operation is not served.
     """
     if usable(exchange).status in NOTHING_THERE:
-        realm_known(usual())
+        need_realm_known(usual())
     claim.has_status(exchange)
 
 

@@ -145,7 +145,7 @@ class ContactRequests:
             return False
 
 
-def updates(claim: Claim, world: World) -> ContactRequests:
+def claim_updatable(claim: Claim, world: World) -> ContactRequests:
     """Updates of the shared contact; where none can be arranged, a claim that what was just created can be updated.
 
     The claim is made only where the answer to the creation names the identifier that was sent, or where the workflow
@@ -251,7 +251,7 @@ def _objects(value: Any) -> Iterator[Record]:
         yield from _objects(member)
 
 
-def all_at_once(
+def claim_all_at_once(
     send: Callable[[Record], Exchange],
     whole: Record,
     parts: Sequence[tuple[Claim, Record]],

@@ -117,7 +117,7 @@ class DescribedInputs:
         self._lasting = load_description().operations[operation].stores in PERMANENT_KINDS
         self._failed = False
 
-    def are_answered_as_described(self, drawn: Any) -> None:
+    def claim_as_described(self, drawn: Any) -> None:
         """Claim that an answer is as the description says.
 
         Raises:

@@ -60,7 +60,7 @@ def claim_each_refused(
         raise obstacle
 
 
-def nothing_saved(
+def claim_nothing_saved(
     claims: Callable[[str], Claim],
     world: World,
     uids: Sequence[str],
@@ -80,12 +80,12 @@ def nothing_saved(
         Blocked, EnvironmentFault: a request had no answer that can be judged.
     """
     checks = [world.author.draft_exists(uid) for uid in uids[:_LOOKED_AT]]
-    no_draft_under(claims("saveDraft"), world, foldings, *causes[:1])
+    claim_no_draft(claims("saveDraft"), world, foldings, *causes[:1])
     claim_each_refused(claims("draftExists"), checks, lambda: world.author.draft_exists(never_used()))
-    not_listed(claims("saveDraft"), world, uids, *causes[:1])
+    claim_none_listed(claims("saveDraft"), world, uids, *causes[:1])
 
 
-def no_draft_under(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
+def claim_no_draft(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
     """Claim that no draft is there under any of these valid uids.
 
     Args:
@@ -98,7 +98,7 @@ def no_draft_under(claim: Claim, world: World, uids: Iterable[str], *causes: Exc
     for uid in uids:
         check = world.author.draft_exists(uid)
         if usable(check).success:
-            relies_on_absence(world)
+            need_absence(world)
         claim.holds(
             not check.answer.success,
             *causes,
@@ -108,7 +108,7 @@ def no_draft_under(claim: Claim, world: World, uids: Iterable[str], *causes: Exc
         )
 
 
-def relies_on_absence(world: World) -> None:
+def need_absence(world: World) -> None:
     """Require that the service says of a draft that was never saved that it is absent.
 
     Raises:
@@ -119,7 +119,7 @@ def relies_on_absence(world: World) -> None:
         raise Blocked("draftExists", "says of a draft that was never saved that it exists")
 
 
-def draft_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -> None:
+def claim_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -> None:
     """Claim that a draft which was there before is there still.
 
     Raises:
@@ -128,13 +128,13 @@ def draft_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -
     """
     check = world.author.draft_exists(uid)
     if not usable(check).success:
-        relies_on_presence(world)
+        need_presence(world)
     claim.holds(
         check.answer.success, *causes, check, expected=f"the draft {uid} untouched", seen=check.answer.quote()
     )
 
 
-def relies_on_presence(world: World) -> None:
+def need_presence(world: World) -> None:
     """See to it that the service says of a draft that was saved that it exists.
 
     Raises:
@@ -143,7 +143,7 @@ def relies_on_presence(world: World) -> None:
     done(world.author.draft_exists(world.draft().uid))
 
 
-def not_listed(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
+def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
     """Claim that none of these uids stands in the list of the actor's drafts, as far as it is shown.
 
     Raises:
@@ -172,7 +172,7 @@ def never_used() -> str:
 _IN_USE = "workflow-identifier-taken"
 
 
-def read_as_saved(actor: Actor, draft: Draft) -> Exchange:
+def need_as_saved(actor: Actor, draft: Draft) -> Exchange:
     """Read a draft that has to be there as it was saved, header aside.
 
     Raises:
@@ -184,7 +184,7 @@ def read_as_saved(actor: Actor, draft: Draft) -> Exchange:
     return exchange
 
 
-def stays(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
+def claim_unchanged(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     """Claim that a draft still is as it was saved; `before` is what might have changed it."""
     exchange = actor.get_draft(draft.uid)
     answer = usable(exchange)
@@ -198,7 +198,7 @@ def stays(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     )
 
 
-def nothing_of(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
+def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
     """Claim that reading a draft does not give its document; `before` is what should have kept it out."""
     read = world.author.get_draft(draft.uid)
     hidden = not _given(usable(read), draft.document)
@@ -229,7 +229,7 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:
+def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:
     """Claim that nothing is left of the members that a later save left out.
 
     Raises:
@@ -252,7 +252,7 @@ def is_there(world: World, uid: str) -> bool:
     )
 
 
-def stored(claim: Claim, world: World, uid: str, saved: Exchange, *reads: Exchange) -> None:
+def claim_stored(claim: Claim, world: World, uid: str, saved: Exchange, *reads: Exchange) -> None:
     """Claim that a draft whose first save was accepted is there by some reading; another save says nothing.
 
     Args:
@@ -264,7 +264,7 @@ def stored(claim: Claim, world: World, uid: str, saved: Exchange, *reads: Exchan
         claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
 
 
-def deleted(world: World, uid: str) -> Exchange:
+def need_deleted(world: World, uid: str) -> Exchange:
     """Delete a draft and see by the exists check that it is gone.
 
     Raises:
@@ -344,7 +344,7 @@ def published(world: World) -> str:
     return world.shared("published record", first)
 
 
-def replaced_beside_published(claim: Claim, world: World, identifier: str) -> None:
+def claim_draft_beside_published(claim: Claim, world: World, identifier: str) -> None:
     """Save a draft of a published document, with other texts where that is taken, and claim that it comes back.
 
     Raises:
@@ -417,7 +417,7 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     return "" if taken(exchange) else f"was answered {exchange.answer.quote()}"
 
 
-def works_for_ordinary_uid(world: World, uid: str | None = None) -> None:
+def need_ordinary_life(world: World, uid: str | None = None) -> None:
     """See that a draft can be saved, read and deleted under an ordinary uid; what follows is about special ones.
 
     Args:
@@ -453,7 +453,7 @@ def _at_fault_for(world: World, uid: str) -> tuple[str, tuple[Exchange, ...]]:
     return ("draftExists", (read,)) if usable(read).refusal else ("deleteDraft", ())
 
 
-def removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
+def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
     """Claim that a deleted draft is gone; that the exists check alone still finds it is wrong of the check.
 
     Raises:
@@ -468,9 +468,7 @@ def removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
     )
 
 
-def completes_lifecycle_under(
-    world: World, expect: Expect, clause: str, uid: str, also: Iterable[str] = ()
-) -> None:
+def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: Iterable[str] = ()) -> None:
     """Claim that a draft can be saved, seen and read under a uid, and deleted where the clause speaks of it.
 
     Args:
@@ -489,7 +487,7 @@ def completes_lifecycle_under(
     read = world.author.send("getDraft", path=path)
     expect(clause, "getDraft").accepted(read)
     if not readers.holds_document(usable(read), document):
-        works_for_ordinary_uid(world)
+        need_ordinary_life(world)
     expect(clause, "getDraft").shows(read, document)
     for operation in also:
         expect(clause, operation).accepted(world.author.send(operation, path=path))
@@ -499,7 +497,7 @@ def completes_lifecycle_under(
         check = world.author.send("draftExists", path=path)
         found = usable(check).success
         if found:
-            works_for_ordinary_uid(world)
+            need_ordinary_life(world)
         claim.holds(not found, deleted, check, expected=f"no draft under {uid}", seen=check.answer.quote())
 
 
@@ -509,7 +507,7 @@ def exists_each_time(claim: Claim, world: World, uid: str, times: int) -> None:
         claim.accepted(world.author.draft_exists(uid))
 
 
-def completes_lifecycle(expect: Expect, world: World, uid: str) -> None:
+def claim_life(expect: Expect, world: World, uid: str) -> None:
     """Claim of one draft that it is created, updated and deleted; each by its own clause.
 
     Raises:
@@ -520,7 +518,7 @@ def completes_lifecycle(expect: Expect, world: World, uid: str) -> None:
     later = world.samples.draft(uid, firstName="Rachel")
     created = world.save(uid, first)
     done(created)
-    stored(expect("draft-save-creates"), world, uid, created)
+    claim_stored(expect("draft-save-creates"), world, uid, created)
     updated = world.save(uid, later)
     done(updated)
     read = world.author.get_draft(uid)
@@ -530,10 +528,10 @@ def completes_lifecycle(expect: Expect, world: World, uid: str) -> None:
     )
     gone = world.author.delete_draft(uid)
     done(gone)
-    removed(expect, world, uid, gone)
+    claim_removed(expect, world, uid, gone)
 
 
-def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:
+def claim_listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:
     """Claim that a list holds a draft every time."""
     for _ in range(times):
         result = lister.search(uid)
@@ -542,7 +540,7 @@ def listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None
         )
 
 
-def attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, times: int) -> None:
+def claim_attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, times: int) -> None:
     """Claim that the list of a document's attachments holds one that it held before every time, on whatever page."""
     for _ in range(times):
         page = lister.page()

@@ -16,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, attach, found, upload
-from contracts.cases.attachments import downloads
+from contracts.cases.attachments import claim_same_bytes
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
 from contracts.cases.drafts import accepted_with_errors
 from contracts.cases.shared_documents import document_for_uploads
@@ -249,7 +249,7 @@ class DrawnDrafts:
         self._claim = expect
         self.taken: dict[str, bool] = {}
 
-    def come_back(self, example: tuple[Content, ...]) -> None:
+    def claim_come_back(self, example: tuple[Content, ...]) -> None:
         """Claim that each content comes back after it was saved, and replaces the one before it.
 
         Raises:
@@ -382,7 +382,7 @@ class DrawnFiles:
         self._uid = document_for_uploads(world)
         self._claim = expect
 
-    def comes_back(self, file: File) -> None:
+    def claim_comes_back(self, file: File) -> None:
         """Claim that a file which was taken comes back as it was sent; whether every kind is taken is not shown.
 
         Raises:
@@ -394,7 +394,7 @@ class DrawnFiles:
         if not taken(created):
             return
         made = self._attached(created, name, content)
-        downloads(self._claim("attachment-download-same", "getAttachment"), self._world, made)
+        claim_same_bytes(self._claim("attachment-download-same", "getAttachment"), self._world, made)
 
     def _attached(self, created: Exchange, name: str, content: bytes) -> Attachment:
         """The file under its name; where it is not found, a claim that it is not under one in small letters."""

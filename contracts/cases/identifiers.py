@@ -19,11 +19,11 @@ from hypothesis.strategies import SearchStrategy
 from contracts.cases import requests
 from contracts.cases.drafts import (
     claim_each_refused,
-    completes_lifecycle_under,
+    claim_life_under,
+    claim_nothing_saved,
+    need_absence,
+    need_ordinary_life,
     never_used,
-    nothing_saved,
-    relies_on_absence,
-    works_for_ordinary_uid,
 )
 from contracts.cases.hostile_input import Deal
 from contracts.cases.properties import Properties
@@ -144,7 +144,7 @@ def percent_encoding(uid: str) -> Callable[[str], str]:
     return lambda address: address.replace(uid, encoded)
 
 
-def hyphens_name_a_draft(world: World, settings: RealmSettings, expect: Expect) -> None:
+def claim_hyphens(world: World, settings: RealmSettings, expect: Expect) -> None:
     """Claim that a draft lives under a uid with hyphens, doubled and at the end too.
 
     Ordinary uids of the suite have hyphens as well. Where it fails, one without any is tried.
@@ -153,10 +153,10 @@ def hyphens_name_a_draft(world: World, settings: RealmSettings, expect: Expect) 
         Contradiction: a must was contradicted. Blocked: a uid without a hyphen names no draft either.
     """
     try:
-        completes_lifecycle_under(world, expect, "uid-hyphen", world.fresh.uid(20) + "--a-")
+        claim_life_under(world, expect, "uid-hyphen", world.fresh.uid(20) + "--a-")
     except Contradiction:
         for uid in without_hyphen(settings):
-            works_for_ordinary_uid(world, uid)
+            need_ordinary_life(world, uid)
         raise
 
 
@@ -219,7 +219,7 @@ _SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ",
 EVERY_SIGN_CLAUSES: Final = (_LONGEST, *_SIGNS)
 
 
-def every_sign_names_a_draft(world: World, expect: Expect) -> None:
+def claim_every_sign(world: World, expect: Expect) -> None:
     """Claim that one uid which is as long as any and holds every sort of sign names a draft, and no other one does.
 
     One draft judges what many others judge one by one. Where it fails, an ordinary uid is tried, then uids with one
@@ -241,14 +241,14 @@ def every_sign_names_a_draft(world: World, expect: Expect) -> None:
     if not failed and usable(world.author.send("draftExists", path=path)).success:
         failed = "deleteDraft"
     if failed:
-        works_for_ordinary_uid(world)
+        need_ordinary_life(world)
         _claim_each_sign(world, expect)
         clause = _ANY_KIND if failed in load_catalogue().clause(_ANY_KIND).operations else _LONGEST
         expect(clause, failed).holds(
             False, life[failed], expected=f"a draft under {uid}", seen=life[failed].answer.quote()
         )
     if usable(shorter).success:
-        relies_on_absence(world)
+        need_absence(world)
     expect("uid-hyphen", "draftExists").holds(
         not usable(shorter).success,
         life["saveDraft"],
@@ -264,7 +264,7 @@ def _claim_each_sign(world: World, expect: Expect) -> None:
     """Claim that a draft lives under a uid that is as long as any, and under ordinary ones with each sort of sign."""
     uids = {clause: world.fresh.uid() + sign for clause, sign in _SIGNS.items()}
     for clause, uid in ({_LONGEST: world.fresh.uid(UID_LONGEST)} | uids).items():
-        completes_lifecycle_under(world, expect, clause, uid)
+        claim_life_under(world, expect, clause, uid)
 
 
 # -- near misses
@@ -362,7 +362,7 @@ class NearMisses:
         self._tried: list[str] = []
         self.refused: Exchange | None = None
 
-    def is_refused(self, miss: NearMiss) -> None:
+    def claim_refused(self, miss: NearMiss) -> None:
         """Claim that an identifier which nearly keeps the rule is refused.
 
         Raises:
@@ -383,18 +383,18 @@ class NearMisses:
         claim_each_refused(self._judging(miss.clause), [sent], control)
         self.refused = self.refused or sent
 
-    def are_refused(self, properties: Properties, deal: Deal) -> None:
+    def claim_all_refused(self, properties: Properties, deal: Deal) -> None:
         """Claim that near misses are refused: this realm's share of the known ones, and one that is drawn."""
         table = MISSES_OF_SAVES if self._operation == "saveDraft" else MISSES
         first = list(deal({str(miss): miss for miss in table}, len(self._operation)).values())
         self._request(first[0])  # what it takes to arrange something is no share of the misses
-        properties.hold(near_misses(), self.is_refused, requests=len(first) + 1, each=1, first=first)
+        properties.hold(near_misses(), self.claim_refused, requests=len(first) + 1, each=1, first=first)
 
-    def left_nothing(self) -> None:
+    def claim_nothing_left(self) -> None:
         """Claim that no file was added to the document whose identifier was spoilt, and no draft saved."""
         if self.refused is not None and self._operation == "saveDraft":
             claims = partial(self._claim, _CHARACTER)
-            nothing_saved(claims, self._world, self._tried, foldings(self._tried), self.refused)
+            claim_nothing_saved(claims, self._world, self._tried, foldings(self._tried), self.refused)
         elif self._usual is not None and self.refused is not None:
             attached = self._world.attachment_ids(self._usual.path["uid"])
             self._claim(_CHARACTER, self._operation).holds(

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from contracts.cases.drafts import relies_on_absence, works_for_ordinary_uid
+from contracts.cases.drafts import need_absence, need_ordinary_life
 from contracts.cases.hostile_input import Deal
 from contracts.cases.world import World
 from contracts.checks.claims import Expect
@@ -93,14 +93,14 @@ class Neighbourhood:
         self._world = world
         self._expect = expect
 
-    def are_told_apart(self, names: Sequence[str]) -> None:
+    def claim_told_apart(self, names: Sequence[str]) -> None:
         """Claim that drafts of neighbours keep their contents, and that deleting some leaves the others.
 
         Raises:
             Contradiction: a must was contradicted.
             Blocked: drafts do not even work under an ordinary identifier.
         """
-        works_for_ordinary_uid(self._world)
+        need_ordinary_life(self._world)
         base = self._world.uid()
         near = {NEIGHBOURS[name].make(base): NEIGHBOURS[name] for name in names}
         clauses = {base: ""} | {uid: neighbour.clause for uid, neighbour in near.items()}
@@ -168,7 +168,7 @@ class Neighbourhood:
         read = self._world.author.get_draft(uid)
         if usable(read).success:
             raise Blocked("deleteDraft", "leaves the draft where it was")
-        relies_on_absence(self._world)
+        need_absence(self._world)
         mistaken = _at_stake(uid, clause, (), "draft-delete-removes")
         self._expect(mistaken, "draftExists").holds(
             False, gone, read, check, expected=f"no draft under {uid}", seen=check.answer.quote()

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, found, upload
-from contracts.cases.attachments import downloads
+from contracts.cases.attachments import claim_same_bytes
 from contracts.cases.contact_requests import claim_accepted
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
@@ -43,7 +43,7 @@ def at_once(call: Callable[[T], Exchange], arguments: Sequence[T]) -> list[Excha
         return list(pool.map(call, arguments))
 
 
-def files_are_kept_apart(world: World, expect: Expect) -> None:
+def claim_files_kept_apart(world: World, expect: Expect) -> None:
     """Claim that two files of the same length that are sent together come back each as it was sent.
 
     Raises:
@@ -56,10 +56,10 @@ def files_are_kept_apart(world: World, expect: Expect) -> None:
     for (name, content), created in zip(files.items(), sent, strict=True):
         done(created)
         attachment = found(world.author, Attachment(uid, 0, name, content), created, len(content))
-        downloads(expect("attachment-download-same", "getAttachment"), world, attachment)
+        claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
-def one_of_two_is_taken(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
+def claiming_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
     """A way to send a submission that creates a record: twice together, with a claim that at most one is taken.
 
     Returns:
@@ -98,7 +98,7 @@ class OverlappingDrafts:
         half = len(self._owner) // 2
         self._changed, self._left = list(self._owner)[:half], list(self._owner)[half:]
 
-    def keep_their_contents(self) -> None:
+    def claim_contents_kept(self) -> None:
         """Claim that drafts saved together are there, and that saving half of them again leaves the others alone.
 
         Raises:
@@ -138,7 +138,7 @@ class OverlappingDrafts:
         )
         self._claim("draft-get-content").shows(read, later)
 
-    def are_deleted_alone(self) -> None:
+    def claim_deleted_alone(self) -> None:
         """Claim that of drafts that are there, those deleted together are gone and the others stay.
 
         Raises:

@@ -18,7 +18,7 @@ from contracts.cases.submissions import (
     UNKNOWN_SCHEMA,
     UPDATE,
     by_query,
-    nothing_came_of,
+    claim_nothing_came_of,
 )
 from contracts.cases.workflow_records import BY_HEADER, WorkflowRecords
 from contracts.cases.world import World
@@ -96,7 +96,7 @@ class RowRequests:
     def nothing_came_of(self, claim: Claim, refused: Exchange) -> None:
         """Claim that a refused submission had no effect, as far as the settings let it be seen."""
         if self._world.samples.tells_workflow:
-            nothing_came_of(claim, self._records, refused.notes["identifier"], refused)
+            claim_nothing_came_of(claim, self._records, refused.notes["identifier"], refused)
 
     def _by_difference(
         self, missing: Untested, operation: str, actor: Actor, parts: dict[str, Any]

@@ -83,7 +83,7 @@ def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
     return attached
 
 
-def lists_own_only(world: World) -> None:
+def need_own_list(world: World) -> None:
     """See once that a document does not list the attachments of another, for claims that nothing was attached.
 
     Raises:
@@ -95,7 +95,7 @@ def lists_own_only(world: World) -> None:
     require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
 
 
-def relies_on_listing(world: World) -> None:
+def need_listing(world: World) -> None:
     """See once that a document lists an attachment that was created, for claims about others.
 
     Raises:
@@ -112,7 +112,7 @@ def relies_on_listing(world: World) -> None:
     world.once("created attachment is listed", look)
 
 
-def gives_back(world: World, attachment: Attachment) -> None:
+def need_given_back(world: World, attachment: Attachment) -> None:
     """See once that an attachment is stored as it was sent, for claims about what is made of it.
 
     Raises:
@@ -127,7 +127,7 @@ def gives_back(world: World, attachment: Attachment) -> None:
     world.once(f"bytes of {attachment.filename}", look)
 
 
-def relies_on_absence(world: World, operation: str) -> None:
+def need_absence(world: World, operation: str) -> None:
     """See once that an operation does not find an attachment that is not there.
 
     Raises:

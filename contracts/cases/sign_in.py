@@ -142,7 +142,7 @@ def expiration_of(exchange: Exchange) -> Any:
     return answer.json.get(EXPIRATION_MEMBER)
 
 
-def gives_token(
+def claim_token(
     claim: Claim, sign_in: Callable[[], Exchange], other_ways: Iterable[Callable[[], Exchange]] = ()
 ) -> Exchange:
     """Claim that signing in gives a token.
@@ -169,7 +169,7 @@ def gives_token(
     return exchange
 
 
-def gives_token_again(claim: Claim, sign_in: Callable[[], Exchange]) -> None:
+def claim_token_again(claim: Claim, sign_in: Callable[[], Exchange]) -> None:
     """Claim that signing in, which has given a token, gives one each time.
 
     Raises:
@@ -186,7 +186,9 @@ def _gives_now_and_then(sign_in: Callable[[], Exchange]) -> bool:
     return any(token_in(usable(sign_in())) is not None for _ in range(_TIMES_MORE))
 
 
-def needs_no_more(claim: Claim, sign_in: Callable[[], Exchange], with_more: Callable[[], Exchange]) -> None:
+def claim_no_more_needed(
+    claim: Claim, sign_in: Callable[[], Exchange], with_more: Callable[[], Exchange]
+) -> None:
     """Claim that signing in needs no more headers than the document lists.
 
     Raises:
@@ -205,13 +207,13 @@ def needs_no_more(claim: Claim, sign_in: Callable[[], Exchange], with_more: Call
     )
 
 
-def no_token_from(claim: Claim, exchanges: Iterable[Exchange]) -> None:
+def claim_no_token(claim: Claim, exchanges: Iterable[Exchange]) -> None:
     """Claim that none of these requests yields a token, whatever their status: it is not shown."""
     for exchange in exchanges:
         claim.meets("no-token", exchange)
 
 
-def opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
+def claim_opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
     """Claim that a token opens one of the protected operations it is tried on, in turn, and does so again.
 
     That it opens each of them is told by the operations' own clauses, unless one is refused for its credentials.
@@ -234,7 +236,7 @@ def opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
     )
 
 
-def opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str) -> None:
+def claim_opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str) -> None:
     """Claim that a token which another realm takes is not refused in the case's own as if there were none.
 
     Args:
@@ -310,7 +312,9 @@ def send_without_token(world: World, request: Request, deal: Deal) -> list[Excha
     return [send(request, world.author, {"Authorization": value}) for value in values]
 
 
-def refused_without_token(claim: Claim, world: World, request: Request, asked: Sequence[Exchange]) -> None:
+def claim_refused_without_token(
+    claim: Claim, world: World, request: Request, asked: Sequence[Exchange]
+) -> None:
     """Claim that requests were refused and nothing came of them, and see that the same with a valid token works.
 
     Args:
@@ -337,7 +341,7 @@ def _effects(world: World, request: Request) -> Iterator[str]:
     if request.operation == "deleteDraft":
         gone = not _exists(world, uid)
         if gone:
-            drafts.relies_on_presence(world)
+            drafts.need_presence(world)
         yield "the draft is gone" if gone else ""
     if request.operation in operations_with(stores="attachment"):
         yield "the document has an attachment now" if world.attachment_ids(uid) else ""
@@ -346,7 +350,7 @@ def _effects(world: World, request: Request) -> Iterator[str]:
 def _exists(world: World, uid: str) -> bool:
     found = world.author.draft_exists(uid).answer
     if found.success:
-        drafts.relies_on_absence(world)
+        drafts.need_absence(world)
     return found.success
 
 

@@ -71,7 +71,7 @@ def claim_longest_info(
             f"short additionalInfo to {operation}",
             lambda: submit_informed(operation, world, actor, "Please publish."),
         )
-        accepted_for(available, short, lambda: world.submit(operation, world.uid(), by=actor))
+        claim_accepted_for(available, short, lambda: world.submit(operation, world.uid(), by=actor))
         if not taken(short):
             raise Untested(f"a short additionalInfo of the {actor.role} is refused: {short.answer.quote()}")
     else:
@@ -80,7 +80,7 @@ def claim_longest_info(
     return sent
 
 
-def longest_batch(claims: Callable[[str, str], Claim], world: World) -> tuple[str, Exchange]:
+def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tuple[str, Exchange]:
     """Claim that a batchId of the permitted length is accepted, also where it is more bytes than characters.
 
     Returns:
@@ -92,7 +92,7 @@ def longest_batch(claims: Callable[[str, str], Claim], world: World) -> tuple[st
     plain = world.fresh.uid(LONGEST_BATCH)
     wide = plain[: LONGEST_BATCH // 2] + BEYOND_ASCII * (LONGEST_BATCH // 2)
     sent = world.submit(CREATE, "", world.samples.submission(world.fresh.uid(), batchId=wide))
-    accepted = both_accepted(
+    accepted = claim_both_accepted(
         claims("workflow-batch-characters", CREATE),
         claims("workflow-batch-longest", CREATE),
         lambda: sent,
@@ -190,7 +190,7 @@ def origin(exchange: Exchange, sent: Any) -> str:
     return "none" if not named else "header" if named[0] == _own_identifier(sent) else "given"
 
 
-def without_errors(claim: Claim, exchange: Exchange) -> None:
+def claim_without_errors(claim: Claim, exchange: Exchange) -> None:
     """Claim that an answer with a status of success holds no errors array, or an empty one; of a refusal, nothing.
 
     Made before acceptance is claimed, which such an array contradicts as well.
@@ -234,7 +234,7 @@ def claim_each_turned_down(claim: Claim, exchanges: Iterable[Exchange]) -> None:
         raise obstacle
 
 
-def nothing_came_of(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
+def claim_nothing_came_of(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
     """Claim that refused submissions left a fresh identifier free, or a record that existed open for updates.
 
     Args:
@@ -247,7 +247,7 @@ def nothing_came_of(claim: Claim, state: RecordState, identifier: str, *refused:
     claim.meets("identifier-not-locked", found, because_of=(refused[-1],))
 
 
-def identifier_free(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
+def claim_identifier_free(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
     """Claim that creating under the identifier of refused creates is not refused because it is in use.
 
     An update may see nothing under an identifier that is taken all the same. Other operations leave nothing to claim,
@@ -278,7 +278,7 @@ def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange
     )
 
 
-def draft_saved(claim: Claim, world: World, identifier: str) -> None:
+def claim_draft_saved(claim: Claim, world: World, identifier: str) -> None:
     """Claim that the draft operations show what was submitted, the exists check included.
 
     Raises:
@@ -314,7 +314,7 @@ def _shows_drafts_of_locked_records(world: World) -> None:
     world.once("draft of a locked record", look)
 
 
-def both_accepted(
+def claim_both_accepted(
     added: Claim, plain: Claim, send: Callable[[], Exchange], bare: Callable[[], Exchange]
 ) -> Exchange:
     """Claim acceptance of a submission with something added, and by it of the plain one too.
@@ -340,7 +340,7 @@ def both_accepted(
     return simple
 
 
-def accepted_for(claim: Claim, exchange: Exchange, bare: Callable[[], Exchange]) -> None:
+def claim_accepted_for(claim: Claim, exchange: Exchange, bare: Callable[[], Exchange]) -> None:
     """Claim acceptance of a submission for what was added to it.
 
     Args:

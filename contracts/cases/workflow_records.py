@@ -380,7 +380,7 @@ class WorkflowRecords(ExistingRecords):
             return {}
         return save_reworded(self._world, identifier)
 
-    def draft_replaced(
+    def claim_draft_replaced(
         self, claims: Callable[[str], Claim], identifier: str, before: dict[str, Any], update: Exchange
     ) -> None:
         """Claim that a draft does not go on showing what it held before an update was accepted.
@@ -477,7 +477,7 @@ class WorkflowRecords(ExistingRecords):
         exchange = self._world.submit(CREATE_NAMED, identifier, faulty, **by_query(realm))
         return not ended_in(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
-    def plain(self, row: Row, operation: str, send: Callable[[], Exchange], realm: str = "") -> None:
+    def need_row_of(self, row: Row, operation: str, send: Callable[[], Exchange], realm: str = "") -> None:
         """See to it, once for each operation, that a row is given where its condition is the only fault.
 
         Raises:
@@ -485,7 +485,7 @@ class WorkflowRecords(ExistingRecords):
         """
         self._world.once(f"the row of {row} by {operation}", lambda: require_row(send(), row, realm))
 
-    def relies_on(
+    def need_row(
         self, row: Row, operation: str, actor: Actor, identifier: str = "", named: str = "", **parts: Any
     ) -> None:
         """See once for each operation that a submission with one fault ends in the row of that fault.
@@ -502,4 +502,4 @@ class WorkflowRecords(ExistingRecords):
         def send() -> Exchange:
             return self._world.submit(operation, identifier or self.subject(operation), by=actor, **parts)
 
-        self.plain(row, operation, send, named)
+        self.need_row_of(row, operation, send, named)

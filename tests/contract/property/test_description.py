@@ -39,7 +39,7 @@ Judge = Callable[[Case], None]
 @pytest.fixture
 def judge(world: World, expect: Expect, operation: str) -> Judge:
     """Sends a drawn case of the operation, and claims what the description says of the answer."""
-    return described_inputs.DescribedInputs(operation, world, expect).are_answered_as_described
+    return described_inputs.DescribedInputs(operation, world, expect).claim_as_described
 
 
 @contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, needs=(), requests=4.5, nightly=32)

@@ -13,6 +13,10 @@ def test_any_content_that_was_saved_comes_back(
     """Get returns the full content of the latest save, whatever values its members have."""
     drafts = drawn_contents.DrawnDrafts(world, expect)
     properties.hold(
-        drawn_contents.successions(), drafts.come_back, requests=20, each=4, first=[drawn_contents.EVERYTHING]
+        drawn_contents.successions(),
+        drafts.claim_come_back,
+        requests=20,
+        each=4,
+        first=[drawn_contents.EVERYTHING],
     )
     observe("draft-save-body", "saveDraft", {"taken": drafts.taken})

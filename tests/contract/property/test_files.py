@@ -20,7 +20,7 @@ def test_any_bytes_of_any_kind_come_back(
     # Nothing removes an attachment: a run makes no more of them than it needs.
     properties.hold(
         drawn_contents.files(),
-        files.comes_back,
+        files.claim_comes_back,
         requests=3 * len(first) // properties.share + 3,
         each=3,
         first=first,

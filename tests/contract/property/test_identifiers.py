@@ -41,7 +41,7 @@ def test_a_near_miss_of_the_rule_finds_nothing(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
     """A uid that breaks the rule by little is refused, and not tidied into the one that something is under."""
-    misses.are_refused(properties, deal)
+    misses.claim_all_refused(properties, deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
@@ -58,8 +58,8 @@ def test_a_near_miss_of_the_rule_stores_nothing(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
     """A uid that breaks the rule by little is refused where drafts and files are sent, and leaves neither."""
-    misses.are_refused(properties, deal)
-    misses.left_nothing()
+    misses.claim_all_refused(properties, deal)
+    misses.claim_nothing_left()
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
@@ -78,7 +78,7 @@ def test_neighbours_have_drafts_of_their_own(
     first = neighbours.beside_each_other(deal)
     properties.hold(
         neighbours.names(),
-        drafts.are_told_apart,
+        drafts.claim_told_apart,
         requests=4 * len(first),
         each=14,
         first=[first],

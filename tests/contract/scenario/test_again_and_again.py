@@ -34,7 +34,7 @@ def test_a_draft_exists_every_time(world: World, expect: Expect) -> None:
 def test_every_draft_is_created_updated_and_deleted(world: World, expect: Expect) -> None:
     """One draft after another is there once it was saved, as it was saved last, and gone once it was deleted."""
     for uid in [world.uid() for _ in range(LIVES)]:
-        drafts.completes_lifecycle(expect, world, uid)
+        drafts.claim_life(expect, world, uid)
 
 
 @contract("list-mydrafts-has-mine", profile="nightly", requests=63)
@@ -42,15 +42,15 @@ def test_mydrafts_holds_a_draft_every_time(world: World, expect: Expect) -> None
     """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
     uid, lister = world.draft().uid, drafts_of(world.author, "mydrafts")
     lists.claim_listed(expect("list-mydrafts-has-mine"), world, lister, uid)
-    drafts.listed_each_time(expect("list-mydrafts-has-mine"), lister, uid, TIMES)
+    drafts.claim_listed_each_time(expect("list-mydrafts-has-mine"), lister, uid, TIMES)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
 def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
     attachment = second_document(world).attachments[0]
-    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
+    attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
     attached = attachments_of(world.author, attachment.uid)
-    drafts.attached_each_time(
+    drafts.claim_attached_each_time(
         expect("attachment-create-listed", "listAttachments"), attached, attachment, TIMES
     )

@@ -26,7 +26,7 @@ def test_creating_an_attachment_needs_a_token(
     uid = world.document()
     refused = upload(anonymous, uid, "nobody.txt", b"from nobody\n")
     expect("attachment-create-needs-token").refused(refused)
-    attachments.nothing_attached(expect("attachment-create-needs-token"), world, uid, refused)
+    attachments.claim_nothing_attached(expect("attachment-create-needs-token"), world, uid, refused)
     observe("attachment-failure-status", "createAttachment", shape(refused))
 
 

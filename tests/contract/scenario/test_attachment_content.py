@@ -30,8 +30,8 @@ def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> No
     size = world.author.uploadable(max(deal(LARGE).values()))
     taken, there = expect("attachment-create-accepted"), expect("attachment-exists-present")
     claims = taken, there, expect("attachment-download-same", "getAttachment")
-    attachment = attachments.attach_large(claims, world, f"{world.uid()}.bin", size)
-    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
+    attachment = attachments.claim_large(claims, world, f"{world.uid()}.bin", size)
+    attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
 
 
 @contract("attachment-download-same", profile="nightly", requests=5)
@@ -39,7 +39,7 @@ def test_a_file_of_five_mebibytes_comes_back(world: World, expect: Expect) -> No
     """A file of 5 MiB comes back whole."""
     content = contents.content(world.author.uploadable(5 * MEBIBYTE), seed=5)
     attachment = attach(world.author, world.document(), "very-large.bin", content)
-    attachments.downloads(expect("attachment-download-same", "getAttachment"), world, attachment)
+    attachments.claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
 @contract("attachment-download-same", requests=12, turns=True)
@@ -50,7 +50,7 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
         world.author, document_for_uploads(world), f"{world.uid()}.bin", content, chunked=True
     )
     for _ in range(2):
-        attachments.downloads(expect("attachment-download-same", "getAttachment"), world, attachment)
+        attachments.claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
     attachments.named_twice(expect("attachment-download-same", "getAttachment"), world, f"{world.uid()}.txt")
 
 

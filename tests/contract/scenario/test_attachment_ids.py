@@ -37,7 +37,7 @@ def test_an_attachment_of_another_document_does_not_exist(world: World, expect: 
 
     Nor when it is asked again.
     """
-    shared_documents.relies_on_absence(world, "attachmentExists")
+    shared_documents.need_absence(world, "attachmentExists")
     attachment, elsewhere = shared_documents.attachment_elsewhere(world)
     for uid in (elsewhere.uid, *[world.document()] * AGAIN):
         path = attachment.path | {"uid": uid}
@@ -47,8 +47,8 @@ def test_an_attachment_of_another_document_does_not_exist(world: World, expect: 
 @contract("attachment-get-other-document", "attachment-thumbnail-other-document", requests=4)
 def test_an_attachment_of_another_document_is_not_given(world: World, expect: Expect) -> None:
     """Neither an attachment nor its thumbnail is given through another document."""
-    shared_documents.relies_on_absence(world, "getAttachment")
-    shared_documents.relies_on_absence(world, "getAttachmentThumbnail")
+    shared_documents.need_absence(world, "getAttachment")
+    shared_documents.need_absence(world, "getAttachmentThumbnail")
     attachment, elsewhere = shared_documents.attachment_elsewhere(world)
     path = attachment.path | {"uid": elsewhere.uid}
     picture = shared_document(world).pictures[-1].path | {"uid": elsewhere.uid}

@@ -29,7 +29,7 @@ from contracts.cases import (
 def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer) -> None:
     """A file sent in binary form is accepted as an attachment of a document."""
     name = f"{world.uid()}.txt"
-    created = attachments.taken(expect("attachment-create-accepted"), world, name, b"a note\n" * 70)
+    created = attachments.claim_taken(expect("attachment-create-accepted"), world, name, b"a note\n" * 70)
     observe("attachment-success-status", "createAttachment", created.answer.status)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
@@ -38,16 +38,16 @@ def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer)
 def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
     """A picture, of which the document gives previews, is accepted in binary form."""
     picture = contents.png(20, 120, 200)
-    attachments.taken(expect("attachment-create-accepted"), world, f"{world.uid()}.png", picture)
+    attachments.claim_taken(expect("attachment-create-accepted"), world, f"{world.uid()}.png", picture)
 
 
 @contract("attachment-create-listed", "attachment-exists-present", "attachment-download-same", requests=3)
 def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expect) -> None:
     """An attachment that was created is in the list, exists, and gives back its bytes."""
     attachment = second_document(world).attachments[0]
-    attachments.listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
+    attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
     expect("attachment-exists-present").accepted(world.author.attachment_exists(attachment.path))
-    attachments.downloads(expect("attachment-download-same", "getAttachment"), world, attachment)
+    attachments.claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
 @contract("attachment-exists-present", requests=2)
@@ -61,7 +61,7 @@ def test_each_of_several_attachments_exists(world: World, expect: Expect) -> Non
 @contract("attachment-several", requests=10, dealt=8)
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
     """The first of several attachments is listed, and comes back with its bytes, however many follow it."""
-    shared_documents.relies_on_listing(world)
+    shared_documents.need_listing(world)
     count = max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
     attachments.stays_beside(expect, world, count)
 
@@ -73,8 +73,8 @@ def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World
     for name in ("first.txt", "second.txt", "third.txt", "fourth.txt"):
         done(upload(world.author, uid, name, name.encode()))
         latest = attachments.without_id(uid, name)
-        attachments.listed(listing, world, latest)
-    drafts.attached_each_time(listing, attachments_of(world.author, uid), latest, 3)
+        attachments.claim_listed(listing, world, latest)
+    drafts.claim_attached_each_time(listing, attachments_of(world.author, uid), latest, 3)
 
 
 @contract("attachment-list-own-only", requests=2)
@@ -100,14 +100,16 @@ def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect
 @contract("attachment-list-empty", requests=4)
 def test_a_document_without_attachments_has_an_empty_list(world: World, expect: Expect) -> None:
     """The list of attachments of a document that has none is empty, be it told by a list, by 204 or by 404."""
-    shared_documents.lists_own_only(world)
+    shared_documents.need_own_list(world)
     lists.claim_empty(expect("attachment-list-empty"), attachments_of(world.author, world.document()).page())
 
 
 @contract("attachment-name-without-extension", requests=1)
 def test_a_name_needs_no_extension(world: World, expect: Expect) -> None:
     """A file name without an extension is accepted, and the attachment is found under it."""
-    attachments.taken(expect("attachment-name-without-extension"), world, world.uid(), contents.content(60))
+    attachments.claim_taken(
+        expect("attachment-name-without-extension"), world, world.uid(), contents.content(60)
+    )
 
 
 @contract("attachment-name-taken", profile="nightly", requests=7)

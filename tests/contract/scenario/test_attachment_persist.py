@@ -25,15 +25,15 @@ def test_a_temporary_file_becomes_an_attachment(
     world: World, expect: Expect, observe: Observer, realm: str
 ) -> None:
     """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded."""
-    shared_documents.relies_on_listing(world)
+    shared_documents.need_listing(world)
     uid = world.document()
     path = {"uid": uid, "tempFileId": world.temporary_file()}
     kept = world.author.send("persistTemporaryFile", path=path)
-    attachments.persisted_whatever_its_size(expect("attachment-persist-no-limit"), kept)
+    attachments.claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
     world.unspent(kept)
     attachments.persisted_without_headers(expect, world, kept, realm)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    attachments.some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
+    attachments.claim_some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
     attachment = attachments.persisted(world, uid, kept)
     expect("attachment-exists-present").accepted(world.author.attachment_exists(attachment.path))
     got = world.author.get_attachment(attachment.path)
@@ -52,7 +52,7 @@ def test_an_unknown_temporary_file_is_refused(world: World, expect: Expect, obse
         path = {"uid": uid, "tempFileId": f"never-uploaded-{number}-{world.fresh.prefix}"}
         refused = world.author.send("persistTemporaryFile", path=path)
         expect("attachment-persist-unknown").refused(refused)
-    attachments.nothing_attached(expect("attachment-persist-unknown"), world, uid, refused)
+    attachments.claim_nothing_attached(expect("attachment-persist-unknown"), world, uid, refused)
     observe("attachment-failure-status", "persistTemporaryFile", shape(refused))
 
 
@@ -84,15 +84,15 @@ def test_persisting_needs_a_token(world: World, anonymous: Actor, expect: Expect
     invalid = sign_in.never_issued(world).values()
     asked = [requests.send(request, world.author, {"Authorization": value}) for value in invalid]
     invalid_refused = expect("token-invalid-refused", "persistTemporaryFile")
-    sign_in.refused_without_token(invalid_refused, world, request, asked)
+    sign_in.claim_refused_without_token(invalid_refused, world, request, asked)
     observe("token-missing-answer", "persistTemporaryFile", shape(asked[0]))
     refused = anonymous.send("persistTemporaryFile", path=path)
     expect("attachment-persist-needs-token").refused(refused)
-    attachments.nothing_attached(expect("attachment-persist-needs-token"), world, uid, refused)
+    attachments.claim_nothing_attached(expect("attachment-persist-needs-token"), world, uid, refused)
     kept = world.author.send("persistTemporaryFile", path=path)
-    attachments.persisted_whatever_its_size(expect("attachment-persist-no-limit"), kept)
+    attachments.claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
     world.unspent(kept)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    attachments.some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
+    attachments.claim_some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
     attachment = attachments.persisted(world, uid, kept)
     attachments.another_persisted(expect, world, attachment)

@@ -28,7 +28,7 @@ def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Ex
     """A file somewhat below the limit is accepted and can be downloaded whole."""
     taken, same = (expect("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))
     claims = taken, expect("attachment-exists-present"), same
-    attachments.attach_large(claims, world, f"{world.uid()}.bin", limit.within)
+    attachments.claim_large(claims, world, f"{world.uid()}.bin", limit.within)
 
 
 @contract("attachment-size-at-limit", requests=1)
@@ -39,7 +39,7 @@ def test_a_file_of_exactly_the_limit_is_taken(world: World, limit: Limit, expect
         "createAttachment", path=path, body=contents.Announced(contents.exactly(limit))
     )
     small = partial(upload, world.author, path["uid"], f"{world.uid()}.bin", b"small\n")
-    comparison.tolerated(expect("attachment-size-at-limit"), created, small)
+    comparison.claim_tolerated(expect("attachment-size-at-limit"), created, small)
 
 
 @contract("attachment-size-above", "attachment-size-answer", requests=4)
@@ -57,5 +57,5 @@ def test_a_file_above_the_limit_is_refused(
         expected="an error",
         seen=f"accepted: {attachments.manner(refused)}",
     )
-    attachments.nothing_attached(expect("attachment-size-above"), world, uid, refused)
+    attachments.claim_nothing_attached(expect("attachment-size-above"), world, uid, refused)
     observe("attachment-size-answer", "createAttachment", attachments.manner(refused))

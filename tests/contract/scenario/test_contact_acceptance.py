@@ -37,7 +37,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
 ) -> None:
     """Seven fields are enough; not even a header is needed."""
     sent = contacts.send(contacts.bare_record())
-    submissions.without_errors(expect("errors-absent-on-success", CREATE), sent)
+    submissions.claim_without_errors(expect("errors-absent-on-success", CREATE), sent)
     contact_requests.claim_accepted(expect("contact-create-accepted"), sent, world.samples)
     observe("contact-create-answer", CREATE, shape(sent))
     observe("contact-success-status", CREATE, sent.answer.status)
@@ -63,7 +63,7 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     errors_array.refused_before(contacts.send(sample_records.without(contacts.record(), "lastName")))
     whole = sample_records.everything(contacts.full_record())
     full, languages, items, named = (contacts.full_record(contacts.fresh_uid()) for _ in range(4))
-    sent = contact_requests.all_at_once(
+    sent = contact_requests.claim_all_at_once(
         contacts.send,
         whole,
         [
@@ -93,9 +93,9 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     world: World, expect: Expect, observe: Observer
 ) -> None:
     """A contact is updated under its uid with no more than seven fields."""
-    contacts = contact_requests.updates(expect("contact-update-accepted"), world)
+    contacts = contact_requests.claim_updatable(expect("contact-update-accepted"), world)
     sent = contacts.send(contacts.bare_record())
-    submissions.without_errors(expect("errors-absent-on-success", UPDATE), sent)
+    submissions.claim_without_errors(expect("errors-absent-on-success", UPDATE), sent)
     contact_requests.claim_accepted(expect("contact-update-accepted"), sent, world.samples)
     observe("contact-update-answer", UPDATE, shape(sent))
     observe("contact-success-status", UPDATE, sent.answer.status)

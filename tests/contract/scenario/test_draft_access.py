@@ -12,17 +12,17 @@ def test_creating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: 
     document = world.samples.draft(uid)
     saved = world.save(uid, document, by=anonymous)
     expect("draft-save-needs-token").refused(saved)
-    drafts.nothing_of(expect("draft-save-needs-token"), world, Draft(uid, document, saved))
+    drafts.claim_nothing_given(expect("draft-save-needs-token"), world, Draft(uid, document, saved))
 
 
 @contract("draft-save-needs-token", requests=5)
 def test_updating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
     """Without a token a draft stays as it was."""
     draft = world.draft()
-    drafts.read_as_saved(world.author, draft)
+    drafts.need_as_saved(world.author, draft)
     saved = world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel"), by=anonymous)
     expect("draft-save-needs-token").refused(saved)
-    drafts.stays(expect("draft-save-needs-token"), world.author, draft, saved)
+    drafts.claim_unchanged(expect("draft-save-needs-token"), world.author, draft, saved)
 
 
 @contract("draft-get-needs-token", requests=1)

@@ -45,7 +45,7 @@ def test_what_was_taken_comes_back(
     document = content.document(world.samples, uid)
     saved = world.save(uid, document)
     read = world.author.get_draft(uid)
-    drafts.stored(expect("draft-save-creates"), world, uid, saved, read)
+    drafts.claim_stored(expect("draft-save-creates"), world, uid, saved, read)
     telling = contents.changed(document, world.samples.draft(uid))
     taken = drafts.claim_kept_if_accepted(expect(content.clause, "getDraft"), saved, read, telling)
     observe("draft-save-body", "saveDraft", {what: taken})
@@ -64,7 +64,7 @@ def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect
     document, query = world.samples.document(uid), {"schema": world.samples.workflow_schema}
     saved = world.author.send("saveDraft", path={"uid": uid}, query=query, json=document)
     read = world.author.get_draft(uid)
-    drafts.stored(expect("draft-save-creates"), world, uid, saved, read)
+    drafts.claim_stored(expect("draft-save-creates"), world, uid, saved, read)
     taken = drafts.claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
     observe("draft-save-body", "saveDraft", {"another schema": taken})
 

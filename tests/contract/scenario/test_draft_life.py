@@ -82,7 +82,7 @@ def test_a_deleted_draft_is_gone(world: World, expect: Expect, observe: Observer
     draft = world.draft()
     gone = world.author.delete_draft(draft.uid)
     expect("draft-delete-removes", "deleteDraft").accepted(gone)
-    drafts.removed(expect, world, draft.uid, gone)
+    drafts.claim_removed(expect, world, draft.uid, gone)
     observe("draft-delete-answer", "deleteDraft", shape(gone))
 
 
@@ -97,13 +97,13 @@ def test_a_draft_that_nobody_saved_does_not_exist(world: World, expect: Expect) 
 def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None:
     """A later save updates the draft: new values are read back, and members left out are gone."""
     draft = world.draft()
-    drafts.read_as_saved(world.author, draft)
+    drafts.need_as_saved(world.author, draft)
     later = world.samples.short_draft(draft.uid, firstName="Rachel", phones=["+1 555 0100"])
     done(world.save(draft.uid, world.samples.draft(draft.uid, middleName="Louise")))
     expect("draft-save-updates", "saveDraft").accepted(world.save(draft.uid, later))
     read = world.author.get_draft(draft.uid)
     expect("draft-save-updates", "getDraft").shows(read, later)
-    drafts.replaced(expect("draft-save-replaces", "saveDraft"), read, draft.document, later)
+    drafts.claim_replaced(expect("draft-save-replaces", "saveDraft"), read, draft.document, later)
 
 
 @contract(
@@ -112,9 +112,9 @@ def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None
 def test_a_deleted_draft_is_not_read_any_more(world: World, expect: Expect) -> None:
     """After a draft is deleted, reading it no longer gives its content, and it has no info."""
     draft = world.draft()
-    drafts.read_as_saved(world.author, draft)
-    gone = drafts.deleted(world, draft.uid)
-    drafts.nothing_of(expect("draft-delete-content-gone", "getDraft"), world, draft, gone)
+    drafts.need_as_saved(world.author, draft)
+    gone = drafts.need_deleted(world, draft.uid)
+    drafts.claim_nothing_given(expect("draft-delete-content-gone", "getDraft"), world, draft, gone)
     expect("draft-info-absent").refused(world.author.get_draft_info(draft.uid))
 
 
@@ -142,7 +142,7 @@ def test_a_deleted_draft_can_be_saved_anew(world: World, expect: Expect) -> None
     """A draft can be saved again under a uid whose draft was deleted, and only the new content is there."""
     uid = world.uid()
     draft = world.draft(uid, world.samples.draft(uid, middleName=f"deleted {uid}"))
-    deleted = drafts.deleted(world, uid)
+    deleted = drafts.need_deleted(world, uid)
     anew = world.samples.short_draft(uid, firstName="Rachel")
     expect("draft-save-after-delete", "saveDraft").accepted(world.save(uid, anew))
     read = world.author.get_draft(uid)

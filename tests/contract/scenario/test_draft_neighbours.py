@@ -7,10 +7,10 @@ from contracts.cases import Actor, Expect, World, contract, done, drafts, requir
 def test_deleting_a_draft_spares_those_of_other_accounts(world: World, other: Actor, expect: Expect) -> None:
     """The draft of another account stays when an account deletes one of its own."""
     theirs, mine = world.draft(by=other), world.draft()
-    drafts.read_as_saved(other, theirs)
+    drafts.need_as_saved(other, theirs)
     gone = world.author.delete_draft(mine.uid)
     done(gone)
-    drafts.stays(expect("draft-delete-spares-others"), other, theirs, gone)
+    drafts.claim_unchanged(expect("draft-delete-spares-others"), other, theirs, gone)
 
 
 @contract(
@@ -23,7 +23,7 @@ def test_deleting_a_draft_spares_those_of_other_accounts(world: World, other: Ac
 def test_deleting_the_draft_leaves_the_published_version(world: World, expect: Expect) -> None:
     """A published document has a draft of its own; deleted, it exists no more, and the identifier stays in use."""
     identifier = drafts.published(world)
-    drafts.replaced_beside_published(expect("draft-get-content"), world, identifier)
+    drafts.claim_draft_beside_published(expect("draft-get-content"), world, identifier)
     before = drafts.identifier_in_use(world, identifier)
     why = "does not say that a published identifier is in use"
     require(drafts.refused_as_in_use(before), before.operation or "", why)
@@ -34,4 +34,4 @@ def test_deleting_the_draft_leaves_the_published_version(world: World, expect: E
     expect("draft-delete-keeps-published").holds(
         kept, gone, tried, expected=expected, seen=tried.answer.quote()
     )
-    drafts.no_draft_under(expect("draft-delete-removes", "draftExists"), world, [identifier], gone)
+    drafts.claim_no_draft(expect("draft-delete-removes", "draftExists"), world, [identifier], gone)

@@ -40,13 +40,15 @@ def test_an_ordinary_request_is_served(
         "head-without-body": lambda each: each.meets("no-content", sent),
         "version-2013-paths": lambda each: comparison.claim_served(each, sent, nowhere),
         "realm-document-realms": lambda each: comparison.claim_realm_accepted(each, sent, again),
-        "content-type-without-body": lambda each: comparison.tolerated(each, sent, partial(again, PLAIN)),
-        "content-type-charset": lambda each: comparison.treated_alike(each, again(CHARSET), sent),
-        "header-letter-case": lambda each: comparison.treated_alike(
+        "content-type-without-body": lambda each: comparison.claim_tolerated(
+            each, sent, partial(again, PLAIN)
+        ),
+        "content-type-charset": lambda each: comparison.claim_treated_alike(each, again(CHARSET), sent),
+        "header-letter-case": lambda each: comparison.claim_treated_alike(
             each, again(_renamed(world.author)), sent
         ),
     }
-    comparison.judge_each(expect, operation, judgements)
+    comparison.claim_each(expect, operation, judgements)
 
 
 @contract(
@@ -68,12 +70,12 @@ def test_an_ordinary_submission_is_served(
         "json-bodies": lambda each: each.meets("empty-or-json", sent),
         "version-2023-paths": lambda each: comparison.claim_served(each, sent, nowhere),
         "realm-workflow-realms": lambda each: comparison.claim_realm_accepted(each, sent, again),
-        "content-type-charset": lambda each: comparison.treated_alike(each, again(CHARSET), sent),
-        "header-letter-case": lambda each: comparison.treated_alike(
+        "content-type-charset": lambda each: comparison.claim_treated_alike(each, again(CHARSET), sent),
+        "header-letter-case": lambda each: comparison.claim_treated_alike(
             each, again(_renamed(world.author)), sent
         ),
     }
-    comparison.judge_each(expect, operation, judgements)
+    comparison.claim_each(expect, operation, judgements)
 
 
 def _renamed(actor: Actor) -> dict[str, str | None]:

@@ -29,7 +29,7 @@ def test_malformed_credentials_sign_nobody_in(world: World, credentials: Credent
         ("json-dialect-refused", hostile_input.dialects(right)),
     ):
         asked = [world.author.create_token(body=body) for body in bodies.values()]
-        sign_in.no_token_from(expect(clause, "createToken"), asked)
+        sign_in.claim_no_token(expect(clause, "createToken"), asked)
     sign_in.token_of(world.author, right)
 
 
@@ -43,7 +43,7 @@ def test_a_malformed_record_is_refused(
     bodies = hostile_input.malformed(request.body).values()
     asked = [replace(request, body=body).send(world.author) for body in bodies]
     drafts.claim_each_refused(clause, asked)
-    drafts.no_draft_under(clause, world, requests.new_names(request), *asked[:1])
+    drafts.claim_no_draft(clause, world, requests.new_names(request), *asked[:1])
 
 
 @smoke("createWorkflowRecord")
@@ -57,7 +57,7 @@ def test_a_malformed_submission_is_refused(
     bodies = hostile_input.malformed(request.body).values()
     asked = [replace(request, body=body).send(world.author) for body in bodies]
     drafts.claim_each_refused(clause, asked)
-    drafts.no_draft_under(clause, world, requests.new_names(request), *asked[:1])
+    drafts.claim_no_draft(clause, world, requests.new_names(request), *asked[:1])
 
 
 @contract("json-dialect-refused", operations=("updateContact", "saveDraft"), requests=0, dealt=6)

@@ -110,7 +110,7 @@ def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> No
     """A draft that was deleted is no longer in any list that held it."""
     draft, path = world.draft(), known_drafts(world).proven_path
     lists.need_listed(world, drafts_of(world.author, "mydrafts"), draft.uid, path)
-    drafts.deleted(world, draft.uid)
+    drafts.need_deleted(world, draft.uid)
     for listed in (drafts_of(world.author, "mydrafts"), drafts_of(world.author)):
         gone = expect("list-deleted-gone", "listDrafts")
         lists.claim_not_listed(gone, world, listed, draft.uid, path)

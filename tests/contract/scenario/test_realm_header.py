@@ -31,7 +31,7 @@ def test_an_empty_realm_header_is_refused(
     """An empty Realm header gives no realm: 400, be it as missing or as unknown."""
     request = ordinary.faulty(operation)
     refused = requests.send(request, world.author, {"Realm": ""})
-    comparison.has_status(
+    comparison.claim_status(
         expect("realm-empty", operation), refused, partial(requests.send, request, world.author)
     )
     comparison.claim_no_default_realm(

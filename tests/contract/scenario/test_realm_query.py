@@ -21,9 +21,9 @@ def test_the_realm_may_stand_in_the_query(
 ) -> None:
     """The realm in the query alone serves as it does in the header, and one that does not exist is named."""
     request = ordinary.faulty(operation)
-    comparison.realm_known(requests.send(request, world.author))
+    comparison.need_realm_known(requests.send(request, world.author))
     asked = requests.send(request, world.author, NO_HEADER, {"Realm": realm})
-    comparison.realm_reached(expect("realm-query", operation), asked)
+    comparison.claim_realm_reached(expect("realm-query", operation), asked)
     refused = requests.send(request, world.author, NO_HEADER, {"Realm": requests.UNKNOWN_REALM})
     expect("realm-query-unknown", operation).has_message(refused, realm)
 
@@ -54,7 +54,7 @@ def test_attachments_are_kept_without_realm_and_content_type(
     plain = ordinary.anew(operation, {})
     realmed = partial(ordinary.anew, operation, {"Realm": realm})
     typed = partial(ordinary.anew, operation, {"Content-Type": "application/octet-stream"})
-    comparison.tolerated_of(
+    comparison.claim_tolerated_for_each(
         plain,
         (expect("realm-attachments-without", operation), realmed),
         (expect("content-type-not-needed", operation), typed),
@@ -69,7 +69,7 @@ def test_attachments_are_read_without_a_realm(
     """Attachments are found, downloaded and previewed without the Realm header."""
     request = ordinary.attached(operation, {"Realm": realm})
     realmed = partial(requests.send, request, world.author, {"Realm": realm})
-    comparison.tolerated(
+    comparison.claim_tolerated(
         expect("realm-attachments-without", operation), requests.send(request, world.author), realmed
     )
     unknown = requests.send(request, world.author, {"Realm": requests.UNKNOWN_REALM})

@@ -27,8 +27,8 @@ def test_an_account_gets_a_token(
 ) -> None:
     """E-mail and password are exchanged for a token, each time."""
     plain = partial(world.author.send, "createToken", json=credentials.of("author"))
-    signed_in = sign_in.gives_token(expect("token-issued"), plain, [partial(plain, headers=MORE)])
-    sign_in.gives_token_again(expect("token-issued"), plain)
+    signed_in = sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=MORE)])
+    sign_in.claim_token_again(expect("token-issued"), plain)
     observe("token-success-status", "createToken", signed_in.answer.status)
 
 
@@ -37,7 +37,7 @@ def test_an_account_gets_a_token(
 def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, expect: Expect) -> None:
     """Signing in works for every registered account, not for one alone."""
     plain = partial(other.send, "createToken", json=credentials.of("other"))
-    sign_in.gives_token(expect("token-issued"), plain, [partial(plain, headers=MORE)])
+    sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=MORE)])
 
 
 @smoke()
@@ -49,7 +49,7 @@ def test_signing_in_needs_neither_realm_nor_token(
     body = credentials.of("author")
     plain = partial(world.author.send, "createToken", json=body, token=None, realm=None)
     more = partial(world.author.send, "createToken", json=body, headers=MORE)
-    sign_in.needs_no_more(expect("token-needs-no-token"), plain, more)
+    sign_in.claim_no_more_needed(expect("token-needs-no-token"), plain, more)
 
 
 @smoke()

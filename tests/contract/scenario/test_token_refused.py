@@ -29,7 +29,7 @@ def test_a_wrong_password_yields_no_token(
     """The right password with one more character, or in other letter case, is a wrong one."""
     bodies = [credentials.of("author", password=wrong) for wrong in credentials.near_passwords("author")]
     refused = [world.author.create_token(json=body) for body in bodies]
-    sign_in.no_token_from(expect("token-wrong-password"), refused)
+    sign_in.claim_no_token(expect("token-wrong-password"), refused)
     sign_in.token_of(world.author, credentials.of("author"))
     observe("token-failure-answer", "createToken", shape(refused[0]))
 
@@ -41,7 +41,7 @@ def test_the_password_of_another_account_yields_no_token(
 ) -> None:
     """A password opens the account it belongs to and no other."""
     refused = other.create_token(json=credentials.of("other", password=credentials.password("author")))
-    sign_in.no_token_from(expect("token-wrong-password"), [refused])
+    sign_in.claim_no_token(expect("token-wrong-password"), [refused])
     sign_in.token_of(other, credentials.of("other"))
 
 
@@ -51,7 +51,7 @@ def test_an_unknown_email_yields_no_token(world: World, credentials: Credentials
     """An e-mail that belongs to no account opens nothing, with whatever password, be it near one that does."""
     emails = [unregistered_email(), *credentials.near_emails("author")]
     refused = [world.author.create_token(json=credentials.of("author", email=email)) for email in emails]
-    sign_in.no_token_from(expect("token-unknown-account"), refused)
+    sign_in.claim_no_token(expect("token-unknown-account"), refused)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_an_empty_credential_yields_no_token(
 ) -> None:
     """Both e-mail and password are needed, and an empty text is neither."""
     empty = world.author.create_token(json=credentials.of("author", **{member: ""}))
-    sign_in.no_token_from(expect(clause), [empty])
+    sign_in.claim_no_token(expect(clause), [empty])
     sign_in.token_of(world.author, credentials.of("author"))
 
 
@@ -98,5 +98,5 @@ def test_what_is_of_another_kind_yields_no_token(
 ) -> None:
     """E-mail and password are strings in one object; in an array, a text or a query operator they are none."""
     refused = [world.author.send("createToken", **{way: value}) for value in bodies(credentials, "author")]
-    sign_in.no_token_from(expect(clause), refused)
+    sign_in.claim_no_token(expect(clause), refused)
     sign_in.token_of(world.author, credentials.of("author"))

@@ -60,7 +60,7 @@ def test_the_token_of_a_second_account_opens_protected_operations(
 
 def _opens(actor: Actor, token: str, samples: Samples, fresh: Namespace, expect: Expect) -> None:
     uid, query = fresh.uid(), {"schema": samples.draft_schema}
-    sign_in.opens(
+    sign_in.claim_opens(
         expect("token-opens-protected"),
         [
             partial(actor.send, "listDrafts", token=token),
@@ -80,7 +80,7 @@ def test_one_token_serves_every_realm(
         expect("token-serves-every-realm"),
         sign_in.token_of(world.author, credentials.of("author")),
     )
-    sign_in.opens_here(
+    sign_in.claim_opens_here(
         clause, partial(world.author.send, "listDrafts", token=control), requests.ELSEWHERE[realm]
     )
     token = sign_in.token_of(world.author, credentials.of("author"))
@@ -104,7 +104,7 @@ def test_protected_operations_refuse_a_token_never_issued(
     """Nothing, an invented token or half of a real one after the word Bearer opens nothing."""
     request = ordinary.acceptable(operation)
     asked = sign_in.send_without_token(world, request, deal)
-    sign_in.refused_without_token(expect("token-invalid-refused", operation), world, request, asked)
+    sign_in.claim_refused_without_token(expect("token-invalid-refused", operation), world, request, asked)
     observe("token-missing-answer", operation, shape(asked[0]))
     refusals_in_json(partial(expect, "json-bodies"), asked[0])
 

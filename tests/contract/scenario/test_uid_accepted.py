@@ -10,23 +10,23 @@ DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 @contract("uid-hyphen", operations=DRAFT, requests=5.5)
 def test_hyphens_are_accepted(world: World, settings: RealmSettings, expect: Expect) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
-    identifiers.hyphens_name_a_draft(world, settings, expect)
+    identifiers.claim_hyphens(world, settings, expect)
 
 
 @contract("uid-digits-only", operations=DRAFT, requests=5)
 def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
     """A uid may consist of digits alone."""
-    drafts.works_for_ordinary_uid(world)
+    drafts.need_ordinary_life(world)
     uid = world.fresh.without_prefix(string.digits)
-    drafts.completes_lifecycle_under(world, expect, "uid-digits-only", uid)
+    drafts.claim_life_under(world, expect, "uid-digits-only", uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT, requests=5)
 def test_hyphens_alone_are_enough(world: World, settings: RealmSettings, realm: str, expect: Expect) -> None:
     """A uid may consist of hyphens alone."""
     uid = identifiers.spare(settings, realm, "-+")
-    drafts.works_for_ordinary_uid(world)
-    drafts.completes_lifecycle_under(world, expect, "uid-hyphens-only", uid)
+    drafts.need_ordinary_life(world)
+    drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT, requests=7)
@@ -35,9 +35,9 @@ def test_underscores_alone_are_enough(
 ) -> None:
     """A uid may consist of underscores alone, where they are taken at all."""
     uid = identifiers.spare(settings, realm, "_+")
-    drafts.works_for_ordinary_uid(world)
+    drafts.need_ordinary_life(world)
     world.draft(world.uid(20) + "_a")
-    drafts.completes_lifecycle_under(world, expect, "uid-hyphens-only", uid)
+    drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
 
 
 @contract(
@@ -51,7 +51,7 @@ def test_underscores_alone_are_enough(
 )
 def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> None:
     """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""
-    drafts.works_for_ordinary_uid(world)
+    drafts.need_ordinary_life(world)
     long_lists.claim_every_kind(world, expect)
 
 
@@ -59,13 +59,13 @@ def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> 
 @contract(*identifiers.EVERY_SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"), requests=7)
 def test_one_uid_of_every_sign_names_a_draft(world: World, expect: Expect) -> None:
     """A uid of 128 signs of every sort names a draft, and one that is a hyphen shorter does not name it."""
-    identifiers.every_sign_names_a_draft(world, expect)
+    identifiers.claim_every_sign(world, expect)
 
 
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"), requests=7)
 def test_percent_encoding_makes_no_difference(world: World, expect: Expect) -> None:
     """A uid written with every character percent-encoded is the same uid."""
-    drafts.works_for_ordinary_uid(world)
+    drafts.need_ordinary_life(world)
     uid, other = world.uid(), world.uid()
     draft = world.draft(uid)
     encoded = identifiers.percent_encoding(uid)
@@ -77,4 +77,4 @@ def test_percent_encoding_makes_no_difference(world: World, expect: Expect) -> N
     path, document = {"uid": other}, world.samples.draft(other)
     saved = world.author.send("saveDraft", path=path, query=query, json=document, address=encoded)
     expect("uid-percent-encoding", "saveDraft").accepted(saved)
-    drafts.draft_still_there(expect("uid-percent-encoding", "saveDraft"), world, other, saved)
+    drafts.claim_still_there(expect("uid-percent-encoding", "saveDraft"), world, other, saved)

@@ -19,8 +19,8 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
     world: World, expect: Expect, clause: str, length: int
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
-    drafts.works_for_ordinary_uid(world)
-    drafts.completes_lifecycle_under(world, expect, clause, world.uid(length), also=["getDraftInfo"])
+    drafts.need_ordinary_life(world)
+    drafts.claim_life_under(world, expect, clause, world.uid(length), also=["getDraftInfo"])
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     world: World, expect: Expect, clause: str, length: int
 ) -> None:
     """A uid of 12 or of 127 characters names a document, which is read, found and deleted under it."""
-    drafts.works_for_ordinary_uid(world)
+    drafts.need_ordinary_life(world)
     uid = world.uid(length)
     expect(clause, "saveDraft").accepted(world.save(uid, world.samples.draft(uid)))
     expect(clause, "getDraft").accepted(world.author.get_draft(uid))

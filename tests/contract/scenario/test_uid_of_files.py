@@ -13,7 +13,7 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
     world: World, expect: Expect, length: int, ending: str
 ) -> None:
     """A picture is attached, listed, found, downloaded and previewed under a uid of 11 or of 128 characters."""
-    attachments.relies_on_chain(world)
+    attachments.need_chain(world)
     uid = world.document(world.uid(length - len(ending)) + ending, named=True)
     attachments.passes_chain(expect, "uid-files-at-the-edges", world, uid)
 
@@ -25,14 +25,14 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
 )
 def test_files_are_not_found_in_other_letter_case(world: World, expect: Expect) -> None:
     """An attachment is not found, downloaded or listed under the uid of its document in other letter case."""
-    shared_documents.relies_on_absence(world, "attachmentExists")
-    shared_documents.relies_on_absence(world, "getAttachment")
+    shared_documents.need_absence(world, "attachmentExists")
+    shared_documents.need_absence(world, "getAttachment")
     attachment = shared_documents.second_document(world).attachments[0]
     uid = identifiers.other_case(world.fresh, attachment.uid)
     path = attachment.path | {"uid": uid}
     for operation in ("attachmentExists", "getAttachment"):
         expect("uid-files-case-sensitive", operation).refused(world.author.send(operation, path=path))
     listed = world.author.list_attachments(uid)
-    attachments.none_listed(
+    attachments.claim_none_listed(
         expect("uid-files-case-sensitive", "listAttachments"), world, attachment.uid, [listed]
     )

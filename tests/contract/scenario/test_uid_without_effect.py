@@ -30,7 +30,7 @@ def test_listing_attachments_refuses_a_uid_outside_the_rule(
     uid = ordinary.request("attachmentExists").path["uid"]
     bad = _bad(world, uid)
     listed = [world.author.list_attachments(each) for each in bad]
-    attachments.none_listed(expect("uid-listing-tidied"), world, uid, listed)
+    attachments.claim_none_listed(expect("uid-listing-tidied"), world, uid, listed)
     drafts.claim_each_refused(expect("uid-rule-without-effect", "listAttachments"), listed)
     observe("uid-refusal-answer", "listAttachments", shape(listed[0]))
 

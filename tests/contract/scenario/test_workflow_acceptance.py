@@ -15,8 +15,8 @@ from contracts.cases import (
     Row,
     WorkflowRecords,
     World,
-    accepted_for,
-    both_accepted,
+    claim_accepted_for,
+    claim_both_accepted,
     contact_requests,
     contract,
     ended_in,
@@ -49,17 +49,17 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     """Valid documents are accepted, one alone and two in a batch, and the answers carry new identifiers."""
     alone = world.samples.submission(world.uid())
     sent = world.submit(CREATE, "", alone)
-    submissions.without_errors(expect("errors-absent-on-success", CREATE), sent)
+    submissions.claim_without_errors(expect("errors-absent-on-success", CREATE), sent)
     expect("workflow-create-accepted").accepted(sent)
     given = submissions.claim_identifier(
         expect("workflow-identifier-returned"), sent, alone, records.comes_to_know
     )
     observe("workflow-identifier-origin", CREATE, submissions.origin(sent, alone))
     observe("workflow-answer", CREATE, shape(sent))
-    batch, first = submissions.longest_batch(expect, world)
+    batch, first = submissions.claim_longest_batch(expect, world)
     two = world.samples.submission(world.uid(), batchId=batch)
     second = world.submit(CREATE, "", two)
-    accepted_for(expect("workflow-batch-shared", CREATE), second, lambda: sent)
+    claim_accepted_for(expect("workflow-batch-shared", CREATE), second, lambda: sent)
     expect("workflow-identifier-returned").meets("any-identifier", first)
     expect("workflow-identifier-returned").meets("any-identifier", second)
     names = given, records.given(second, two)
@@ -86,7 +86,7 @@ def test_a_record_is_created_under_a_free_identifier(
     """A valid document is accepted under a free identifier, which is in use from then on."""
     sent = records.created()
     identifier = sent.notes["identifier"]
-    submissions.without_errors(expect("errors-absent-on-success", CREATE_NAMED), sent)
+    submissions.claim_without_errors(expect("errors-absent-on-success", CREATE_NAMED), sent)
     expect("workflow-create-with-identifier-accepted").accepted(sent)
     expect("workflow-identifier-kept", CREATE_NAMED).carries(sent, identifier)
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
@@ -121,8 +121,8 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     identifier, batch, own = world.uid(11), records.batch(), world.uid(submissions.LONGEST_BATCH)
     send = partial(submissions.submit_under, world)
     errors_array.refused_before(send(world.samples.faulty_submission(identifier)))
-    sent = contact_requests.all_at_once(
-        overlapping.one_of_two_is_taken(send, expect("workflow-identifier-once")),
+    sent = contact_requests.claim_all_at_once(
+        overlapping.claiming_one_of_two(send, expect("workflow-identifier-once")),
         world.samples.submission(identifier, batchId=batch),
         [
             (
@@ -165,16 +165,16 @@ def test_a_record_is_updated(
     identifier = records.spendable()
     before = records.reworded(identifier)
     submission = world.samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
-    sent = both_accepted(
+    sent = claim_both_accepted(
         expect("workflow-batch-longest", UPDATE),
         expect("workflow-update-accepted"),
         lambda: world.submit(UPDATE, identifier, submission),
         lambda: world.submit(UPDATE, identifier),
     )
     expect("workflow-identifier-kept", UPDATE).carries(sent, identifier)
-    submissions.without_errors(expect("errors-absent-on-success", UPDATE), sent)
+    submissions.claim_without_errors(expect("errors-absent-on-success", UPDATE), sent)
     observe("workflow-answer", UPDATE, shape(sent))
-    records.draft_replaced(expect, identifier, before, sent)
+    records.claim_draft_replaced(expect, identifier, before, sent)
     for bare in records.spare():
         expect("workflow-update-accepted").accepted(world.submit(UPDATE, bare))
 

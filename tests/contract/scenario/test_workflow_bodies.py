@@ -9,9 +9,9 @@ from contracts.cases import (
     WorkflowRecords,
     World,
     claim_each_turned_down,
+    claim_nothing_came_of,
     contract,
     errors_array,
-    nothing_came_of,
     submissions,
 )
 
@@ -24,7 +24,7 @@ def test_a_bare_document_is_no_submission(
     identifier, clause = records.subject(operation), expect("workflow-document-missing", operation)
     sent = world.submit(operation, identifier, world.samples.document(identifier))
     claim_each_turned_down(clause, [sent])
-    nothing_came_of(clause, records, identifier, sent)
+    claim_nothing_came_of(clause, records, identifier, sent)
 
 
 @contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content", requests=3)
@@ -35,7 +35,7 @@ def test_a_document_that_breaks_its_schema_is_refused(
     faulty, clause = records.faulty(operation), expect("workflow-document-validated", operation)
     identifier = faulty.notes["identifier"]
     clause.turned_down(faulty)
-    nothing_came_of(clause, records, identifier, faulty)
+    claim_nothing_came_of(clause, records, identifier, faulty)
     for document in world.samples.submitted_contacts_without_a_field(identifier):
         clause.turned_down(world.submit(operation, identifier, {"document": document}))
     empty = world.submit(operation, identifier, {"document": {}})
@@ -55,8 +55,8 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
         for text in submissions.too_long(submissions.LONGEST_BATCH, operation)
     ]
     claim_each_turned_down(clause, sent)
-    nothing_came_of(clause, records, identifier, *sent)
-    submissions.identifier_free(clause, records, identifier, *sent)
+    claim_nothing_came_of(clause, records, identifier, *sent)
+    submissions.claim_identifier_free(clause, records, identifier, *sent)
 
 
 @contract("workflow-info-too-long", requests=2.7)
@@ -70,5 +70,5 @@ def test_information_that_is_too_long_is_refused(
         for text in submissions.too_long(submissions.LONGEST_INFO, operation)
     ]
     claim_each_turned_down(clause, sent)
-    nothing_came_of(clause, records, identifier, *sent)
-    submissions.identifier_free(clause, records, identifier, *sent)
+    claim_nothing_came_of(clause, records, identifier, *sent)
+    submissions.claim_identifier_free(clause, records, identifier, *sent)

@@ -9,10 +9,10 @@ from contracts.cases import (
     RowRequests,
     WorkflowRecords,
     World,
+    claim_nothing_came_of,
     contract,
     drafts,
     errors_array,
-    nothing_came_of,
     submissions,
 )
 
@@ -27,7 +27,7 @@ def test_a_submission_refused_for_its_content_leaves_no_draft(
     """Validation comes before saving, so a faulty document never becomes a draft."""
     refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
     clause = expect("workflow-order-validation-before-save")
-    drafts.no_draft_under(clause, world, [refused.notes["identifier"]], refused)
+    drafts.claim_no_draft(clause, world, [refused.notes["identifier"]], refused)
 
 
 @contract("workflow-order-validation-before-initiate", operations=[CREATE_NAMED], requests=2)
@@ -63,8 +63,8 @@ def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
     identifier = world.uid()
     refused = errors_array.refused_before(world.submit(CREATE_NAMED, identifier, by=restricted))
     clause = expect("workflow-rights-refusal-stores-nothing")
-    nothing_came_of(clause, records, identifier, refused)
-    submissions.identifier_free(clause, records, identifier, refused)
+    claim_nothing_came_of(clause, records, identifier, refused)
+    submissions.claim_identifier_free(clause, records, identifier, refused)
 
 
 @contract("workflow-draft-saved", operations=DRAFT_REALMS, requests=34, last=True)
@@ -73,7 +73,7 @@ def test_an_accepted_submission_is_found_as_a_draft(
 ) -> None:
     """The draft operations show the documents that were submitted, unless they show no locked record's draft."""
     for identifier in (records.submitted(), records.submitted("another")):
-        submissions.draft_saved(expect("workflow-draft-saved"), world, identifier)
+        submissions.claim_draft_saved(expect("workflow-draft-saved"), world, identifier)
 
 
 @contract("workflow-create-needs-token", requests=2)

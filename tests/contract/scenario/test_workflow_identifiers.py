@@ -7,7 +7,7 @@ from contracts.cases import (
     Row,
     WorkflowRecords,
     World,
-    both_accepted,
+    claim_both_accepted,
     claim_each_turned_down,
     contract,
     identifiers,
@@ -23,7 +23,7 @@ def test_the_schema_of_another_realm_is_not_configured(
 ) -> None:
     """The workflow schema of another realm is unknown here, and the message names this realm."""
     identifier = records.subject(operation)
-    records.relies_on(
+    records.need_row(
         Row.SCHEMA_UNKNOWN, operation, world.author, named=realm, schema=submissions.UNKNOWN_SCHEMA
     )
     faulty = world.samples.faulty_submission(identifier)
@@ -65,7 +65,7 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     submission = world.samples.submission(
         identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH
     )
-    accepted = both_accepted(
+    accepted = claim_both_accepted(
         expect("workflow-batch-characters", CREATE_NAMED),
         expect("workflow-identifier-edges"),
         lambda: world.submit(CREATE_NAMED, identifier, submission),

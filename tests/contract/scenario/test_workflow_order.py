@@ -59,7 +59,7 @@ def test_the_identifier_and_the_lock_count_before_the_content(
 ) -> None:
     """A faulty document under such an identifier is refused for the identifier or the lock, in a batch too."""
     identifier = first.identifier_of(records)
-    records.relies_on(first.row, first.operation, world.author, identifier)
+    records.need_row(first.row, first.operation, world.author, identifier)
     faulty = world.samples.faulty_submission(identifier) | {"batchId": records.batch()}
     expect(clause).has_message(world.submit(first.operation, identifier, faulty))
 
@@ -75,7 +75,7 @@ def test_the_identifier_and_the_lock_count_before_the_rights(
 ) -> None:
     """An account without rights learns first what is wrong with the identifier, or that the record is locked."""
     identifier = first.identifier_of(records)
-    records.relies_on(first.row, first.operation, world.author, identifier)
+    records.need_row(first.row, first.operation, world.author, identifier)
     expect(clause).has_message(world.submit(first.operation, identifier, by=restricted))
 
 
@@ -91,7 +91,7 @@ def test_the_identifier_and_the_lock_count_before_rights_and_content_together(
 ) -> None:
     """An account without rights that sends a faulty document learns first of the identifier, or of the lock."""
     identifier = first.identifier_of(records)
-    records.relies_on(first.row, first.operation, world.author, identifier)
+    records.need_row(first.row, first.operation, world.author, identifier)
     faulty = world.samples.faulty_submission(identifier)
     expect(clause).has_message(world.submit(first.operation, identifier, faulty, by=restricted))
 
@@ -103,7 +103,7 @@ def test_the_rights_count_before_the_content(
     """An account without rights is refused with 403 whatever it sends."""
     identifier = records.subject(operation)
     row = {UPDATE: Row.MAY_NOT_UPDATE}.get(operation, Row.MAY_NOT_CREATE)
-    records.relies_on(row, operation, restricted)
+    records.need_row(row, operation, restricted)
     sent = world.submit(operation, identifier, world.samples.faulty_submission(identifier), by=restricted)
     expect("workflow-order-rights-before-validation", operation).holds(
         usable(sent).status == 403, sent, expected="403, for the rights", seen=usable(sent).quote()
@@ -116,7 +116,7 @@ def test_the_realm_counts_before_the_schema(
 ) -> None:
     """A schema belongs to a realm, so an unknown realm is reported first, whatever the document is."""
     identifier, unknown = records.subject(operation), submissions.UNKNOWN_REALM
-    records.relies_on(Row.REALM_UNKNOWN, operation, world.author, realm=unknown)
+    records.need_row(Row.REALM_UNKNOWN, operation, world.author, realm=unknown)
     for document in (world.samples.submission(identifier), world.samples.faulty_submission(identifier)):
         sent = world.submit(operation, identifier, document, schema=submissions.UNKNOWN_SCHEMA, realm=unknown)
         expect("workflow-order-realm-before-schema", operation).has_message(sent)
@@ -128,7 +128,7 @@ def test_the_schema_counts_before_the_content(
 ) -> None:
     """Without its schema a document cannot be validated, so an unknown schema is reported first."""
     identifier, unknown = records.subject(operation), submissions.UNKNOWN_SCHEMA
-    records.relies_on(Row.SCHEMA_UNKNOWN, operation, world.author, named=realm, schema=unknown)
+    records.need_row(Row.SCHEMA_UNKNOWN, operation, world.author, named=realm, schema=unknown)
     faulty = world.samples.faulty_submission(identifier)
     sent = world.submit(operation, identifier, faulty, schema=unknown)
     expect("workflow-order-schema-before-document", operation).has_message(sent, realm)

@@ -167,7 +167,7 @@ def test_a_token_that_was_never_issued_is_no_identity(
     deal: Deal,
 ) -> None:
     """A made-up token, half of a real one, and a header that holds none: 403, and the user is anonymous."""
-    records.plain(Row.ANONYMOUS, operation, lambda: table.send(operation, anonymous))
+    records.need_row_of(Row.ANONYMOUS, operation, lambda: table.send(operation, anonymous))
     for value in deal(sign_in.never_issued(world), len(operation)).values():
         sent = table.send(operation, anonymous, headers={"Authorization": value})
         expect("token-invalid-refused", operation).refused(sent)

@@ -9,8 +9,8 @@ DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 def test_overlapping_calls_on_drafts_keep_their_promises(world: World, expect: Expect) -> None:
     """Drafts that are saved, read and deleted at the same time are saved, read and deleted, each its own."""
     drafts = overlapping.OverlappingDrafts([world.author, world.author], world, expect)
-    drafts.keep_their_contents()
-    drafts.are_deleted_alone()
+    drafts.claim_contents_kept()
+    drafts.claim_deleted_alone()
 
 
 @contract(*overlapping.CLAUSES, operations=DRAFTS, profile="nightly", requests=28)
@@ -19,8 +19,8 @@ def test_overlapping_calls_of_two_accounts_keep_their_promises(
 ) -> None:
     """So are those of two accounts."""
     drafts = overlapping.OverlappingDrafts([world.author, other], world, expect)
-    drafts.keep_their_contents()
-    drafts.are_deleted_alone()
+    drafts.claim_contents_kept()
+    drafts.claim_deleted_alone()
 
 
 @contract(
@@ -28,4 +28,4 @@ def test_overlapping_calls_of_two_accounts_keep_their_promises(
 )
 def test_overlapping_uploads_keep_their_bytes(world: World, expect: Expect) -> None:
     """Two files that are sent at the same time come back each as it was sent."""
-    overlapping.files_are_kept_apart(world, expect)
+    overlapping.claim_files_kept_apart(world, expect)

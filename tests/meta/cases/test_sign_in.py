@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.sign_in import gives_token, needs_no_more
+from contracts.cases.sign_in import claim_no_more_needed, claim_token
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 from tests.meta.messages import answer, exchange
@@ -17,7 +17,7 @@ def issued(claims: Expect) -> Claim:
 
 
 def test_a_token_holds(issued: Claim) -> None:
-    gives_token(issued, lambda: exchange(answer({"authenticationToken": "abc-123"}), "createToken"))
+    claim_token(issued, lambda: exchange(answer({"authenticationToken": "abc-123"}), "createToken"))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_an_answer_without_a_token_is_told_without_secrets(
     issued: Claim, attempt: Attempt, body: Any, told: str
 ) -> None:
     with pytest.raises(Contradiction):
-        gives_token(issued, lambda: exchange(answer(body), "createToken"))
+        claim_token(issued, lambda: exchange(answer(body), "createToken"))
     assert told in attempt.evidence[0].seen
     assert "hidden-word" not in attempt.evidence[0].seen
 
@@ -43,16 +43,18 @@ def test_more_headers_are_tried_only_when_the_plain_request_gave_nothing(issued:
     def never() -> Any:
         raise AssertionError("asked for although there is a token")
 
-    needs_no_more(issued, lambda: exchange(answer({"authenticationToken": "abc-123"}), "createToken"), never)
+    claim_no_more_needed(
+        issued, lambda: exchange(answer({"authenticationToken": "abc-123"}), "createToken"), never
+    )
 
 
 def test_a_token_with_more_headers_only_is_a_contradiction(issued: Claim) -> None:
     nothing = exchange(answer({"message": "no"}, 401), "createToken")
     token = exchange(answer({"authenticationToken": "abc-123"}), "createToken")
     with pytest.raises(Contradiction):
-        needs_no_more(issued, lambda: nothing, lambda: token)
+        claim_no_more_needed(issued, lambda: nothing, lambda: token)
     with pytest.raises(Blocked):
-        needs_no_more(issued, lambda: nothing, lambda: nothing)
+        claim_no_more_needed(issued, lambda: nothing, lambda: nothing)
 
 
 def test_signing_in_that_fails_now_and_then_does_not_need_more_headers(issued: Claim) -> None:
@@ -60,7 +62,7 @@ def test_signing_in_that_fails_now_and_then_does_not_need_more_headers(issued: C
     nothing = exchange(answer({"message": "no"}, 401), "createToken")
     plain = iter([nothing, nothing, token])
     with pytest.raises(Contradiction):
-        gives_token(issued, lambda: next(plain), [lambda: token])
+        claim_token(issued, lambda: next(plain), [lambda: token])
     plain = iter([nothing, nothing, token])
     with pytest.raises(Blocked):
-        needs_no_more(issued, lambda: next(plain), lambda: token)
+        claim_no_more_needed(issued, lambda: next(plain), lambda: token)

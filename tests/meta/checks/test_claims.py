@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.submissions import accepted_for
+from contracts.cases.submissions import claim_accepted_for
 from contracts.checks.claims import Claim, Expect, Observer
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
@@ -175,16 +175,16 @@ def test_an_accepted_addition_needs_no_plain_submission(must: Claim, submission:
     def never() -> Any:
         raise AssertionError("sent although the addition was taken")
 
-    accepted_for(must, submission(201), never)
+    claim_accepted_for(must, submission(201), never)
 
 
 def test_a_refused_addition_to_what_is_taken_plain_is_a_contradiction(must: Claim, submission: Any) -> None:
     with pytest.raises(Contradiction):
-        accepted_for(must, submission(400), lambda: submission(201))
+        claim_accepted_for(must, submission(400), lambda: submission(201))
 
 
 def test_where_the_plain_submission_is_refused_too_the_addition_is_not_to_blame(
     must: Claim, submission: Any
 ) -> None:
     with pytest.raises(Blocked):
-        accepted_for(must, submission(400), lambda: submission(400))
+        claim_accepted_for(must, submission(400), lambda: submission(400))
