@@ -1,7 +1,9 @@
 """What a contract test uses, from one place: `from contracts.cases import Expect, World, contract, drafts`.
 
 Values send nothing (`sample_records`, `contents`, `identifiers`, `generated_cases`, `hostile_input`);
-arrangements and requests send (`World`, `requests`, `WorkflowRecords`, …); claims judge what came back.
+arrangements and requests send (`World`, `requests`, `WorkflowRecords`, …). What is called `claim_…` asserts, and raises
+`Contradiction` where a must does not hold; what is called `need_…` raises `Blocked` where something does not hold that
+has a finding of its own. Either raises `Blocked` for a server error, and `EnvironmentFault` without an answer.
 
 A name is imported when it is first asked for: the commands use a few light modules of this package, and the claims
 and generators behind the others take most of a second to import.
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
     from contracts.cases.submissions import UPDATE as UPDATE
     from contracts.cases.submissions import claim_accepted_for as claim_accepted_for
     from contracts.cases.submissions import claim_both_accepted as claim_both_accepted
-    from contracts.cases.submissions import claim_each_turned_down as claim_each_turned_down
     from contracts.cases.submissions import claim_nothing_came_of as claim_nothing_came_of
     from contracts.cases.workflow_records import WorkflowRecords as WorkflowRecords
     from contracts.cases.world import Draft as Draft
@@ -103,7 +104,7 @@ _NAMES = {
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
     "contracts.cases.sign_in": "Credentials unregistered_email",
     "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_accepted_for claim_both_accepted"
-    " claim_each_turned_down claim_nothing_came_of",
+    " claim_nothing_came_of",
     "contracts.cases.row_requests": "RowRequests",
     "contracts.cases.workflow_records": "WorkflowRecords",
     "contracts.checks": "errors_array",

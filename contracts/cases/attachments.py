@@ -10,11 +10,10 @@ from functools import partial
 from typing import Any, Final
 
 from contracts.cases import contents
-from contracts.cases.attachment_ids import Attachment, attach, found, ids_in, lists, names_file, upload, works
+from contracts.cases.attachment_ids import Attachment, found, ids_in, lists, names_file, upload, works
 from contracts.cases.comparison import claim_tolerated, claim_tolerated_for_each
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
 from contracts.cases.shared_documents import (
-    SharedDocument,
     document_for_uploads,
     need_given_back,
     need_listing,
@@ -44,24 +43,6 @@ _NO_NAME = re.compile("[:@]")
 _SHORT_PATIENCE = 2.0
 #: So many bytes are read in several pieces.
 _MORE_THAN_A_BLOCK: Final = 70_000
-
-
-def lists_no_foreign_files(claim: Claim, world: World, own: SharedDocument, other: SharedDocument) -> None:
-    """Claim that a document lists none of another's attachments.
-
-    Raises:
-        Blocked: the answer is no list.
-    """
-    page = attachments_of(world.author, own.uid).page()
-    require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
-    names = {attachment.filename for attachment in own.attachments}
-    foreign = [attachment.filename for attachment in other.attachments if page.names(attachment.filename)]
-    claim.holds(
-        not set(foreign) - names and page.different <= len(own.attachments),
-        page.exchange,
-        expected=f"its attachments: {', '.join(sorted(names))}",
-        seen=page.seen_of(other.uid),
-    )
 
 
 def claim_same_bytes(claim: Claim, world: World, attachment: Attachment) -> None:
@@ -97,11 +78,6 @@ def claim_some_listed(claim: Claim, world: World, uid: str, made: Exchange) -> N
 
     there = page.size >= 1 or world.eventually(look)
     claim.holds(there, made, page.exchange, expected="the attachment in the list", seen=page.seen)
-
-
-def without_id(uid: str, filename: str) -> Attachment:
-    """An attachment that is only looked for by its file's name."""
-    return Attachment(uid, None, filename, b"")
 
 
 def claim_listed(claim: Claim, world: World, *attachments: Attachment) -> None:
@@ -189,10 +165,6 @@ def named_twice(claim: Claim, world: World, name: str) -> None:
 
     Whether a document takes a name twice, replaces the file or gives it another name is not shown: what is served
     under no id of the later file is not judged, and neither is the earlier file where the list does not show both.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked: a file was refused.
     """
     uid = document_for_uploads(world)
     earlier, later = b"the earlier file\n", b"the later file, which is longer\n"
@@ -218,27 +190,6 @@ def named_twice(claim: Claim, world: World, name: str) -> None:
     if answered:
         words = {"expected": "the later file, and each of two under its own id", "seen": "other bytes"}
         claim.holds(held, first, second, *answered, **words)
-
-
-def stays_beside(expect: Expect, world: World, count: int) -> None:
-    """Claim that the first attachment of a document stays, listed and with its bytes, while others are added.
-
-    How many a document takes is not shown: what is refused is not judged.
-
-    Args:
-        count: How many attachments the document gets at most.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked: the first attachment was refused or cannot be found.
-    """
-    uid = world.document()
-    first = attach(world.author, uid, "attachment-1.txt", b"1")
-    for number in range(2, count + 1):
-        if not usable(upload(world.author, uid, f"attachment-{number}.txt", str(number).encode())).success:
-            break
-    claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
-    claim_listed(expect("attachment-several", "listAttachments"), world, first)
 
 
 def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
@@ -273,28 +224,8 @@ def _tells_emptiness_so(world: World, page: Page) -> None:
     require(alike, "listAttachments", f"the answer is no list: {page.exchange.answer.quote()}")
 
 
-def passes_chain(expect: Expect, clause: str, world: World, uid: str) -> None:
-    """Claim that a picture is attached to a document, listed, found, downloaded and previewed.
-
-    Raises:
-        Blocked: it was taken, and no number in the answers leads to it.
-    """
-    name = "edge.png"
-    created = upload(world.author, uid, name, contents.RED)
-    expect(clause, "createAttachment").accepted(created)
-    picture = found(world.author, Attachment(uid, 0, name, contents.RED), created, len(contents.RED))
-    expect(clause, "attachmentExists").accepted(world.author.attachment_exists(picture.path))
-    claim_same_bytes(expect(clause, "getAttachment"), world, picture)
-    claim_listed(expect(clause, "listAttachments"), world, picture)
-    expect(clause, "getAttachmentThumbnail").accepted(preview(world, picture))
-
-
 def need_chain(world: World) -> None:
-    """See once that a picture of an ordinary document is listed, found, downloaded and previewed.
-
-    Raises:
-        Blocked: it is not, which is a finding of its own.
-    """
+    """See once that a picture of an ordinary document is listed, found, downloaded and previewed."""
     picture = shared_document(world).pictures[0]
     need_listing(world)
     need_given_back(world, picture)
@@ -351,13 +282,6 @@ def preview(world: World, attachment: Attachment) -> Exchange:
     return latest
 
 
-def no_file_for_a_preview(claim: Claim, world: World, attachment: Attachment) -> None:
-    """Claim that the thumbnail of a file that is no picture is not that file; whether there is one is not shown."""
-    preview = world.author.get_attachment_thumbnail(attachment.path)
-    same = usable(preview).success and preview.answer.content == attachment.content
-    claim.holds(not same, preview, expected="an image, or a refusal", seen="the bytes of the file itself")
-
-
 #: A request is refused for the size of what it is about (RFC 9110, 15.5.14).
 _TOO_LARGE: Final = 413
 #: Temporary files that are persisted beside those of the other cases.
@@ -370,11 +294,7 @@ def claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
 
 
 def persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:
-    """Claim that a temporary file was not refused for want of a header that its operation does not list.
-
-    Raises:
-        Contradiction: a must was contradicted.
-    """
+    """Claim that a temporary file was not refused for want of a header that its operation does not list."""
 
     def with_header(header: Mapping[str, str]) -> Exchange:
         path = {"uid": world.document(), "tempFileId": world.temporary_file()}
@@ -401,7 +321,6 @@ def another_persisted(expect: Expect, world: World, before: Attachment) -> None:
         before: What another temporary file became.
 
     Raises:
-        Contradiction: a must was contradicted.
         Blocked: one was refused that an earlier run may have used up.
     """
     try:
@@ -427,14 +346,6 @@ def _own_page(world: World, attachment: Attachment) -> bool:
     file = world.author.get_attachment(attachment.path).answer
     again = world.author.get_attachment_thumbnail(attachment.path).answer
     return file.success and file.content == attachment.content and again.hollow_page
-
-
-def some_bytes(claim: Claim, persisted: Exchange, download: Exchange) -> None:
-    """Claim that a persisted temporary file, whose content is unknown, can be downloaded."""
-    answer = usable(download)
-    seen = f"{answer.status}, {len(answer.content)} bytes"
-    given = answer.success and bool(answer.content)
-    claim.holds(given, persisted, download, expected="the bytes of the file", seen=seen)
 
 
 def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
@@ -548,18 +459,3 @@ def fate(
         return "renamed"
     claim_same_bytes(claim, world, attachment)
     return "kept"
-
-
-def numbers_listed(world: World, attachment: Attachment) -> tuple[list[int], Exchange]:
-    """Whole numbers in the record of a listed attachment that may be its id.
-
-    Raises:
-        Blocked: it is not listed under its file's name.
-        Untested: no answer tells its id.
-    """
-    page = attachments_of(world.author, attachment.path["uid"]).page()
-    done(page.exchange)
-    for record in page.records or ():
-        if lists(record, attachment):
-            return ids_in(record, len(attachment.content)), page.exchange
-    raise Blocked("listAttachments", f"does not list {attachment.filename}")

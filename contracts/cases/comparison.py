@@ -78,7 +78,6 @@ def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable
         judgements: What is claimed, by clause.
 
     Raises:
-        Contradiction: a must was contradicted.
         Blocked, EnvironmentFault: something could not be judged; the first of them, raised at the end.
     """
     obstacle: Blocked | EnvironmentFault | None = None
@@ -144,11 +143,7 @@ def refused_as(answer: Response, pattern: Response) -> bool:
 
 
 def need_realm_known(exchange: Exchange) -> Exchange:
-    """The exchange, when its answer shows that its realm was accepted.
-
-    Raises:
-        Blocked: it does not.
-    """
+    """The exchange, when its answer shows that its realm was accepted."""
     if not _beyond_the_realm(usable(exchange)):
         raise Blocked(exchange.operation or "", f"answered {exchange.answer.quote()} to a known realm")
     return exchange
@@ -241,21 +236,13 @@ def _words(exchange: Exchange) -> list[str]:
 
 
 def shape(exchange: Exchange) -> dict[str, Any]:
-    """Status, media type and shape of the body of an answer: kinds of members by their paths, never their values.
-
-    Raises:
-        EnvironmentFault: the environment gave no answer.
-    """
+    """Status, media type and shape of the body of an answer: kinds of members by their paths, never their values."""
     answer = exchange.answer
     return {"status": answer.status, "type": answer.media_type, "body": _body(answer)}
 
 
 def status(exchange: Exchange) -> int:
-    """The status of an answer.
-
-    Raises:
-        EnvironmentFault: the environment gave none.
-    """
+    """The status of an answer."""
     return exchange.answer.status
 
 

@@ -211,7 +211,6 @@ def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
     """Claim that a contact was accepted.
 
     Raises:
-        Contradiction: it was refused, and not only for values that are not shown.
         Untested: it was refused for such values; the text names the setting.
         Blocked: it was refused for the record that the settings name to be referred to, which may be gone.
     """

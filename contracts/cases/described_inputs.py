@@ -236,9 +236,6 @@ class LinkedCalls:
 
         Args:
             steps: Calls in each scenario at most.
-
-        Raises:
-            Blocked, EnvironmentFault: a call could not be judged.
         """
         machine: Any = type("LinkedCallsOfOneCase", (_machine(self.world.realm),), {"calls": self})
         settings = hypothesis.settings(

@@ -216,7 +216,6 @@ class Life:
         Raises:
             Contradiction: a must does not hold.
             Blocked: drafts cannot be saved or read at all.
-            EnvironmentFault: no answer.
         """
         (action, name), players = call, self._players
         if FAMILIES[action] in players.off or name not in self._documents:
@@ -516,10 +515,6 @@ def explore(players: Players, kept: KeptCalls, seed: int, requests: int) -> None
     Args:
         requests: Sent at most for the tour and what is drawn, about; the only limit of a gate, which has to do the same
             thing twice.
-
-    Raises:
-        Contradiction: a must does not hold; its evidence tells the shortest sequence.
-        Blocked, EnvironmentFault: nothing could be run.
     """
 
     def run(calls: Calls, limit: int) -> bool:
@@ -551,11 +546,10 @@ def explore(players: Players, kept: KeptCalls, seed: int, requests: int) -> None
 def claim_info_follows(claim: Claim, world: World) -> None:
     """Claim that the info of a draft does not show as it was what the service itself reported as changed by a save."""
     uid = world.draft().uid
-    query = {"schema": world.samples.draft_schema}
 
     def saved(version: int) -> dict[str, Any]:
         document = content(world.samples, uid, version)
-        answer = done(world.author.send("saveDraft", path={"uid": uid}, query=query, json=document))
+        answer = done(world.save(uid, document))
         return answer.json if isinstance(answer.json, dict) else {}
 
     def info() -> Exchange:

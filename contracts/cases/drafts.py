@@ -39,10 +39,6 @@ def claim_each_refused(
     Args:
         control: Sent when one was not refused: the same operation on a valid uid that was never used. When that is
             not refused either, the operation refuses nothing that is absent, which is a matter of its own clause.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked, EnvironmentFault: a request had no answer that can be judged.
     """
     obstacle: Blocked | EnvironmentFault | None = None
     for exchange in exchanges:
@@ -55,7 +51,7 @@ def claim_each_refused(
             raise Blocked(
                 exchange.operation or "", "does not refuse what is absent, so nothing can be told apart"
             )
-        claim.turned_down(exchange, "refused (4xx)")
+        claim.turned_down(exchange)
     if obstacle is not None:
         raise obstacle
 
@@ -74,10 +70,6 @@ def claim_nothing_saved(
         uids: The uids outside the rule; the list is searched for all of them, a few are asked for by themselves.
         foldings: Valid uids that a careless service might take them for.
         causes: The refused requests.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked, EnvironmentFault: a request had no answer that can be judged.
     """
     checks = [world.author.draft_exists(uid) for uid in uids[:_LOOKED_AT]]
     claim_no_draft(claims("saveDraft"), world, foldings, *causes[:1])
@@ -92,7 +84,6 @@ def claim_no_draft(claim: Claim, world: World, uids: Iterable[str], *causes: Exc
         causes: What might have stored one; named in the evidence.
 
     Raises:
-        Contradiction: a must was contradicted.
         Blocked: the service says of any draft that it exists.
     """
     for uid in uids:
@@ -109,11 +100,7 @@ def claim_no_draft(claim: Claim, world: World, uids: Iterable[str], *causes: Exc
 
 
 def need_absence(world: World) -> None:
-    """Require that the service says of a draft that was never saved that it is absent.
-
-    Raises:
-        Blocked: it does not.
-    """
+    """Require that the service says of a draft that was never saved that it is absent."""
     check = world.author.draft_exists(never_used())
     if usable(check).success:
         raise Blocked("draftExists", "says of a draft that was never saved that it exists")
@@ -123,7 +110,6 @@ def claim_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -
     """Claim that a draft which was there before is there still.
 
     Raises:
-        Contradiction: a must was contradicted.
         Blocked: the service does not say of any draft that it exists.
     """
     check = world.author.draft_exists(uid)
@@ -135,21 +121,12 @@ def claim_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -
 
 
 def need_presence(world: World) -> None:
-    """See to it that the service says of a draft that was saved that it exists.
-
-    Raises:
-        Blocked: it does not.
-    """
+    """See to it that the service says of a draft that was saved that it exists."""
     done(world.author.draft_exists(world.draft().uid))
 
 
 def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
-    """Claim that none of these uids stands in the list of the actor's drafts, as far as it is shown.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked: the list cannot be had.
-    """
+    """Claim that none of these uids stands in the list of the actor's drafts, as far as it is shown."""
     listed = world.author.list_drafts(query={"collection": "mydrafts"})
     answer = usable(listed)
     if not answer.success:
@@ -205,13 +182,6 @@ def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Excha
     claim.holds(
         hidden, *(before or (draft.exchange,)), read, expected="nothing of it", seen=read.answer.quote()
     )
-
-
-def nothing_shown_of(claim: Claim, text: str, draft: Draft, *exchanges: Exchange) -> None:
-    """Claim that the last of these exchanges does not show a text that a draft was saved with."""
-    answer = usable(exchanges[-1])
-    shown = text in answer.text
-    claim.holds(not shown, draft.exchange, *exchanges, expected="nothing of it", seen=answer.quote())
 
 
 def _given(answer: Response, document: dict[str, Any]) -> bool:
@@ -275,16 +245,6 @@ def need_deleted(world: World, uid: str) -> Exchange:
     if usable(world.author.draft_exists(uid)).success:
         raise Blocked("deleteDraft", "the exists check still finds a draft that was deleted")
     return exchange
-
-
-def require_exists_check(world: World, uid: str) -> None:
-    """Require that the exists check finds no draft that was never saved.
-
-    Raises:
-        Blocked: it does, so that it cannot tell whether a deleted one is gone.
-    """
-    if usable(world.author.draft_exists(uid)).success:
-        raise Blocked("draftExists", "the exists check finds a draft that was never saved")
 
 
 def accepted_with_errors(saved: Exchange) -> bool:
@@ -355,8 +315,8 @@ def claim_draft_beside_published(claim: Claim, world: World, identifier: str) ->
     if changed:
         claim.shows(world.author.get_draft(identifier), changed)
         return
-    query, document = {"schema": world.samples.workflow_schema}, world.samples.document(identifier)
-    saved = world.author.send("saveDraft", path={"uid": identifier}, query=query, json=document)
+    document = world.samples.document(identifier)
+    saved = world.save(identifier, document, schema=world.samples.workflow_schema)
     named = f"the record that setting realm.{world.author.realm}.published_identifier names"
     require(taken(saved), "saveDraft", f"takes no draft of {named}: {usable(saved).quote()}")
 
@@ -368,10 +328,10 @@ def save_reworded(world: World, identifier: str) -> dict[str, Any]:
         The members that differ; none where it has no text, or the draft is refused.
     """
     document = world.samples.document(identifier)
-    changed, query = reworded(document), {"schema": world.samples.workflow_schema}
+    changed = reworded(document)
     if not changed:
         return {}
-    sent = world.author.send("saveDraft", path={"uid": identifier}, query=query, json=document | changed)
+    sent = world.save(identifier, document | changed, schema=world.samples.workflow_schema)
     return changed if taken(sent) else {}
 
 
@@ -454,11 +414,7 @@ def _at_fault_for(world: World, uid: str) -> tuple[str, tuple[Exchange, ...]]:
 
 
 def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
-    """Claim that a deleted draft is gone; that the exists check alone still finds it is wrong of the check.
-
-    Raises:
-        Contradiction: it is found.
-    """
+    """Claim that a deleted draft is gone; that the exists check alone still finds it is wrong of the check."""
     check = world.author.draft_exists(uid)
     found = usable(check).success
     operation, contrast = _at_fault_for(world, uid) if found else ("deleteDraft", ())
@@ -475,14 +431,10 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
         also: Further operations that find the draft, such as `getDraftInfo`.
 
     Raises:
-        Contradiction: a must was contradicted.
         Blocked: its content is another, or it is there after it was deleted, as under an ordinary uid.
     """
     path, document = {"uid": uid}, world.samples.draft(uid)
-    query = {"schema": world.samples.draft_schema}
-    expect(clause, "saveDraft").accepted(
-        world.author.send("saveDraft", path=path, query=query, json=document)
-    )
+    expect(clause, "saveDraft").accepted(world.save(uid, document))
     expect(clause, "draftExists").accepted(world.author.send("draftExists", path=path))
     read = world.author.send("getDraft", path=path)
     expect(clause, "getDraft").accepted(read)
@@ -501,19 +453,8 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
         claim.holds(not found, deleted, check, expected=f"no draft under {uid}", seen=check.answer.quote())
 
 
-def exists_each_time(claim: Claim, world: World, uid: str, times: int) -> None:
-    """Claim that the exists check finds a draft every time."""
-    for _ in range(times):
-        claim.accepted(world.author.draft_exists(uid))
-
-
 def claim_life(expect: Expect, world: World, uid: str) -> None:
-    """Claim of one draft that it is created, updated and deleted; each by its own clause.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked: a request was refused, which is a matter of the ordinary cases.
-    """
+    """Claim of one draft that it is created, updated and deleted; each by its own clause."""
     first = world.samples.draft(uid)
     later = world.samples.draft(uid, firstName="Rachel")
     created = world.save(uid, first)

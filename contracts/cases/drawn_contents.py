@@ -253,7 +253,6 @@ class DrawnDrafts:
         """Claim that each content comes back after it was saved, and replaces the one before it.
 
         Raises:
-            Contradiction: a must was contradicted.
             Untested: drafts have other fields than contacts, of which nothing can be drawn.
         """
         if not self._world.samples.drafts_are_contacts:
@@ -386,7 +385,6 @@ class DrawnFiles:
         """Claim that a file which was taken comes back as it was sent; whether every kind is taken is not shown.
 
         Raises:
-            Contradiction: a must was contradicted.
             Blocked: it is not found again, nor is one of another name.
         """
         name, content = f"{self._world.fresh.uid()}-Report-B{file.kind}", file.content

@@ -366,7 +366,6 @@ class NearMisses:
         """Claim that an identifier which nearly keeps the rule is refused.
 
         Raises:
-            Contradiction: it was taken.
             Blocked: the operation refuses nothing that is absent, so nothing can be told apart.
         """
         request = self._request(miss)

@@ -116,19 +116,11 @@ class KnownList:
         return self.lister.with_fixed(filter=equals(path, *self.own)) if path else None
 
     def need_filter(self) -> None:
-        """See that a filter picks the suite's own items, for claims about what else filters do.
-
-        Raises:
-            Blocked: it does not, which is a finding of its own.
-        """
+        """See that a filter picks the suite's own items, for claims about what else filters do."""
         self._need(self.field.filters, "filter alone does not pick the suite's own items")
 
     def need_order(self) -> None:
-        """See once that the list comes in rising order when asked, for claims about what else orders do.
-
-        Raises:
-            Blocked: it does not, which is a finding of its own.
-        """
+        """See once that the list comes in rising order when asked, for claims about what else orders do."""
         rising, _ = self.orders()
         self._need(rising == sorted(rising), "orderby alone does not order the list")
 

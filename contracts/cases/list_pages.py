@@ -252,11 +252,7 @@ class Lister:
         return Search(pages[-1].names(uid), pages)
 
     def read(self, **options: Option) -> Page:
-        """A page that is a list, or "not found", which holds nothing.
-
-        Raises:
-            Blocked: it is refused, or no list.
-        """
+        """A page that is a list, or "not found", which holds nothing."""
         page = self.page(**options)
         if page.records is None and not page.not_found:
             done(page.exchange)

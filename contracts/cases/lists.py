@@ -77,11 +77,7 @@ def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str, path:
 
 
 def need_listed(world: World, lister: Lister, uid: str, path: str | None = None) -> None:
-    """Go on only when a list holds a draft, if need be a few seconds later; `path` as for `claim_listed`.
-
-    Raises:
-        Blocked: it does not, which is a finding of its own.
-    """
+    """Go on only when a list holds a draft, if need be a few seconds later; `path` as for `claim_listed`."""
     found = _look_until(True, world, lister, uid, path).found
     require(found, lister.operation, f"{lister.label} does not hold a draft that was just saved")
 
@@ -427,11 +423,7 @@ def claim_pages_in_order(claim: Claim, known: KnownList, size: int, items: int =
 
 
 def need_top(known: KnownList) -> None:
-    """See once that top alone bounds a list, for claims about what else it does.
-
-    Raises:
-        Blocked: it does not, which is a finding of its own.
-    """
+    """See once that top alone bounds a list, for claims about what else it does."""
 
     def look() -> bool:
         size = known.lister.page(top=1).size

@@ -93,8 +93,7 @@ def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
     if not world.samples.tells_workflow:
         return False
     document = {name: _worded(value, text) for name, value in world.samples.document(uid).items()}
-    query = {"schema": world.samples.workflow_schema}
-    return taken(world.author.send("saveDraft", path={"uid": uid}, query=query, json=document))
+    return taken(world.save(uid, document, schema=world.samples.workflow_schema))
 
 
 def _worded(value: Any, text: str) -> Any:

@@ -97,7 +97,6 @@ class Neighbourhood:
         """Claim that drafts of neighbours keep their contents, and that deleting some leaves the others.
 
         Raises:
-            Contradiction: a must was contradicted.
             Blocked: drafts do not even work under an ordinary identifier.
         """
         need_ordinary_life(self._world)

@@ -34,11 +34,7 @@ CLAUSES: Final = (
 
 
 def at_once(call: Callable[[T], Exchange], arguments: Sequence[T]) -> list[Exchange]:
-    """Make a call with each argument, all of them under way together.
-
-    Raises:
-        EnvironmentFault: a call had no answer.
-    """
+    """Make a call with each argument, all of them under way together."""
     with ThreadPoolExecutor(len(arguments)) as pool:
         return list(pool.map(call, arguments))
 
@@ -47,7 +43,6 @@ def claim_files_kept_apart(world: World, expect: Expect) -> None:
     """Claim that two files of the same length that are sent together come back each as it was sent.
 
     Raises:
-        Contradiction: a must was contradicted.
         Blocked: one was refused, or is not found.
     """
     uid = document_for_uploads(world)
@@ -64,9 +59,6 @@ def claiming_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable
 
     Returns:
         Sends a submission so and gives the exchange that was taken, or that of a third try where neither was.
-
-    Raises (what is returned):
-        Contradiction: both were taken.
     """
 
     def send_twice(submission: T) -> Exchange:
@@ -99,12 +91,7 @@ class OverlappingDrafts:
         self._changed, self._left = list(self._owner)[:half], list(self._owner)[half:]
 
     def claim_contents_kept(self) -> None:
-        """Claim that drafts saved together are there, and that saving half of them again leaves the others alone.
-
-        Raises:
-            Contradiction: a must was contradicted.
-            Blocked: a call was answered with a server error.
-        """
+        """Claim that drafts saved together are there, and that saving half of them again leaves the others alone."""
         everyone = [*self._changed, *self._left]
         for sent in at_once(lambda uid: self._save(uid, "first"), everyone):
             claim_accepted(self._claim("draft-save-creates"), sent, self._world.samples)
@@ -139,12 +126,7 @@ class OverlappingDrafts:
         self._claim("draft-get-content").shows(read, later)
 
     def claim_deleted_alone(self) -> None:
-        """Claim that of drafts that are there, those deleted together are gone and the others stay.
-
-        Raises:
-            Contradiction: a must was contradicted.
-            Blocked: a call was answered with a server error.
-        """
+        """Claim that of drafts that are there, those deleted together are gone and the others stay."""
         deleted = at_once(lambda uid: self._owner[uid].delete_draft(uid), self._changed)
         for uid, sent in zip(self._changed, deleted, strict=True):
             self._claim_was_there(uid, sent, deleted)

@@ -84,11 +84,7 @@ def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
 
 
 def need_own_list(world: World) -> None:
-    """See once that a document does not list the attachments of another, for claims that nothing was attached.
-
-    Raises:
-        Blocked: it does, which is a finding of its own.
-    """
+    """See once that a document does not list the attachments of another, for claims that nothing was attached."""
     mine = second_document(world)
     listed = world.once("own list of attachments", lambda: attachments_of(world.author, mine.uid).page().size)
     require(listed >= 0, "listAttachments", "gives no list of a document with an attachment")
@@ -96,11 +92,7 @@ def need_own_list(world: World) -> None:
 
 
 def need_listing(world: World) -> None:
-    """See once that a document lists an attachment that was created, for claims about others.
-
-    Raises:
-        Blocked: it does not, which is a finding of its own.
-    """
+    """See once that a document lists an attachment that was created, for claims about others."""
     single = second_document(world).attachments[0]
 
     def look() -> bool:
@@ -113,11 +105,7 @@ def need_listing(world: World) -> None:
 
 
 def need_given_back(world: World, attachment: Attachment) -> None:
-    """See once that an attachment is stored as it was sent, for claims about what is made of it.
-
-    Raises:
-        Blocked: its download differs, which is a finding of its own.
-    """
+    """See once that an attachment is stored as it was sent, for claims about what is made of it."""
 
     def look() -> bool:
         answer = usable(world.author.get_attachment(attachment.path))

@@ -156,7 +156,6 @@ def claim_token(
         The plain request's exchange.
 
     Raises:
-        Contradiction: no token in any way, or not each time.
         Blocked: a token only in another way.
     """
     exchange = sign_in()
@@ -170,11 +169,7 @@ def claim_token(
 
 
 def claim_token_again(claim: Claim, sign_in: Callable[[], Exchange]) -> None:
-    """Claim that signing in, which has given a token, gives one each time.
-
-    Raises:
-        Contradiction: it does not.
-    """
+    """Claim that signing in, which has given a token, gives one each time."""
     for _ in range(_TIMES_MORE):
         again = sign_in()
         usable(again)
@@ -192,7 +187,6 @@ def claim_no_more_needed(
     """Claim that signing in needs no more headers than the document lists.
 
     Raises:
-        Contradiction: a token is given with more headers only.
         Blocked: no token either way, or one now and then.
     """
     exchange = sign_in()
@@ -323,7 +317,6 @@ def claim_refused_without_token(
         asked: The request without a valid token.
 
     Raises:
-        Contradiction: one was accepted, or had an effect.
         Blocked: refused with a valid token too, so nothing can be told.
     """
     drafts.claim_each_refused(claim, asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from contracts.cases.world import World
@@ -59,7 +59,6 @@ def claim_longest_info(
     """Claim that an additionalInfo of the permitted length is accepted, as a short one is; returns the submission.
 
     Raises:
-        Contradiction: only the short one is.
         Blocked: neither is, and no submission of this actor's.
         Untested: neither is; when the member is available is not shown to the end.
     """
@@ -85,9 +84,6 @@ def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tu
 
     Returns:
         The batchId that was accepted, and the submission.
-
-    Raises:
-        Contradiction: no batchId of that length is.
     """
     plain = world.fresh.uid(LONGEST_BATCH)
     wide = plain[: LONGEST_BATCH // 2] + BEYOND_ASCII * (LONGEST_BATCH // 2)
@@ -150,9 +146,6 @@ def claim_identifier(
 
     Returns:
         The identifier.
-
-    Raises:
-        Contradiction: no text of the answer is one.
     """
     answer = usable(exchange)
     candidates = named_identifiers(answer, sent)
@@ -213,25 +206,6 @@ class RecordState(Protocol):
 
     def keeps_refused_taken(self) -> bool:
         """Whether the identifier of any record that was refused for its document stays taken."""
-
-
-def claim_each_turned_down(claim: Claim, exchanges: Iterable[Exchange]) -> None:
-    """Claim that every submission was refused; an answer without a judgement is left to the end.
-
-    Raises:
-        Contradiction: a must was contradicted.
-        Blocked: one was answered with a server error, which is a finding of its own.
-    """
-    obstacle: Blocked | None = None
-    for exchange in exchanges:
-        try:
-            usable(exchange)
-        except Blocked as problem:
-            obstacle = problem
-            continue
-        claim.turned_down(exchange)
-    if obstacle is not None:
-        raise obstacle
 
 
 def claim_nothing_came_of(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:

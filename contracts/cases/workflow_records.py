@@ -32,11 +32,7 @@ from contracts.settings.target import DOCUMENT_REALMS
 
 
 class RecordLookup:
-    """Looks for records of one realm, as the author.
-
-    Raises (all methods):
-        Untested: a setting is missing.
-    """
+    """Looks for records of one realm, as the author."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -142,7 +138,6 @@ class ExistingRecords(RecordLookup):
 
     Raises (all methods):
         Blocked: no record is in the state that the case needs.
-        Untested: a setting is missing.
     """
 
     def standing(self) -> str:
@@ -300,7 +295,6 @@ class WorkflowRecords(ExistingRecords):
 
     Raises (all methods):
         Blocked: no record is in the state that the case needs.
-        Untested: a setting is missing.
     """
 
     def __init__(self, world: World, attempt: Attempt | None = None) -> None:

@@ -142,8 +142,6 @@ class World:
 
     Raises (all methods):
         Blocked: an operation that the arrangement needs did not do its part.
-        Untested: a setting is missing.
-        EnvironmentFault: the environment stood in the way.
     """
 
     def __init__(self, session: Session, author: Actor, samples: Samples, *, anew: bool = False) -> None:

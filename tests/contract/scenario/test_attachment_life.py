@@ -16,11 +16,13 @@ from contracts.cases import (
     done,
     drafts,
     lists,
+    require,
     second_document,
     shape,
     shared_document,
     shared_documents,
     upload,
+    usable,
 )
 
 
@@ -62,8 +64,14 @@ def test_each_of_several_attachments_exists(world: World, expect: Expect) -> Non
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
     """The first of several attachments is listed, and comes back with its bytes, however many follow it."""
     shared_documents.need_listing(world)
-    count = max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
-    attachments.stays_beside(expect, world, count)
+    uid, count = world.document(), max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
+    first = attach(world.author, uid, "attachment-1.txt", b"1")
+    for number in range(2, count + 1):
+        # How many a document takes is not shown.
+        if not usable(upload(world.author, uid, f"attachment-{number}.txt", str(number).encode())).success:
+            break
+    attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
+    attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], requests=13, turns=True)
@@ -72,7 +80,7 @@ def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World
     uid, listing = world.document(), expect("attachment-create-listed", "listAttachments")
     for name in ("first.txt", "second.txt", "third.txt", "fourth.txt"):
         done(upload(world.author, uid, name, name.encode()))
-        latest = attachments.without_id(uid, name)
+        latest = attachment_ids.Attachment(uid, None, name, b"")
         attachments.claim_listed(listing, world, latest)
     drafts.claim_attached_each_time(listing, attachments_of(world.author, uid), latest, 3)
 
@@ -81,17 +89,29 @@ def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World
 def test_a_document_lists_its_own_attachments_only(world: World, expect: Expect) -> None:
     """A document lists no attachment of another one, though the uid of the one begins that of the other."""
     for own, other in itertools.permutations((shared_document(world), second_document(world))):
-        attachments.lists_no_foreign_files(expect("attachment-list-own-only"), world, own, other)
+        page = attachments_of(world.author, own.uid).page()
+        require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
+        names = {attachment.filename for attachment in own.attachments}
+        foreign = {file.filename for file in other.attachments if page.names(file.filename)} - names
+        expect("attachment-list-own-only").holds(
+            not foreign and page.different <= len(own.attachments),
+            page.exchange,
+            expected=f"its attachments: {', '.join(sorted(names))}",
+            seen=page.seen_of(other.uid),
+        )
 
 
 @contract("attachment-listed-identifier", requests=1)
 def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect) -> None:
     """A listed attachment carries an integer that serves as its identifier in the other operations."""
     attachment = shared_document(world).attachments[2]
-    numbers, exchange = attachments.numbers_listed(world, attachment)
+    page = attachments_of(world.author, attachment.path["uid"]).page()
+    record = next((each for each in page.records or () if attachment_ids.lists(each, attachment)), None)
+    require(record is not None, "listAttachments", f"does not list {attachment.filename}")
+    numbers = attachment_ids.ids_in(record, len(attachment.content))
     expect("attachment-listed-identifier", "listAttachments").holds(
         attachment.id in numbers,
-        exchange,
+        page.exchange,
         expected=f"the identifier {attachment.id} in the listed record",
         seen=f"the numbers {numbers}",
     )

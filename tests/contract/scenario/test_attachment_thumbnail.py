@@ -30,7 +30,11 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
     expect("attachment-thumbnail-image").meets("image", seen)
     observe("attachment-success-status", "getAttachmentThumbnail", answer.status)
     shared_documents.need_given_back(world, text)
-    attachments.no_file_for_a_preview(expect("attachment-thumbnail-image"), world, text)
+    preview = world.author.get_attachment_thumbnail(text.path)
+    same = usable(preview).success and preview.answer.content == text.content
+    expect("attachment-thumbnail-image").holds(
+        not same, preview, expected="an image, or a refusal", seen="the bytes of the file itself"
+    )
 
 
 @contract("attachment-thumbnail-own", requests=3)

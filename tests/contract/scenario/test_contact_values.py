@@ -5,7 +5,7 @@ from contracts.cases import (
     Expect,
     WorkflowRecords,
     World,
-    claim_each_turned_down,
+    claim_each_refused,
     contract,
     sample_records,
     submissions,
@@ -32,7 +32,7 @@ def test_an_unknown_country_is_refused(contacts: ContactRequests, expect: Expect
 def test_a_contact_needs_a_known_schema(contacts: ContactRequests, expect: Expect, operation: str) -> None:
     """The schema in the query says what a contact is validated by, so it has to be known."""
     sent = contacts.send(contacts.record(), query={"schema": submissions.UNKNOWN_SCHEMA})
-    claim_each_turned_down(expect("contact-schema-unknown", operation), [sent])
+    claim_each_refused(expect("contact-schema-unknown", operation), [sent])
 
 
 @contract("contact-schema-validates", requests=1.5)
@@ -42,4 +42,4 @@ def test_a_contact_is_validated_by_the_schema_that_the_query_names(
     """Under the schema of the workflow's document a contact lacks what that one makes mandatory."""
     record = records.lacking_mandatory(contacts.bare_record())
     sent = contacts.send(record, query={"schema": world.samples.workflow_schema})
-    claim_each_turned_down(expect("contact-schema-validates", operation), [sent])
+    claim_each_refused(expect("contact-schema-validates", operation), [sent])

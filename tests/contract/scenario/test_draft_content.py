@@ -61,8 +61,8 @@ def test_what_was_taken_comes_back(
 def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect, observe: Observer) -> None:
     """A document of the realm's workflow schema that was taken comes back whole, whatever kinds of value it holds."""
     uid = world.uid()
-    document, query = world.samples.document(uid), {"schema": world.samples.workflow_schema}
-    saved = world.author.send("saveDraft", path={"uid": uid}, query=query, json=document)
+    document = world.samples.document(uid)
+    saved = world.save(uid, document, schema=world.samples.workflow_schema)
     read = world.author.get_draft(uid)
     drafts.claim_stored(expect("draft-save-creates"), world, uid, saved, read)
     taken = drafts.claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)

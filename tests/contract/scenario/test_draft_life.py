@@ -78,7 +78,7 @@ def test_the_info_of_a_draft_is_not_that_of_another(world: World, expect: Expect
 @contract("draft-delete-removes", "draft-delete-answer", requests=4)
 def test_a_deleted_draft_is_gone(world: World, expect: Expect, observe: Observer) -> None:
     """After a draft is deleted, the exists check no longer finds it."""
-    drafts.require_exists_check(world, world.uid())
+    drafts.need_absence(world)
     draft = world.draft()
     gone = world.author.delete_draft(draft.uid)
     expect("draft-delete-removes", "deleteDraft").accepted(gone)
@@ -147,5 +147,7 @@ def test_a_deleted_draft_can_be_saved_anew(world: World, expect: Expect) -> None
     expect("draft-save-after-delete", "saveDraft").accepted(world.save(uid, anew))
     read = world.author.get_draft(uid)
     expect("draft-save-after-delete", "saveDraft").shows(read, anew)
-    gone = expect("draft-delete-content-gone", "getDraft")
-    drafts.nothing_shown_of(gone, f"deleted {uid}", draft, deleted, read)
+    shown, seen = f"deleted {uid}" in read.answer.text, read.answer.quote()
+    expect("draft-delete-content-gone", "getDraft").holds(
+        not shown, draft.exchange, deleted, read, expected="nothing of the deleted draft", seen=seen
+    )

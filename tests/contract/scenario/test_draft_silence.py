@@ -1,7 +1,5 @@
 """Where the document is silent on drafts: what is seen there is noted and cannot fail."""
 
-from functools import partial
-
 from contracts.cases import Observer, World, contract, shape, status
 
 
@@ -32,10 +30,8 @@ def test_deleting_what_is_not_there_is_observed(world: World, observe: Observer)
 def test_saving_under_another_schema_is_observed(world: World, observe: Observer) -> None:
     """What a save under a schema that is unknown or another than before, leads to is not shown."""
     uid, draft = world.uid(), world.draft()
-    send = partial(world.author.send, "saveDraft", path={"uid": uid}, json=world.samples.draft(uid))
-    unknown = send(query={"schema": "no-such-schema"})
-    other = {"schema": world.samples.workflow_schema}
-    changed = world.author.send("saveDraft", path={"uid": draft.uid}, query=other, json=draft.document)
+    unknown = world.save(uid, world.samples.draft(uid), schema="no-such-schema")
+    changed = world.save(draft.uid, draft.document, schema=world.samples.workflow_schema)
     seen = {"unknown": status(unknown), "another": status(changed)}
     observe("draft-save-schema-unknown", "saveDraft", seen)
     observe("draft-failure-status", "saveDraft", shape(unknown))

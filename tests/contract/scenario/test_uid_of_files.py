@@ -1,8 +1,20 @@
 """Uids of documents that have attachments: at both ends of the range, and in other letter case."""
 
+from functools import partial
+
 import pytest
 
-from contracts.cases import Expect, World, attachments, contract, identifiers, shared_documents
+from contracts.cases import (
+    Expect,
+    World,
+    attachment_ids,
+    attachments,
+    contents,
+    contract,
+    identifiers,
+    shared_documents,
+    upload,
+)
 
 CHAIN = ("createAttachment", "listAttachments", "attachmentExists", "getAttachment", "getAttachmentThumbnail")
 
@@ -15,7 +27,15 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
     """A picture is attached, listed, found, downloaded and previewed under a uid of 11 or of 128 characters."""
     attachments.need_chain(world)
     uid = world.document(world.uid(length - len(ending)) + ending, named=True)
-    attachments.passes_chain(expect, "uid-files-at-the-edges", world, uid)
+    edges = partial(expect, "uid-files-at-the-edges")
+    created = upload(world.author, uid, "edge.png", contents.RED)
+    edges("createAttachment").accepted(created)
+    sought = attachment_ids.Attachment(uid, 0, "edge.png", contents.RED)
+    picture = attachment_ids.found(world.author, sought, created, len(contents.RED))
+    edges("attachmentExists").accepted(world.author.attachment_exists(picture.path))
+    attachments.claim_same_bytes(edges("getAttachment"), world, picture)
+    attachments.claim_listed(edges("listAttachments"), world, picture)
+    edges("getAttachmentThumbnail").accepted(attachments.preview(world, picture))
 
 
 @contract(

@@ -8,7 +8,7 @@ from contracts.cases import (
     Observer,
     WorkflowRecords,
     World,
-    claim_each_turned_down,
+    claim_each_refused,
     claim_nothing_came_of,
     contract,
     errors_array,
@@ -23,7 +23,7 @@ def test_a_bare_document_is_no_submission(
     """The member document is required: it does not help that the body is itself a document."""
     identifier, clause = records.subject(operation), expect("workflow-document-missing", operation)
     sent = world.submit(operation, identifier, world.samples.document(identifier))
-    claim_each_turned_down(clause, [sent])
+    claim_each_refused(clause, [sent])
     claim_nothing_came_of(clause, records, identifier, sent)
 
 
@@ -54,7 +54,7 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
         world.submit(operation, identifier, world.samples.submission(identifier, batchId=text))
         for text in submissions.too_long(submissions.LONGEST_BATCH, operation)
     ]
-    claim_each_turned_down(clause, sent)
+    claim_each_refused(clause, sent)
     claim_nothing_came_of(clause, records, identifier, *sent)
     submissions.claim_identifier_free(clause, records, identifier, *sent)
 
@@ -69,6 +69,6 @@ def test_information_that_is_too_long_is_refused(
         world.submit(operation, identifier, world.samples.submission(identifier, additionalInfo=text))
         for text in submissions.too_long(submissions.LONGEST_INFO, operation)
     ]
-    claim_each_turned_down(clause, sent)
+    claim_each_refused(clause, sent)
     claim_nothing_came_of(clause, records, identifier, *sent)
     submissions.claim_identifier_free(clause, records, identifier, *sent)

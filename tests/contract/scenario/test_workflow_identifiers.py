@@ -8,7 +8,7 @@ from contracts.cases import (
     WorkflowRecords,
     World,
     claim_both_accepted,
-    claim_each_turned_down,
+    claim_each_refused,
     contract,
     identifiers,
     smoke,
@@ -44,7 +44,7 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
     for clause, (near, *others) in identifiers.forbidden_identifiers(world.fresh).items():
         sent = [submissions.submit_unnamed(world, identifier) for identifier in (near, *others[:-1])]
         sent += [world.submit(operation, identifier) for identifier in others[-1:]]
-        claim_each_turned_down(expect(clause, operation), sent)
+        claim_each_refused(expect(clause, operation), sent)
 
 
 @smoke()

@@ -140,10 +140,3 @@ def test_sequences_come_back_shortest_first_and_others_are_passed_over(tmp_path:
     kept.remove(short)
     assert kept.load() == [long]
     assert json.loads(next(one for one in database.fetch(b"lives of drafts") if one.startswith(b"[[")))
-
-
-def test_a_gate_keeps_what_it_finds_for_itself(tmp_path: Path) -> None:
-    gate = KeptCalls(example_database(tmp_path / "reports", "here", tmp_path / "run"))
-    gate.add(calls_of("save A, read A"))
-    assert gate.load()
-    assert not KeptCalls(example_database(tmp_path / "reports", "here", None)).load()

@@ -77,12 +77,6 @@ def test_a_draft_of_the_settings_without_free_text_leaves_changes_untested() -> 
         made.draft(UID, firstName="Rachel")
 
 
-def test_a_draft_of_the_settings_that_is_a_contact_takes_fields_of_contacts() -> None:
-    contact = Samples(TOLD, "abs-dev").contact(UID)
-    made = Samples(RealmSettings(draft_schema="person", draft_document=contact), "abs-dev")
-    assert made.draft(UID, phones=["1"])["phones"] == ["1"]
-
-
 def test_a_short_draft_has_the_mandatory_fields_alone() -> None:
     made = Samples(TOLD, "abs-dev")
     assert len(made.short_draft(UID)) == 8

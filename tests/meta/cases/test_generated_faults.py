@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -107,34 +108,26 @@ def test_every_realm_of_a_run_gets_a_fault_of_each_clause_on_content(
         }
 
 
-def test_a_refused_fault_holds(probe: Any, attempt: Attempt) -> None:
-    made, exercise = probe(400)
-    made.judge(MISSING)
-    assert (sum(attempt.held.values()), exercise.sent, attempt.evidence) == (1, 1, [])
-
-
-def test_an_accepted_fault_is_confirmed_at_once(probe: Any, attempt: Attempt) -> None:
-    made, exercise = probe(200, 200)
-    with pytest.raises(Contradiction):
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        ((400,), None),
+        ((200, 200), (True, 2, 2)),
+        ((200, 400, 200), (True, 2, 3)),
+        ((200, 400, 400, 400), (False, 1, 4)),
+        (("weather", 400), None),
+        (("spoilt", "weather", "spoilt", 400), None),
+    ],
+)
+def test_a_fault_that_is_taken_is_looked_for_again_and_what_the_weather_spoilt_is_not_counted(
+    probe: Any, attempt: Attempt, turns: tuple[int | str, ...], told: tuple[bool, int, int] | None
+) -> None:
+    made, exercise = probe(*turns)
+    with pytest.raises(Contradiction) if told and told[0] else nullcontext():
         made.judge(MISSING)
-    (finding,) = confirm([attempt])
-    assert (finding.confirmed, finding.reproduced, finding.attempts, exercise.sent) == (True, 2, 2, 2)
-
-
-def test_a_fault_accepted_now_and_then_has_its_rate(probe: Any, attempt: Attempt) -> None:
-    made, _ = probe(200, 400, 200)
-    with pytest.raises(Contradiction):
-        made.judge(MISSING)
-    (finding,) = confirm([attempt])
-    assert (finding.confirmed, finding.reproduced, finding.attempts) == (True, 2, 3)
-
-
-def test_a_fault_accepted_once_is_unconfirmed(probe: Any, attempt: Attempt) -> None:
-    made, exercise = probe(200, 400, 400, 400)
-    made.judge(MISSING)
-    (finding,) = confirm([attempt])
-    assert (finding.confirmed, exercise.sent) == (False, 4)
-    assert attempt.keys == attempt.dismissed
+    findings = [(each.confirmed, each.reproduced, each.attempts) for each in confirm([attempt])]
+    assert (findings, exercise.sent) == ([told] if told else [], len(turns))
+    assert bool(attempt.held) == (400 in turns)
 
 
 def test_a_later_flicker_does_not_take_back_what_was_confirmed(probe: Any, attempt: Attempt) -> None:
@@ -144,16 +137,6 @@ def test_a_later_flicker_does_not_take_back_what_was_confirmed(probe: Any, attem
     made.judge(MISSING)
     (finding,) = confirm([attempt])
     assert (finding.confirmed, len(attempt.evidence)) == (True, 2)
-
-
-@pytest.mark.parametrize("spoiling", [("weather",), ("spoilt",), ("spoilt", "weather", "spoilt")])
-def test_what_the_weather_spoilt_is_sent_again_and_not_counted(
-    probe: Any, attempt: Attempt, spoiling: tuple[str, ...]
-) -> None:
-    made, exercise = probe(*spoiling, 400)
-    made.judge(MISSING)
-    assert (sum(attempt.held.values()), attempt.evidence, exercise.sent) == (1, [], len(spoiling) + 1)
-    assert not attempt.contradicted.total()
 
 
 def test_weather_that_lasts_is_told_as_weather(probe: Any) -> None:

@@ -1,9 +1,6 @@
-"""Bodies that are no JSON really are none, and hold what a kind reader would find in them."""
+"""Odd bodies and texts are dealt out so that a run meets all of them; invented tokens look like real ones."""
 
-import json
 import string
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -17,26 +14,12 @@ BODIES = [
     for name in load_description().operations
     if name.endswith("Contact") or name == "saveDraft" or "WorkflowRecord" in name
 ]
-Spoil = Callable[[dict[str, Any]], dict[str, bytes]]
 VALUE = {"email": "somebody@example.test", "header": {"identifier": "rc-ab12"}}
 
 
-@pytest.mark.parametrize("spoil", [hostile_input.malformed, hostile_input.dialects])
-def test_no_malformed_body_can_be_read(spoil: Spoil) -> None:
-    for body in spoil(VALUE).values():
-        with pytest.raises(ValueError, match=r"."):
-            json.loads(body)
-
-
-@pytest.mark.parametrize("spoil", [hostile_input.malformed, hostile_input.dialects])
-def test_a_malformed_body_holds_all_of_the_value(spoil: Spoil) -> None:
-    assert all(b"somebody@example.test" in body for body in spoil(VALUE).values())
-
-
-def test_the_sharpest_bodies_are_json_with_the_value_in_them() -> None:
-    first, second, _ = odd_bodies("saveDraft", 0)
-    assert json.loads(first) | VALUE == json.loads(first)
-    assert second.count(b"{") > 1000
+def test_the_realms_of_a_run_share_a_table_without_gap() -> None:
+    dealt = [hostile_input.Deal(place, 3)(hostile_input.ODD_TEXTS) for place in range(3)]
+    assert dealt[0] | dealt[1] | dealt[2] == hostile_input.ODD_TEXTS
 
 
 def test_every_odd_body_is_met_by_some_operation_in_some_realm() -> None:

@@ -1,124 +1,53 @@
-"""What a page of a list tells: which records are the same, and whether there is a list at all."""
+"""What a page of a list tells: which records are the same, and what is missing or too much."""
 
 import json
 from typing import Any
 
 import pytest
 
-from contracts.cases import lists
-from contracts.cases.list_pages import Names, Page, drafts_of, unlike
-from contracts.checks.claims import Expect
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
-from contracts.interface.catalogue import load_catalogue
+from contracts.cases.list_pages import Names, Page, unlike
 from tests.meta.messages import exchange, response
 
 FIRST: dict[str, Any] = {"identifier": "rc-first-draft", "score": 1}
 SECOND: dict[str, Any] = {"identifier": "rc-second-draft", "score": 1}
 
 
-def test_what_changes_from_answer_to_answer_does_not_matter() -> None:
-    names = Names([FIRST, SECOND])
-    assert names.of([SECOND, FIRST | {"score": 9}]) == names.of([SECOND, FIRST])
+def _placed(*records: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"node": record, "cursor": f"cursor-00000{at}"} for at, record in enumerate(records)]
 
 
-def test_records_that_share_their_identifiers_are_told_apart_by_all_they_hold() -> None:
-    parts = [FIRST | {"part": 1}, FIRST | {"part": 2}]
-    assert len(set(Names(parts).of(parts))) == 2
+def _received(look: str, *records: dict[str, Any]) -> list[dict[str, Any]]:
+    return [record | {"read": {"receipt": f"receipt-{look}-{at}"}} for at, record in enumerate(records)]
 
 
-def test_a_record_without_an_identifier_has_a_name_too() -> None:
-    records: list[dict[str, Any]] = [FIRST, {"title": "a"}]
-    assert "" not in Names(records).of(records)
+LINKS = [{"href": f"/documents/rc-draft-{name}"} for name in ("one", "two")]
 
 
-def test_a_receipt_that_is_another_in_each_answer_does_not_matter() -> None:
-    answers = [
-        [record | {"read": {"receipt": f"receipt-{look}-{at}"}} for at, record in enumerate((FIRST, SECOND))]
-        for look in "ab"
-    ]
-    names = Names(*answers)
-    assert names.of(answers[0]) == names.of(answers[1])
-    assert len(set(names.of(answers[0]))) == 2
-
-
-def test_records_that_only_a_link_names_are_told_apart_though_each_answer_has_another_receipt() -> None:
-    answers = [
-        [
-            {"href": f"/documents/rc-draft-{name}", "receipt": f"receipt-{look}-{name}"}
-            for name in ("one", "two")
-        ]
-        for look in "ab"
-    ]
-    names = Names(*answers)
-    assert names.of(answers[0]) == names.of(answers[1])
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ([FIRST, SECOND], [FIRST | {"score": 9}, SECOND | {"score": 4}]),
+        (_received("a", FIRST, SECOND), _received("b", FIRST, SECOND)),
+        (_received("a", *LINKS), _received("b", *LINKS)),
+        (_placed(FIRST, SECOND), _placed(FIRST, SECOND)),
+        ([FIRST | {"part": 1}, FIRST | {"part": 2}], [FIRST | {"part": 1}, FIRST | {"part": 2}]),
+        ([FIRST, {"title": "a"}], [FIRST, {"title": "a"}]),
+    ],
+    ids=["a score", "a receipt", "a receipt beside a link", "a cursor", "parts of one", "no identifier"],
+)
+def test_records_have_names_of_their_own_that_last_from_answer_to_answer(first: Any, again: Any) -> None:
+    names = Names(first, again)
+    assert names.of(first) == names.of(again)
+    assert len(set(names.of(first)) - {""}) == 2
 
 
 def test_pages_without_a_record_in_common_have_no_name_in_common() -> None:
-    answers = [[FIRST | {"owner": "author-account"}], [SECOND | {"owner": "author-account"}]]
-    more = [
-        [*page, {"identifier": f"rc-more-of-{at}", "owner": "author-account"}]
-        for at, page in enumerate(answers)
+    owned = {"owner": "author-account"}
+    pages = [
+        [each | owned, {"identifier": f"rc-more-of-{at}"} | owned] for at, each in enumerate((FIRST, SECOND))
     ]
-    names = Names(*more)
-    assert not set(names.of(more[0])) & set(names.of(more[1]))
-
-
-def test_a_cursor_that_counts_the_places_of_an_answer_does_not_matter() -> None:
-    def placed(*records: dict[str, Any]) -> list[dict[str, Any]]:
-        return [{"node": record, "cursor": f"cursor-00000{at}"} for at, record in enumerate(records)]
-
-    names = Names(placed(FIRST, SECOND), placed(FIRST, SECOND))
-    assert names.of(placed(SECOND)) == names.of(placed(FIRST, SECOND))[1:]
-
-
-@pytest.mark.parametrize(
-    ("beyond_the_end", "ends"),
-    [((404, None), Untested), ((200, []), Contradiction)],
-    ids=["as nothing is told", "as a refusal"],
-)
-def test_a_collection_that_is_not_found_is_judged_by_how_the_service_tells_that_a_list_holds_nothing(
-    scripted: Any, run: Any, beyond_the_end: tuple[int, Any], ends: type[Exception]
-) -> None:
-    def rule(_operation: str, parts: dict[str, Any]) -> tuple[int, Any]:
-        if parts["query"]["collection"] == "my":
-            return 404, None
-        return beyond_the_end if "$skip" in parts["query"] else (200, [FIRST])
-
-    claim = Expect(Attempt(1), load_catalogue(), ["list-my-answers"])("list-my-answers")
-    run.kept["drafts to list"] = (FIRST["identifier"],)
-    with pytest.raises(ends):
-        lists.claim_answered(claim, run, drafts_of(scripted(rule), "my"))
-
-
-@pytest.mark.parametrize(
-    ("plain", "ends"),
-    [((404, None), Untested), ((200, []), Untested), ((200, [FIRST]), Contradiction)],
-    ids=["not found without it", "empty without it", "given without it"],
-)
-def test_a_bounded_list_that_is_not_found_is_judged_where_the_list_holds_items(
-    scripted: Any, plain: tuple[int, Any], ends: type[Exception]
-) -> None:
-    def rule(_operation: str, parts: dict[str, Any]) -> tuple[int, Any]:
-        return (404, None) if "$top" in parts["query"] else plain
-
-    claim = Expect(Attempt(1), load_catalogue(), ["list-top"])("list-top")
-    with pytest.raises(ends):
-        lists.claim_bounded(claim, drafts_of(scripted(rule)), 1)
-
-
-def test_a_list_that_is_not_found_yet_is_one_that_does_not_hold_the_draft(scripted: Any) -> None:
-    drafts = drafts_of(scripted(lambda _operation, _parts: (404, None)), "mydrafts")
-    assert not drafts.search(FIRST["identifier"]).found
-
-
-def test_a_list_that_is_refused_shows_no_absence(scripted: Any, run: Any) -> None:
-    run.kept["drafts to list"] = (SECOND["identifier"],)
-    drafts = drafts_of(scripted(lambda _operation, _parts: (404, None)), "mydrafts")
-    attempt = Attempt(1)
-    claim = Expect(attempt, load_catalogue(), ["list-deleted-gone"])("list-deleted-gone", "listDrafts")
-    with pytest.raises(Blocked):
-        lists.claim_not_listed(claim, run, drafts, FIRST["identifier"])
-    assert not attempt.held
+    names = Names(*pages)
+    assert not set(names.of(pages[0])) & set(names.of(pages[1]))
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,13 @@ def trial() -> Callable[..., Trial]:
     return make
 
 
-def test_a_property_that_holds_costs_no_more_than_its_budget(trial: Callable[..., Trial]) -> None:
+@pytest.mark.parametrize(("thorough", "examples"), [(False, 10), (True, 80)])
+def test_a_property_that_holds_costs_no_more_than_its_budget(
+    trial: Callable[..., Trial], thorough: bool, examples: int
+) -> None:
     made = trial()
-    made.hold(requests=20)
-    assert len(made.judged) == 10
-    assert made.attempt.held[CLAUSE, "getDraft"] == 10
+    made.hold(requests=20, thorough=thorough)
+    assert len(made.judged) == made.attempt.held[CLAUSE, "getDraft"] == examples
 
 
 def test_the_same_seed_draws_the_same_and_another_one_others(trial: Callable[..., Trial]) -> None:
@@ -60,12 +62,6 @@ def test_the_same_seed_draws_the_same_and_another_one_others(trial: Callable[...
     other.hold(seed=2)
     assert first.judged == again.judged
     assert first.judged != other.judged
-
-
-def test_a_nightly_run_sends_more(trial: Callable[..., Trial]) -> None:
-    made = trial()
-    made.hold(requests=20, thorough=True)
-    assert len(made.judged) == 80
 
 
 def test_the_evidence_is_that_of_the_smallest_example_and_it_is_confirmed(

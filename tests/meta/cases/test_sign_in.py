@@ -39,30 +39,11 @@ def test_an_answer_without_a_token_is_told_without_secrets(
     assert "hidden-word" not in attempt.evidence[0].seen
 
 
-def test_more_headers_are_tried_only_when_the_plain_request_gave_nothing(issued: Claim) -> None:
-    def never() -> Any:
-        raise AssertionError("asked for although there is a token")
-
-    claim_no_more_needed(
-        issued, lambda: exchange(answer({"authenticationToken": "abc-123"}), "createToken"), never
-    )
-
-
-def test_a_token_with_more_headers_only_is_a_contradiction(issued: Claim) -> None:
+@pytest.mark.parametrize(("given", "ends"), [(True, Contradiction), (False, Blocked)])
+def test_a_token_with_more_headers_only_is_a_contradiction(
+    issued: Claim, given: bool, ends: type[Exception]
+) -> None:
     nothing = exchange(answer({"message": "no"}, 401), "createToken")
     token = exchange(answer({"authenticationToken": "abc-123"}), "createToken")
-    with pytest.raises(Contradiction):
-        claim_no_more_needed(issued, lambda: nothing, lambda: token)
-    with pytest.raises(Blocked):
-        claim_no_more_needed(issued, lambda: nothing, lambda: nothing)
-
-
-def test_signing_in_that_fails_now_and_then_does_not_need_more_headers(issued: Claim) -> None:
-    token = exchange(answer({"authenticationToken": "abc-123"}), "createToken")
-    nothing = exchange(answer({"message": "no"}, 401), "createToken")
-    plain = iter([nothing, nothing, token])
-    with pytest.raises(Contradiction):
-        claim_token(issued, lambda: next(plain), [lambda: token])
-    plain = iter([nothing, nothing, token])
-    with pytest.raises(Blocked):
-        claim_no_more_needed(issued, lambda: next(plain), lambda: token)
+    with pytest.raises(ends):
+        claim_no_more_needed(issued, lambda: nothing, lambda: token if given else nothing)

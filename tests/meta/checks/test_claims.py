@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.submissions import claim_accepted_for
 from contracts.checks.claims import Claim, Expect, Observer
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
@@ -163,28 +162,3 @@ def test_only_declared_clauses_are_observed(attempt: Attempt, catalogue: Any) ->
     assert attempt.observations[0].seen == {"status": 200}
     with pytest.raises(SuiteError, match="without declaring it"):
         observe("draft-info-answer", "getDraftInfo", 1)
-
-
-@pytest.fixture
-def submission() -> Any:
-    """Makes a submission with this status: `submission(status)`."""
-    return lambda status: exchange(answer({}, status), "createWorkflowRecord")
-
-
-def test_an_accepted_addition_needs_no_plain_submission(must: Claim, submission: Any) -> None:
-    def never() -> Any:
-        raise AssertionError("sent although the addition was taken")
-
-    claim_accepted_for(must, submission(201), never)
-
-
-def test_a_refused_addition_to_what_is_taken_plain_is_a_contradiction(must: Claim, submission: Any) -> None:
-    with pytest.raises(Contradiction):
-        claim_accepted_for(must, submission(400), lambda: submission(201))
-
-
-def test_where_the_plain_submission_is_refused_too_the_addition_is_not_to_blame(
-    must: Claim, submission: Any
-) -> None:
-    with pytest.raises(Blocked):
-        claim_accepted_for(must, submission(400), lambda: submission(400))
