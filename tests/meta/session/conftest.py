@@ -16,27 +16,11 @@ from contracts.settings.target import Pace, Target, TlsSettings
 CONTEXT: dict[str, Any] = {"case": "a case", "realm": "abs-dev", "role": "author"}
 
 
-class Events:
-    """Keeps what a session would write."""
-
-    def __init__(self) -> None:
-        self.exchanges: list[dict[str, Any]] = []
-        self.faults: list[str] = []
-
-    def write(self, kind: str, **fields: Any) -> None:
-        """Keep one event."""
-        if kind == "exchange":
-            self.exchanges.append(fields)
-        else:
-            self.faults.append(fields["fault"])
-
-
 @dataclass
 class RecordedSession:
     """A session with everything around it."""
 
     session: Session
-    recorder: Events
     ledger_file: Path
     broken: list[str]
 
@@ -76,7 +60,7 @@ def open_session(
         if may_follow is not None:
             monkeypatch.setattr(Session, "_may_follow", lambda _, *where: may_follow(*where))
         target = target or Target("service", "http://127.0.0.1")
-        events, broken, name = Events(), list[str](), f"session-{len(made)}"
+        broken, name = list[str](), f"session-{len(made)}"
         session = Session(
             replace(
                 target,
@@ -86,9 +70,8 @@ def open_session(
             name,
             namespace=Namespace("test", ["granted-0001"]),
             group=SessionGroup(tmp_path, broken.append),
-            events=events,
         )
-        made.append(RecordedSession(session, events, tmp_path / f"ledger-{name}.jsonl", broken))
+        made.append(RecordedSession(session, tmp_path / f"ledger-{name}.jsonl", broken))
         return made[-1]
 
     yield make

@@ -1,13 +1,14 @@
 """DraftCleanup deletes what is there or may be there; what may yet come into being is looked after twice."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from contracts.errors import SuiteError
+from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.draft_cleanup import DraftCleanup
 from contracts.session.ledger import Entry, Ledger
 
@@ -36,69 +37,88 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     made.close()
 
 
-@pytest.fixture
-def save(ledger: Ledger) -> Callable[..., None]:
-    def write(identifier: str, state: Any = "created") -> None:
-        entry = ledger.intend("saveDraft", "abs-dev", "author", identifier)
-        assert entry is not None
-        if state != "intended":
-            ledger.settle(entry, state)
-
-    return write
+def save(ledger: Ledger, identifier: str, state: Any = "created") -> None:
+    entry = ledger.intend("saveDraft", "abs-dev", "author", identifier)
+    assert entry is not None
+    if state != "intended":
+        ledger.settle(entry, state)
 
 
-def test_drafts_go_newest_first_and_shared_ones_at_the_end(ledger: Ledger, save: Any) -> None:
+def cleaning(ledger: Ledger, service: Service, *kept: str, stopped: bool = False) -> DraftCleanup:
+    return DraftCleanup(ledger, service.remove, lambda: stopped, set(kept))
+
+
+def left(ledger: Ledger) -> list[str]:
+    return [entry.identifier for entry in ledger.removable()]
+
+
+def test_drafts_go_newest_first_and_shared_ones_at_the_end(ledger: Ledger) -> None:
     service = Service("one", "two", "three")
-    cleaning = DraftCleanup(ledger, service.remove, lambda: False, kept={"two"})
+    cleanup = cleaning(ledger, service, "two")
     for name in ("one", "two", "three"):
-        save(name)
-    cleaning.after_case()
+        save(ledger, name)
+    cleanup.after_case()
     assert service.asked == ["three", "one"]
-    cleaning.at_the_end(last=False)
+    cleanup.at_the_end(last=False)
     assert service.there == {"two"}
-    cleaning.at_the_end(last=True)
-    assert (service.there, ledger.removable()) == (set(), [])
+    cleanup.at_the_end(last=True, at_once=2)
+    assert (service.there, left(ledger)) == (set(), [])
 
 
 @pytest.mark.parametrize("state", ["intended", "unknown"])
 def test_a_save_that_was_not_answered_is_looked_after_again_at_the_end(
-    ledger: Ledger, save: Any, monkeypatch: pytest.MonkeyPatch, state: str
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     service = Service()
-    cleaning = DraftCleanup(ledger, service.remove, lambda: False, kept=set())
-    save("late", state)
-    cleaning.after_case()
-    assert [entry.identifier for entry in ledger.removable()] == ["late"]
+    cleanup = cleaning(ledger, service)
+    save(ledger, "late", state)
+    cleanup.after_case()
+    assert left(ledger) == ["late"]
     monkeypatch.setattr("contracts.session.draft_cleanup.time.sleep", lambda _: service.there.add("late"))
-    cleaning.at_the_end(last=True)
-    assert (service.there, ledger.removable()) == (set(), [])
+    cleanup.at_the_end(last=True)
+    assert (service.there, left(ledger)) == (set(), [])
 
 
 def test_what_cannot_be_deleted_is_tried_again_only_at_the_end_and_stays_in_the_ledger(
-    ledger: Ledger, save: Any
+    ledger: Ledger,
 ) -> None:
     service = Service("one")
     service.refuses = True
-    cleaning = DraftCleanup(ledger, service.remove, lambda: False, kept=set())
-    save("one")
+    cleanup = cleaning(ledger, service)
+    save(ledger, "one")
     for _ in range(2):
-        cleaning.after_case()
+        cleanup.after_case()
         assert service.asked == ["one"]
-    cleaning.at_the_end(last=True)
-    assert service.asked == ["one", "one"]
-    assert [entry.identifier for entry in ledger.removable()] == ["one"]
+    cleanup.at_the_end(last=True)
+    assert (service.asked, left(ledger)) == (["one", "one"], ["one"])
 
 
-def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger, save: Any) -> None:
+def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger) -> None:
     service = Service("one")
-    save("one")
-    DraftCleanup(ledger, service.remove, lambda: True, kept=set()).at_the_end(last=True)
+    save(ledger, "one")
+    cleaning(ledger, service, stopped=True).at_the_end(last=True)
     assert service.asked == []
 
 
-def test_beside_the_next_case_each_draft_is_deleted_once_and_what_breaks_is_raised(
-    ledger: Ledger, save: Any
+@pytest.mark.parametrize(("error", "left_over"), [(EnvironmentFault("away"), 0), (OSError("full"), 1)])
+def test_what_stands_in_the_way_of_one_deletion_does_not_keep_the_others(
+    ledger: Ledger, error: Exception, left_over: int
 ) -> None:
+    service = Service("one", "two")
+
+    def remove(draft: Entry, certain: bool) -> bool:
+        if draft.identifier == "two":
+            raise error
+        return service.remove(draft, certain)
+
+    for name in ("one", "two"):
+        save(ledger, name)
+    with pytest.raises(OSError, match="full") if left_over else nullcontext():
+        DraftCleanup(ledger, remove, lambda: False, set()).at_the_end(last=False)
+    assert (service.there, left(ledger)) == ({"two"}, ["two"])
+
+
+def test_beside_the_next_case_each_draft_is_deleted_once_and_what_breaks_is_raised(ledger: Ledger) -> None:
     service, may_go_on = Service("one", "two"), threading.Event()
 
     def remove(draft: Entry, certain: bool) -> bool:
@@ -107,12 +127,12 @@ def test_beside_the_next_case_each_draft_is_deleted_once_and_what_breaks_is_rais
             raise SuiteError("broken")
         return service.remove(draft, certain)
 
-    cleaning = DraftCleanup(ledger, remove, lambda: False, kept=set(), beside=True)
+    cleanup = DraftCleanup(ledger, remove, lambda: False, kept=set(), beside=True)
     for name in ("one", "two"):
-        save(name)
-        cleaning.after_case()
+        save(ledger, name)
+        cleanup.after_case()
     assert service.asked == []
     may_go_on.set()
     with pytest.raises(SuiteError, match="broken"):
-        cleaning.at_the_end(last=False)
+        cleanup.at_the_end(last=False)
     assert (service.asked, service.there) == (["one"], {"two"})

@@ -40,15 +40,17 @@ def write(book: Ledger, operation: str, identifier: str, state: Any, realm: str 
     book.settle(entry, state)
 
 
+ERROR = [{"code": "Error.Mandatory"}]
+
+
 @pytest.mark.parametrize(
     ("seen", "fault", "state"),
     [
         (None, "the connection was reset", "unknown"),
         (answer(201), None, "created"),
         (answer(200, {"errors": []}), None, "created"),
-        (answer(200, {"errors": [{"code": "Error.Mandatory"}]}), None, "refused"),
-        (answer(200, {"data": {"errors": [{"code": "Error.Mandatory"}]}}), None, "refused"),
-        (answer(200, {"document": {"found": {"errors": [{"code": "Error.Mandatory"}]}}}), None, "refused"),
+        (answer(200, {"errors": ERROR}), None, "refused"),
+        (answer(200, {"document": {"found": {"errors": ERROR}}}), None, "refused"),
         (answer(409), None, "refused"),
         (answer(429), "status 429", "refused"),
         (answer(500), None, "unknown"),
@@ -164,30 +166,31 @@ def let_through(
     budget.settle(sent, kept=True)
 
 
+def several(budget: ResidueBudget, count: int, case: str, kind: str = "", *, advisory: bool = False) -> None:
+    for number in range(count):
+        record, of = f"rc-test-{case}{kind}-{number}", case.format(number)
+        let_through(budget, record, of, kind, advisory=advisory)
+
+
 def test_one_fault_leaves_evidence_and_its_confirmation(planned: ResidueBudget) -> None:
-    for number in range(6):
-        let_through(planned, f"rc-test-first-{number}", f"case {number}", "no credentials")
+    several(planned, 6, "case {}", "no credentials")
     with pytest.raises(ResidueSpent, match="6 permanent records in abs-dev by requests that no plan"):
         let_through(planned, "rc-test-third", "case 3", "no credentials")
     let_through(planned, "rc-test-others", "case 3", "other credentials")
 
 
 def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(planned: ResidueBudget) -> None:
-    for number in range(9):
-        let_through(planned, f"rc-test-faulty-{number}", f"case {number}")
+    several(planned, 9, "case {}")
     with pytest.raises(ResidueSpent, match="that no plan foresaw"):
         let_through(planned, "rc-test-faulty-9", "case 9")
     let_through(planned, "rc-test-submission", "another case", operation="createWorkflowRecord")
-    for number in range(2):
-        let_through(planned, f"rc-test-planned-{number}", "test_a_contact_is_created")
+    several(planned, 2, "test_a_contact_is_created")
     with pytest.raises(ResidueSpent, match="12 permanent records it may create"):
         let_through(planned, "rc-test-planned-2", "test_a_contact_is_created")
 
 
 def test_advice_takes_no_place_of_a_planned_record(planned: ResidueBudget) -> None:
-    for number in range(4):
-        let_through(planned, f"rc-test-advice-{number}", f"case {number}", advisory=True)
+    several(planned, 4, "case {}", advisory=True)
     with pytest.raises(ResidueSpent, match="that no plan foresaw"):
         let_through(planned, "rc-test-advice-4", "test_a_contact_is_created", advisory=True)
-    for number in range(8):
-        let_through(planned, f"rc-test-planned-{number}", "test_a_contact_is_created")
+    several(planned, 8, "test_a_contact_is_created")

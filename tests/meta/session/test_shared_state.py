@@ -1,22 +1,23 @@
 """What the workers of a run share: state that is made once, and limits that hold for all of them together."""
 
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contracts.errors import EnvironmentFault
 from contracts.session.breaker import Admission, Breaker
 from contracts.session.budgets import BudgetSpent, RequestBudget
 from contracts.session.layers import DryRun, Request
+from contracts.session.session import Session, SessionGroup
 from contracts.session.shared_state import SharedState
+from contracts.settings.target import Pace, Target
 from tests.meta.http_answers import JSON, OK, answer
-from tests.meta.program import PATIENCE
 from tests.meta.wire import Serve
 
 
@@ -24,52 +25,25 @@ def test_workers_that_ask_at_once_make_it_once(tmp_path: Path) -> None:
     made: list[int] = []
     barrier = threading.Barrier(4)
 
-    def ask() -> None:
+    def ask(_: int) -> None:
         sharing = SharedState(tmp_path)
         barrier.wait()
         sharing.once("draft", lambda: made.append(1))
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ask, range(4))) == [None] * 4
     assert made == [1]
 
 
-def test_counters_go_on_from_worker_to_worker(tmp_path: Path) -> None:
+def test_counters_and_marks_are_those_of_all_workers(tmp_path: Path) -> None:
     first, second = SharedState(tmp_path), SharedState(tmp_path)
     assert [first.take("files"), second.take("files"), first.take("files")] == [0, 1, 2]
     assert second.take("records") == 0
+    first.mark("files")
+    assert (second.marked("files"), second.marked("records")) == (True, False)
 
 
 WORKERS = 3
-#: What each worker process does: so many requests through a session of its own, on a folder that all share.
-WORK = """
-import sys
-from dataclasses import dataclass, field
-from pathlib import Path
-from contracts.session.layers import Request
-from contracts.session.session import Session, SessionGroup
-from contracts.errors import EnvironmentFault
-from contracts.settings.target import Pace, Target
-
-name, folder, url, count, rate, places, budget = sys.argv[1:]
-pace = Pace(requests_per_second=float(rate) or None, concurrency=int(places) or None, timeout_seconds=20.0)
-session = Session(
-    Target("service", url, pace=pace),
-    name,
-    group=SessionGroup(Path(folder), stop=lambda _: None),
-    request_budget=int(budget) or None,
-)
-print("ready", flush=True)
-sys.stdin.readline()
-for _ in range(int(count)):
-    try:
-        session.send(Request("getDraft", "GET", url, {}, case="case", realm="abs-dev", role="author"))
-    except EnvironmentFault as fault:
-        print(fault)
-"""
 
 
 @dataclass
@@ -81,7 +55,7 @@ class Counting:
     rested: float = 0.0
     under_way: int = 0
     most: int = 0
-    said: str = ""
+    said: list[str] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -101,27 +75,27 @@ class Counting:
 
 @pytest.fixture
 def counted(tmp_path: Path, serve: Serve) -> Callable[..., Counting]:
-    """Lets three processes send at once, and says what the server saw."""
+    """Lets three sessions of a group send at once, and says what the server saw."""
 
-    def go(count: int, *, rate: float = 0, places: int = 0, budget: int = 0, **changes: Any) -> Counting:
-        seen = Counting(**changes)
-        url = f"{serve(seen).url}/"
-        numbers = [str(each) for each in (count, rate, places, budget)]
-        workers = [
-            subprocess.Popen(
-                [sys.executable, "-c", WORK, f"gw{n}", str(tmp_path), url, *numbers],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            for n in range(WORKERS)
-        ]
-        assert [worker.stdout.readline() for worker in workers] == ["ready\n"] * WORKERS  # type: ignore[union-attr]
-        for worker in workers:
-            worker.stdin.write("go\n")  # type: ignore[union-attr]
-            worker.stdin.flush()  # type: ignore[union-attr]
-        seen.said = "".join(worker.communicate(timeout=PATIENCE)[0] for worker in workers)
-        assert all(worker.returncode == 0 for worker in workers)
+    def go(
+        count: int, *, rate: float | None = None, places: int = 8, budget: int | None = None, **changes: Any
+    ) -> Counting:
+        seen, barrier = Counting(**changes), threading.Barrier(WORKERS)
+        target = Target("service", serve(seen).url, pace=Pace(rate, places, timeout_seconds=20.0))
+        request = Request("getDraft", "GET", target.base_url, {}, case="case", realm="abs-dev", role="author")
+
+        def work(number: int) -> None:
+            group = SessionGroup(tmp_path, stop=lambda _: None)
+            with Session(target, f"gw{number}", group=group, request_budget=budget) as session:
+                barrier.wait()
+                for _ in range(count):
+                    try:
+                        session.send(request)
+                    except EnvironmentFault as fault:
+                        seen.said.append(str(fault))
+
+        with ThreadPoolExecutor(WORKERS) as pool:
+            assert list(pool.map(work, range(WORKERS))) == [None] * WORKERS
         return seen
 
     return go
@@ -152,22 +126,18 @@ def test_a_rest_that_the_service_asks_for_is_kept_by_all_workers(counted: Any) -
 def test_the_budget_is_never_exceeded(counted: Any) -> None:
     seen = counted(30, budget=60)
     assert len(seen.starts) == 45  # the rest is kept back for cleaning
-    assert "the request budget of this run is spent: 60, 45 of them for cases" in seen.said
+    assert "the request budget of this run is spent: 60, 45 of them for cases" in seen.said[0]
 
 
 def test_cleaning_may_use_what_the_cases_may_not(tmp_path: Path) -> None:
     spent: list[str] = []
     budget = RequestBudget(tmp_path, 40)
     admission = Admission(DryRun(), Breaker(print, tmp_path), budget, spent.append)
-    cases, cleaning = (Request(None, "GET", "", {}, case=case) for case in ("a case", "[cleaning]"))
-    for _ in range(30):
-        admission.send(cases)
-    with pytest.raises(BudgetSpent):
-        admission.send(cases)
-    assert len(spent) == 1
-    for _ in range(10):
-        admission.send(cleaning)
+    for case, most in (("a case", 30), ("[cleaning]", 10)):
+        request = Request(None, "GET", "", {}, case=case)
+        for _ in range(most):
+            admission.send(request)
+        with pytest.raises(BudgetSpent):
+            admission.send(request)
+        assert len(spent) == 1
     assert not budget.affords()
-    with pytest.raises(BudgetSpent):
-        admission.send(cleaning)
-    assert len(spent) == 1

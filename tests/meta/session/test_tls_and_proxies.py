@@ -1,10 +1,8 @@
 """TLS is verified, a private authority can be named, and the usual variables name a proxy."""
 
-import socket
 import ssl
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,21 +11,18 @@ import certifi
 import pytest
 import trustme
 
-from contracts.errors import EnvironmentFault, UsageError
+from contracts.errors import UsageError
+from contracts.exchanges.exchange import Exchange
 from contracts.session.layers import Request
 from contracts.session.session import Session
 from contracts.session.transport import Transport
-from contracts.session.way import proxy_passwords
+from contracts.session.way import proxy_passwords, way_to
 from contracts.settings.target import Target, TlsSettings
 from tests.meta.http_answers import OK
 from tests.meta.wire import Wire, serving
 
 NOT_TRUSTED = "the TLS certificate or handshake was not accepted"
-VARIABLES = [
-    *(f"{name}_proxy" for name in ("http", "https", "all", "no")),
-    "requests_ca_bundle",
-    "curl_ca_bundle",
-]
+VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
 
 
 @pytest.fixture(autouse=True)
@@ -78,53 +73,19 @@ def secure(authority: trustme.CA, served: ExitStack) -> Callable[..., SimpleName
     return start
 
 
-@pytest.fixture
-def proxy(served: ExitStack) -> SimpleNamespace:
-    """A proxy that tunnels CONNECT and answers plain requests itself; `seen` holds first lines and headers."""
-    seen: list[str] = []
-    url = served.enter_context(serving(lambda wire: relay(wire, seen)))
-    return SimpleNamespace(port=int(url.rpartition(":")[2]), seen=seen)
+def get(url: str, bundle: str | None = None, **client: Path) -> Exchange:
+    tls = TlsSettings(Path(bundle) if bundle else None, **client)
+    transport = Transport(Target("service", url, tls=tls), lambda *_: True)
+    return transport.send(Request(None, "GET", url, {}))
 
 
-def relay(wire: Wire, seen: list[str]) -> None:
-    client = wire.connection
-    head = client.recv(65536).decode("latin-1")
-    seen.append(head)
-    if not head.startswith("CONNECT"):
-        wire.send(OK)
-        return
-    host, _, port = head.split()[1].partition(":")
-    with socket.create_connection((host, int(port))) as server:
-        wire.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        back = threading.Thread(target=pump, args=(server, client), daemon=True)
-        back.start()
-        pump(client, server)
-        back.join(5)
-
-
-def pump(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while piece := source.recv(65536):
-            sink.sendall(piece)
-        sink.shutdown(socket.SHUT_WR)
-
-
-def test_a_certificate_of_an_unknown_authority_is_refused_before_anything_is_sent(
-    open_session: Any, secure: Any
+@pytest.mark.parametrize(("name", "trusted"), [("127.0.0.1", False), ("registry.example", True)])
+def test_a_certificate_of_another_authority_or_name_is_refused_before_anything_is_sent(
+    open_session: Any, secure: Any, bundle: str, name: str, trusted: bool
 ) -> None:
-    served = secure("127.0.0.1")
-    exchange = open_session().send(
-        "POST", served.url, operation="createContact", headers={"Authorization": b"Bearer x"}
-    )
-    assert exchange.fault == NOT_TRUSTED
-    assert not any(served.requests)
-
-
-def test_a_certificate_for_another_name_is_refused(open_session: Any, secure: Any, bundle: str) -> None:
-    served = secure("registry.example")
-    refused = open_session(ca_bundle=bundle).send("POST", served.url, operation="createContact")
-    assert refused.fault == NOT_TRUSTED
-    assert not any(served.requests)
+    served, made = secure(name), open_session(ca_bundle=bundle if trusted else None)
+    sent = made.send("POST", served.url, operation="createContact", headers={"Authorization": b"Bearer x"})
+    assert (sent.fault, any(served.requests)) == (NOT_TRUSTED, False)
 
 
 @pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
@@ -133,12 +94,10 @@ def test_a_variable_names_authorities_unless_the_settings_do(
 ) -> None:
     monkeypatch.setenv(name, bundle)
     monkeypatch.setenv("PYTHONHTTPSVERIFY", "0")
-    assert get(secure("127.0.0.1").url).json == {}
-    stranger = secure("127.0.0.1", trustme.CA())
-    with pytest.raises(EnvironmentFault, match="not accepted"):
-        get(stranger.url)
+    assert get(secure("127.0.0.1").url).answered
+    assert get(secure("127.0.0.1", trustme.CA()).url).fault == NOT_TRUSTED
     monkeypatch.setenv(name, certifi.where())
-    assert get(secure("127.0.0.1").url, bundle).json == {}
+    assert get(secure("127.0.0.1").url, bundle).answered
 
 
 def test_a_client_certificate_is_shown_to_a_service_that_asks_for_it(
@@ -150,9 +109,8 @@ def test_a_client_certificate_is_shown_to_a_service_that_asks_for_it(
     issued.private_key_pem.write_to_path(str(key))
     for blob in issued.cert_chain_pems:
         blob.write_to_path(str(certificate), append=True)
-    assert get(served.url, bundle, client_certificate=certificate, client_key=key).json == {}
-    with pytest.raises(EnvironmentFault):
-        get(served.url, bundle)
+    assert get(served.url, bundle, client_certificate=certificate, client_key=key).answered
+    assert not get(served.url, bundle).answered
 
 
 @pytest.mark.parametrize(
@@ -181,39 +139,29 @@ def test_a_variable_that_cannot_be_used_is_named(
 
 @pytest.mark.parametrize("name", ["http_proxy", "all_proxy"])
 def test_a_plain_request_goes_through_the_proxy_of_the_usual_variables(
-    proxy: Any, monkeypatch: pytest.MonkeyPatch, name: str
+    served: ExitStack, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setenv(name, f"http://user:pass%2Fword@127.0.0.1:{proxy.port}")
-    answer = get("http://registry.invalid/a")
-    assert answer.json == {}
-    assert proxy.seen[0].startswith("GET http://registry.invalid/a HTTP/1.1")
-    assert "Proxy-Authorization: Basic" in proxy.seen[0]
+    seen: list[bytes] = []
+
+    def answer(wire: Wire) -> None:
+        seen.append(wire.connection.recv(65536))
+        wire.send(OK)
+
+    address = served.enter_context(serving(answer)).partition("://")[2]
+    monkeypatch.setenv(name, f"http://user:pass%2Fword@{address}")
+    assert get("http://registry.invalid/a").answered
+    assert seen[0].startswith(b"GET http://registry.invalid/a HTTP/1.1")
+    assert b"Proxy-Authorization: Basic" in seen[0]
     assert proxy_passwords() == {"pass%2Fword", "pass/word"}
 
 
-def get(url: str, bundle: str | None = None, **client: Path) -> Any:
-    tls = TlsSettings(Path(bundle) if bundle else None, **client)
-    transport = Transport(Target("service", url, tls=tls), lambda *_: True)
-    return transport.send(Request(None, "GET", url, {})).answer
-
-
-def test_a_secure_request_is_tunnelled_and_still_verified(
-    proxy: Any, secure: Any, bundle: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    served = secure("127.0.0.1")
-    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
-    assert get(served.url, bundle).json == {}
-    assert proxy.seen[0].startswith("CONNECT 127.0.0.1:")
-    assert b"GET / HTTP/1.1" in served.requests[0]
-    with pytest.raises(Exception, match="not accepted"):
-        get(served.url)
-
-
-@pytest.mark.parametrize("exempt", ["127.0.0.1", "*"])
+@pytest.mark.parametrize(
+    ("exempt", "proxy"), [("", "http://proxy.example:8080"), ("registry.example", None), ("*", None)]
+)
 def test_no_proxy_names_what_is_reached_directly(
-    proxy: Any, secure: Any, bundle: str, monkeypatch: pytest.MonkeyPatch, exempt: str
+    monkeypatch: pytest.MonkeyPatch, exempt: str, proxy: str | None
 ) -> None:
-    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.port}")
+    monkeypatch.setenv("https_proxy", "proxy.example:8080")
     monkeypatch.setenv("no_proxy", exempt)
-    assert get(secure("127.0.0.1").url, bundle).json == {}
-    assert proxy.seen == []
+    way = way_to("https://registry.example", TlsSettings())
+    assert (way.proxy("https://registry.example/a"), way.verify) == (proxy, True)

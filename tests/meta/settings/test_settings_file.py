@@ -192,6 +192,10 @@ def test_the_example_can_be_used_and_its_commented_keys_are_all_real(tmp_path: P
 
 
 REALM, PACE = "[realm.abs-dev]\n", "[pace]\n"
+NAMED, DOCUMENT = (
+    '[accounts.author]\nemail_env = "{}"\npassword_env = "{}"\n',
+    REALM + 'workflow_document = "{}"\n',
+)
 #: What stands below the address and the kind, the line that the message names, and words of it.
 BAD = [
     ("realms = \n", 3, "not TOML at column"),
@@ -218,18 +222,10 @@ BAD = [
     ('[names]\nquery = { "$tpo" = "limit" }\n', 4, "'$tpo' there; did you mean '$top'"),
     ('[names]\ncollections = "mine"\n', 4, "names.collections must be a table of texts"),
     ("[accounts.auther]\n", 3, "'auther'; did you mean 'author'"),
-    (
-        f'[accounts.author]\npassword = "{PASSWORD}"\n',
-        4,
-        "accounts.author.password does not belong in a file",
-    ),
+    (f'[accounts.author]\npassword = "{PASSWORD}"\n', 4, "accounts.author.password does not belong in a"),
     ('[accounts.nau]\nemail = "nau@example.test"\n', 4, 'email_env = "REGISTRY_NAU_EMAIL"'),
-    (
-        f'[accounts.author]\nemail_env = "REGISTRY_EMAIL"\npassword_env = "{PASSWORD}"\n',
-        3,
-        "password_env names is not",
-    ),
-    ('[accounts.author]\nemail_env = "MY_EMAIL"\npassword_env = "MY_PASSWORD"\n', 3, "MY_EMAIL is not set"),
+    (NAMED.format("REGISTRY_EMAIL", PASSWORD), 3, "password_env names is not"),
+    (NAMED.format("MY_EMAIL", "MY_PASSWORD"), 3, "MY_EMAIL is not set"),
     ('[accounts.nau]\nemail_env = "REGISTRY_EMAIL"\n', 3, "accounts.nau.password_env is missing"),
     ('accounts = "author"\n', 3, "accounts must be a table; write [accounts]"),
     ("[realm]\nabs-dev = []\n", 4, "realm.abs-dev must be a table"),
@@ -246,27 +242,19 @@ BAD = [
     (
         REALM + '# [x]\nspare_identifiers = [\n  "------------",\n  "a b",\n]\n',
         5,
-        "spare_identifiers must be a list",
+        "spare_identifiers must be",
     ),
     (REALM + "country_terms = [1]\n", 4, "a list of texts"),
     (REALM + "contact_schema = 2026-01-01\n", 4, "a text"),
     (REALM + 'contact_schema = " "\n', 4, "must be a text"),
-    (
-        REALM + 'workflow_document = "nowhere.json"\n',
-        4,
-        "names no file: 'nowhere.json'; the path is relative to",
-    ),
-    (REALM + 'workflow_document = "."\n', 4, "names no file"),
-    (REALM + 'workflow_document = "a\\u0000b"\n', 4, "names no file"),
-    (
-        REALM + 'workflow_document = "broken.json"\n',
-        4,
-        "is not JSON: broken.json: Expecting ',' delimiter: line 2",
-    ),
-    (REALM + 'workflow_document = "list.json"\n', 4, "must hold one JSON object"),
-    (REALM + 'workflow_document = "constant.json"\n', 4, "is not JSON: constant.json: NaN"),
-    (REALM + 'workflow_document = "header.json"\n', 4, "whose header is an object too"),
-    (REALM + 'workflow_document = "latin.json"\n', 4, "latin.json:2: is not UTF-8"),
+    (DOCUMENT.format("nowhere.json"), 4, "names no file: 'nowhere.json'; the path is relative to"),
+    (DOCUMENT.format("."), 4, "names no file"),
+    (DOCUMENT.format("a\\u0000b"), 4, "names no file"),
+    (DOCUMENT.format("broken.json"), 4, "is not JSON: broken.json: Expecting ',' delimiter: line 2"),
+    (DOCUMENT.format("list.json"), 4, "must hold one JSON object"),
+    (DOCUMENT.format("constant.json"), 4, "is not JSON: constant.json: NaN"),
+    (DOCUMENT.format("header.json"), 4, "whose header is an object too"),
+    (DOCUMENT.format("latin.json"), 4, "latin.json:2: is not UTF-8"),
     ('[tls]\nca_bundle = "ca.pem"\n', 4, "names no file: 'ca.pem'"),
 ]
 #: Whole files.
@@ -302,11 +290,14 @@ BAD_ADDRESSES = [
 def test_a_mistake_is_one_line_with_its_place_and_without_a_secret(
     tmp_path: Path, text: str, line: int, words: str
 ) -> None:
-    (tmp_path / "broken.json").write_text('{"a": 1\n "b": 2}')
-    (tmp_path / "list.json").write_text("[]")
-    (tmp_path / "constant.json").write_text('{"a": NaN}')
-    (tmp_path / "header.json").write_text('{"header": "x"}')
-    (tmp_path / "latin.json").write_bytes(b'{"a":\n"caf\xe9"}')
+    contents = {
+        "broken": b'{"a": 1\n "b": 2}',
+        "list": b"[]",
+        "constant": b'{"a": NaN}',
+        "header": b'{"header": "x"}',
+    }
+    for name, content in (contents | {"latin": b'{"a":\n"caf\xe9"}'}).items():
+        (tmp_path / f"{name}.json").write_bytes(content)
     with pytest.raises(UsageError) as caught:
         load(tmp_path, text)
     message = str(caught.value)
@@ -325,18 +316,7 @@ def test_file_in_another_encoding_names_the_line(tmp_path: Path) -> None:
 LINES = 'a = """\n[t]\nmany = 1\n"""\n[t] # why\n# many = 2\n"k.k" = 1\nmany = [\n 1,\n # ] [u.v]\n]\n\n[u.v]\nw = 1\n'
 
 
-@pytest.mark.parametrize(
-    ("keys", "line"),
-    [
-        (("a",), 1),
-        (("t",), 5),
-        (("t", "k.k"), 7),
-        (("t", "many"), 8),
-        (("u", "v", "w"), 14),
-        (("nowhere",), 1),
-    ],
-)
-def test_lines_are_found_past_comments_and_values_that_look_like_keys(
-    keys: tuple[str, ...], line: int
-) -> None:
-    assert TomlFile(Path(), "", LINES, {}).line(keys) == line
+def test_lines_are_found_past_comments_and_values_that_look_like_keys() -> None:
+    lines = {"a": 1, "t": 5, "t k.k": 7, "t many": 8, "u v w": 14, "nowhere": 1}
+    file = TomlFile(Path(), "", LINES, {})
+    assert {keys: file.line(tuple(keys.split())) for keys in lines} == lines
