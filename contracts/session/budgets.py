@@ -74,39 +74,30 @@ class ResidueSpent(EnvironmentFault):
 
 
 @dataclass(frozen=True)
-class PermanentWrite:
-    """A write that may create a permanent record.
+class Write:
+    """A write that may leave a record behind.
 
     Attributes:
-        record: Tells its record from others.
+        identifier: Tells its record from others.
         case: On whose behalf it is sent.
         kind: What of the request may have to be refused, as `credentials`; requests of one kind show one fault.
         advisory: Nothing that its case may find is about a must.
+        realm_sent: The Realm header of a draft's save where it was not that of the realm.
     """
 
+    operation: str
     realm: str
-    record: str
-    operation: str = ""
+    role: str
+    identifier: str
     case: str = ""
     kind: str = ""
     advisory: bool = False
+    realm_sent: str = ""
 
     @property
     def label(self) -> str:
         """Tells its kind from others."""
         return f"{self.operation} {self.kind or self.case}"
-
-
-@dataclass
-class _Places:
-    """The places taken in a realm: records there, each with the label of an unplanned write, and writes under way."""
-
-    there: dict[str, str]
-    under_way: Counter[str]
-
-    def made_again(self, record: str) -> bool:
-        """Whether the service has made a further record when this name was sent again."""
-        return any(known.startswith(f"{record} again ") for known in self.there)
 
 
 class ResidueBudget:
@@ -147,18 +138,18 @@ class ResidueBudget:
         """How many records of a realm the plan of the run leaves over."""
         return max(0, self._most - self._planned[realm])
 
-    def reserve(self, write: PermanentWrite) -> None:
+    def reserve(self, write: Write) -> None:
         """Take a place for a record before it is written; raises `ResidueSpent` where there is none for it."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while not self._take(write):
-            if len(self._read(write.realm).there) >= self._most or time.monotonic() > deadline:
+            if len(self._read(write.realm)[0]) >= self._most or time.monotonic() > deadline:
                 raise ResidueSpent(
                     f"the run has created the {self._most} permanent records it may create in {write.realm} "
                     "(setting pace.permanent_records)"
                 )
             time.sleep(_POLL_SECONDS)
 
-    def settle(self, write: PermanentWrite, *, kept: bool, renamed: bool = False) -> None:
+    def settle(self, write: Write, *, kept: bool, renamed: bool = False) -> None:
         """Say what became of a write whose place was reserved.
 
         Args:
@@ -166,36 +157,36 @@ class ResidueBudget:
             renamed: The service may have given its record another name: where there is one of the name that was
                 sent, it is one more.
         """
+        name = write.identifier
         with self._locked(write.realm):
-            places = self._read(write.realm)
-            exists = write.record in places.there or self._exists(write.record)
+            there, under_way = self._read(write.realm)
+            exists = name in there or self._exists(name)
             if kept and (renamed or not exists):
-                name = f"{write.record} again {len(places.there)}" if exists else write.record
-                places.there[name] = "" if self._is_planned(write) else write.label
-            places.under_way -= Counter([write.record])
-            self._write(write.realm, places)
+                record = f"{name} again {len(there)}" if exists else name
+                there[record] = "" if self._is_planned(write) else write.label
+            self._write(write.realm, there, under_way - Counter([name]))
 
-    def _is_planned(self, write: PermanentWrite) -> bool:
+    def _is_planned(self, write: Write) -> bool:
         planned = self._plan is None or (write.case in self._plan and not write.advisory)
-        return planned or write.record in self._foreseen or write.record.startswith(KEPT_PREFIX)
+        return planned or write.identifier in self._foreseen or write.identifier.startswith(KEPT_PREFIX)
 
-    def _take(self, write: PermanentWrite) -> bool:
+    def _take(self, write: Write) -> bool:
+        name = write.identifier
         with self._locked(write.realm):
-            places = self._read(write.realm)
-            again = places.made_again(write.record)
-            if self._exists(write.record) and not again:
+            there, under_way = self._read(write.realm)
+            # The service has made a further record when this name was sent again.
+            again = any(known.startswith(f"{name} again ") for known in there)
+            if self._exists(name) and not again:
                 return True
-            if again or write.record not in places.there:
+            if again or name not in there:
                 if not self._is_planned(write):
-                    self._refuse_more(write, [label for label in places.there.values() if label])
-                taken = places.there.keys() | places.under_way.keys() | {write.record}
-                if len(taken) + again > self._most:
+                    self._refuse_more(write, [label for label in there.values() if label])
+                if len(there.keys() | under_way.keys() | {name}) + again > self._most:
                     return False
-            places.under_way[write.record] += 1
-            self._write(write.realm, places)
+            self._write(write.realm, there, under_way + Counter([name]))
             return True
 
-    def _refuse_more(self, write: PermanentWrite, unplanned: list[str]) -> None:
+    def _refuse_more(self, write: Write, unplanned: list[str]) -> None:
         """Refuse a write that would show a fault again, or that the planned records leave no room for.
 
         Where all that can be found is advice, it takes none of the planned places: a must that could not be judged for
@@ -216,11 +207,11 @@ class ResidueBudget:
     def _locked(self, realm: str) -> FileLock:
         return FileLock(self._folder / f"residue-{realm}.lock")
 
-    def _read(self, realm: str) -> _Places:
+    def _read(self, realm: str) -> tuple[dict[str, str], Counter[str]]:
+        """The places taken: records there, each with the label of an unplanned write, and writes under way."""
         path = self._folder / f"residue-{realm}.json"
         there, under_way = json.loads(path.read_text("utf-8")) if path.exists() else ({}, {})
-        return _Places(there, Counter(under_way))
+        return there, Counter(under_way)
 
-    def _write(self, realm: str, places: _Places) -> None:
-        content = json.dumps([places.there, places.under_way]).encode()
-        write_whole(self._folder / f"residue-{realm}.json", content)
+    def _write(self, realm: str, there: dict[str, str], under_way: Counter[str]) -> None:
+        write_whole(self._folder / f"residue-{realm}.json", json.dumps([there, under_way]).encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +20,7 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.file_formats import Format, Moment, Name, one_of, plain, read_bytes
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
-from contracts.session.budgets import PermanentWrite, ResidueBudget
+from contracts.session.budgets import ResidueBudget, Write
 from contracts.session.layers import Layer, Request
 
 #: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
@@ -107,44 +108,36 @@ class Ledger:
         self._budget = budget
         self._lock = threading.Lock()
         self._entries: dict[int, Entry] = {}
-        self._permanent: dict[int, PermanentWrite] = {}
+        self._permanent: dict[int, Write] = {}
         #: Of these, drafts that are there or may be there: few, however many there have been.
         self._drafts: dict[int, Entry] = {}
 
-    def intend(
-        self,
-        operation: str,
-        realm: str,
-        role: str,
-        identifier: str,
-        *,
-        case: str = "",
-        kind: str = "",
-        advisory: bool = False,
-        realm_sent: str = "",
-    ) -> Entry | None:
+    def intend(self, write: Write) -> Entry | None:
         """Note a write before it is sent; None for operations that leave nothing behind.
-
-        Args:
-            case, kind, advisory: As in `PermanentWrite`.
-            realm_sent: As `realm_as_sent` says it, for drafts.
 
         Raises:
             ResidueSpent: it could create one permanent record more than the run may; nothing was noted.
         """
-        what = stored_by(operation)
+        what = stored_by(write.operation)
         if what is None:
             return None
         with self._lock:
-            number = len(self._entries) + 1
-            sent = realm_sent if what == REMOVABLE else ""
             entry = Entry(
-                number, operation, what, realm, role, identifier, "intended", _now(), self._by, sent
+                number=len(self._entries) + 1,
+                operation=write.operation,
+                what=what,
+                realm=write.realm,
+                role=write.role,
+                identifier=write.identifier,
+                state="intended",
+                at=_now(),
+                by=self._by,
+                realm_sent=write.realm_sent if what == REMOVABLE else "",
             )
             if self._budget and what in PERMANENT_KINDS:
-                write = PermanentWrite(realm, _record(entry), operation, case, kind, advisory)
-                self._budget.reserve(write)
-                self._permanent[number] = write
+                named = dataclasses.replace(write, identifier=_record(entry))
+                self._budget.reserve(named)
+                self._permanent[entry.number] = named
             self._write(entry)
             # Only what is on disk is sent.
             self._file.flush()
@@ -213,16 +206,17 @@ class WriteAhead:
         entry = None
         if request.writes:
             headers = request.headers if request.written is None else request.written[1]
-            entry = self._ledger.intend(
+            write = Write(
                 request.operation or "",
                 request.realm,
                 request.role,
                 next(iter(request.identifiers), ""),
-                case=request.case,
-                kind=request.altered,
-                advisory=request.advisory,
-                realm_sent=realm_as_sent(headers, request.realm),
+                request.case,
+                request.altered,
+                request.advisory,
+                realm_as_sent(headers, request.realm),
             )
+            entry = self._ledger.intend(write)
         exchange = self._below.send(request)
         if entry is not None:
             self._settle(entry, exchange)

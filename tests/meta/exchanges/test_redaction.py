@@ -157,20 +157,15 @@ def test_a_secret_among_bytes_is_blanked(written: Callable[..., str]) -> None:
 def test_a_new_token_is_a_secret_from_its_first_appearance(written: Callable[..., str]) -> None:
     answer = json.dumps({"data": {"token": "brand-new-token"}, "expiration": "2030-01-01T00:00:00.000Z"})
     text = written(exchange(None, answer.encode(), operation="createToken"))
-    assert "brand-new-token" not in text
-    assert "2030-01-01" in text
+    assert ("brand-new-token" in text, "2030-01-01" in text) == (False, True)
 
 
 def test_a_secret_longer_than_any_header_is_blanked_in_parts() -> None:
     secret = "".join(f"{number:x}" for number in range(10_000))
     redactor = Redactor([secret])
-    assert redactor.knows(secret)
-    assert (
-        redactor.text(f"a {secret} b")
-        == "a " + "[redacted]" * redactor.text(secret).count("[redacted]") + " b"
-    )
+    assert set(redactor.text(f"a {secret} b").split("[redacted]")) == {"a ", "", " b"}
     assert secret[:5000] not in redactor.text(f"a {secret[:5000]} b")
-    assert redactor.begins(secret[:20])
+    assert (redactor.knows(secret), redactor.begins(secret[:20])) == (True, True)
 
 
 @pytest.mark.parametrize(
