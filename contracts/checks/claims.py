@@ -26,6 +26,7 @@ from contracts.checks.outcomes import (
 from contracts.checks.table import check_named
 from contracts.checks.workflow import IDENTIFIER, MESSAGE
 from contracts.errors import EnvironmentFault, SuiteError
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.session.transport import TIMED_OUT
@@ -113,8 +114,17 @@ class Claim:
         self._judge(IDENTIFIER, exchange, identifier=identifier)
 
     def shows(self, exchange: Exchange, document: dict[str, Any]) -> None:
-        """The answer holds this document, at the top or nested under any member."""
-        self._judge(DOCUMENT, exchange, document=document)
+        """The answer holds this document, at the top or nested under any member.
+
+        An answer that holds another one in its place was not made up on the way, unless it was saved there before and
+        a cache or a copy gave it.
+        """
+        result = DOCUMENT.judge(self._clause, self._operation, exchange, {"document": document})
+        saved = (each.request_body.json for each in self._attempt.exchanges if each.url == exchange.url)
+        certain = readers.holds_another_document(exchange.answer, document) and not any(
+            isinstance(body, dict) and readers.holds_document(exchange.answer, body) for body in saved
+        )
+        self._register(replace(result, certain=certain))
 
     def at_most(self, exchange: Exchange, items: int) -> None:
         """The answer is a list of no more items than this."""

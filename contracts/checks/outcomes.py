@@ -38,6 +38,7 @@ class Result:
         exchanges: Ids of the exchanges that show it, in their order.
         role: The account role of the last of them.
         check: Id of the check in the table; empty for a comparison that a case makes by itself.
+        certain: No environment can forge what was seen: once is enough.
     """
 
     clause: str
@@ -48,6 +49,7 @@ class Result:
     exchanges: tuple[str, ...] = ()
     role: str = ""
     check: str = ""
+    certain: bool = False
 
     @property
     def key(self) -> tuple[str, str]:
@@ -223,7 +225,7 @@ class Confirmed:
     """Result with how often it was reproduced.
 
     Attributes:
-        reproduced, attempts: The rate; 1 of n is unconfirmed.
+        reproduced, attempts: The rate; 1 of n is unconfirmed, but where once is enough.
     """
 
     evidence: Result
@@ -232,8 +234,8 @@ class Confirmed:
 
     @property
     def confirmed(self) -> bool:
-        """Seen at least twice, each time on fresh data."""
-        return self.reproduced >= 2
+        """Seen at least twice, each time on fresh data, or beyond doubt."""
+        return self.reproduced >= 2 or self.evidence.certain
 
 
 def confirm(attempts: Sequence[Attempt]) -> Iterator[Confirmed]:

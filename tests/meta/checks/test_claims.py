@@ -1,11 +1,12 @@
 """Every claim can hold and can fail; what cannot be judged is neither."""
 
+import json
 from typing import Any
 
 import pytest
 
 from contracts.checks.claims import Claim, Expect, Observer
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, usable
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, confirm, usable
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
 from contracts.exchanges.readers import Ambiguous
 from tests.meta.messages import answer, exchange
@@ -162,3 +163,25 @@ def test_only_declared_clauses_are_observed(attempt: Attempt, catalogue: Any) ->
     assert attempt.observations[0].seen == {"status": 200}
     with pytest.raises(SuiteError, match="without declaring it"):
         observe("draft-info-answer", "getDraftInfo", 1)
+
+
+@pytest.mark.parametrize(
+    ("seen", "before", "confirmed"),
+    [
+        ({"data": {"a": 2, "b": 1, "header": {}}}, None, True),
+        ({"a": 2, "b": 1}, {"a": 2}, False),
+        ({"a": 2}, None, False),
+        ({"errors": []}, None, False),
+    ],
+    ids=["another", "saved there before", "a member less", "no document"],
+)
+def test_another_document_in_place_of_one_counts_when_seen_once(
+    attempt: Attempt, must: Claim, seen: Any, before: dict[str, int] | None, confirmed: bool
+) -> None:
+    attempt.exchanges += (
+        [exchange(None, "saveDraft", request_body=json.dumps(before).encode())] if before else []
+    )
+    with pytest.raises(Contradiction):
+        must.shows(exchange(answer(seen)), {"a": 1, "b": 1})
+    (finding,) = confirm([attempt, Attempt(2)])
+    assert (finding.confirmed, finding.reproduced, finding.attempts) == (confirmed, 1, 2)
