@@ -132,20 +132,17 @@ class Body:
 
     def unpacked(self, coding: str) -> Body:
         """The body without its Content-Encoding (empty for none); `UNKNOWN_BODY` when it cannot be taken off here."""
-        content = self.content
-        for name in reversed([part.strip().lower() for part in coding.split(",") if part.strip()]):
-            if name == "identity" or not content:
-                continue
-            if name not in ("gzip", "x-gzip", "deflate"):
-                return UNKNOWN_BODY
-            unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)
-            try:
-                content = unpacking.decompress(content, _UNPACKED)
-            except zlib.error:
-                return UNKNOWN_BODY
-            if not unpacking.eof:
-                return UNKNOWN_BODY
-        return Body.of(content)
+        name = coding.strip().lower()
+        if name in ("", "identity") or not self.content:
+            return self
+        if name not in ("gzip", "x-gzip", "deflate"):
+            return UNKNOWN_BODY
+        unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        try:
+            content = unpacking.decompress(self.content, _UNPACKED)
+        except zlib.error:
+            return UNKNOWN_BODY
+        return Body.of(content) if unpacking.eof else UNKNOWN_BODY
 
 
 NO_BODY: Final = Body()
@@ -304,7 +301,6 @@ class Exchange:
             once secrets were taken out; None for none.
         number: Its place in traffic or in an archive, counted from one.
         overlapped: Another request that may change the same thing was under way at the same time.
-        comment: What the recorder of an archive wrote beside it.
         unsettled: Tries of a write that the service may have done although it answered none of them.
         received: The service may have received it.
         own: A judge has shown that the fault is the service's own doing.
@@ -330,7 +326,6 @@ class Exchange:
     authorization: str | None = None
     number: int = 0
     overlapped: bool = False
-    comment: str = ""
     unsettled: int = 0
     received: bool = True
     own: bool = False
@@ -374,11 +369,6 @@ class Exchange:
     def doubtful(self) -> bool:
         """Whether the environment may have a hand in what this exchange, or one after it, shows."""
         return not self.own and (self.fault is not None or self.unsettled > 0)
-
-    @property
-    def label(self) -> str:
-        """`PUT saveDraft` and the like, for sentences."""
-        return f"{self.method} {self.operation or self.url}"
 
     def to_record(self) -> dict[str, Any]:
         """Return the exchange as plain data, as journals and files of findings hold it; secrets are out already."""

@@ -47,10 +47,7 @@ from contracts.interface.description import where_in_words
 #: Name of the file of all exchanges in a run folder.
 FILE_NAME: Final = "traffic.har"
 _WEB: Final = ("", "http", "https")
-#: How this suite says in a comment who sent a request, and that it got no answer of the service.
-_SENDER: Final = re.compile(
-    r"; (?P<role>\w+) in (?P<realm>[\w-]+); attempt (?P<attempt>\d+) of (?P<case>.+?)(?:;|$)"
-)
+#: How this suite says in a comment that a request got no answer of the service.
 _FAULT: Final = re.compile(r"; fault of the environment: (?P<words>.+)$")
 #: Case of an exchange that another program recorded.
 RECORDED: Final = "recorded"
@@ -243,10 +240,7 @@ def _fault(shown: str, text: str, error: json.JSONDecodeError) -> UsageError:
 
 
 def read_entry(number: int, entry: Any) -> Exchange | None:
-    """Read one entry of a HAR, at a place counted from one; None when it holds no request that can be read.
-
-    Of our own archives case, attempt, realm and role are read, too.
-    """
+    """Read one entry of a HAR, at a place counted from one; None when it holds no request that can be read."""
     request = entry.get("request") if isinstance(entry, dict) else None
     if not isinstance(request, dict):
         return None
@@ -258,9 +252,8 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
     answer = answer if isinstance(answer, dict) else {}
     status = whole_number(answer.get("status"))
     response = _response(answer, status, method, url) if 100 <= status < 600 else None
-    headers, comment = Headers(_pairs(request.get("headers"))), str(entry.get("comment") or "")
-    fault, sender = _FAULT.search(comment), _SENDER.search(comment)
-    exchange = Exchange(
+    headers, fault = Headers(_pairs(request.get("headers"))), _FAULT.search(str(entry.get("comment") or ""))
+    return Exchange(
         id=f"entry {number}",
         number=number,
         case=RECORDED,
@@ -272,12 +265,7 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
         request_body=request_body(request, method, headers),
         response=response,
         fault=fault["words"] if fault else _why_not_judged(entry, answer, response),
-        comment=comment,
     )
-    if sender:
-        exchange.case, exchange.attempt = sender["case"], int(sender["attempt"])
-        exchange.realm, exchange.role = sender["realm"], sender["role"]
-    return exchange
 
 
 def _is_web(url: str) -> bool:

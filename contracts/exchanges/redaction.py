@@ -278,7 +278,6 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
             url=text(response.url),
         ),
         authorization=authorization_template(exchange.request_headers, redactor),
-        comment=text(exchange.comment),
         notes={},
     )
 
@@ -289,7 +288,7 @@ _NOTHING_SECRET: Final = Redactor()
 def _all_of(exchange: Exchange) -> bytes:
     """All of an exchange that is kept, but for headers that are blanked whatever they hold."""
     response = exchange.response
-    texts, bodies = [exchange.url, exchange.comment], [exchange.request_body]
+    texts, bodies = [exchange.url], [exchange.request_body]
     pairs = exchange.request_headers.pairs
     if response is not None:
         texts += [response.reason, response.url]

@@ -65,7 +65,7 @@ class Breaker:
         if self.open:
             raise EnvironmentFault(f"the circuit breaker is open: {self.open}")
         name = operation or ""
-        if name not in self._given_up and (mark := self._mark(name)).exists():
+        if name not in self._given_up and (mark := _mark_in(self._folder, name)).exists():
             self._given_up[name] = mark.read_text(encoding="utf-8")
         if name in self._given_up:
             raise GivenUp(self._given_up[name])
@@ -103,11 +103,10 @@ class Breaker:
 
     def timed_out(self, operation: str | None, limit: float) -> None:
         """Take note of a time-out after `limit` seconds; several in a row give the operation up."""
-        name = operation or ""
         with self._lock:
-            self._time_outs[name] += 1
-            if self._time_outs[name] >= GIVE_UP_AFTER:
-                self._give_up(name, f"{self._time_outs[name]} time-outs in a row, after {limit:g} s each")
+            self._count(
+                self._time_outs, operation, GIVE_UP_AFTER, f"time-outs in a row, after {limit:g} s each"
+            )
 
     def silent(self, operation: str | None) -> bool:
         """Whether an operation has not answered since it timed out several times in a row."""
@@ -123,12 +122,9 @@ class Breaker:
 
     def missed(self, operation: str | None, fault: str, seconds: float) -> None:
         """Take note of an exchange that ended without an answer after some seconds; it may open the breaker."""
-        name = operation or ""
         with self._lock:
-            self._unanswered[name] += 1
-            if self._unanswered[name] >= GIVE_UP_FAULTY_AFTER:
-                times = self._unanswered[name]
-                self._give_up(name, f"{times} requests in a row without an answer, last: {fault}")
+            why = f"requests in a row without an answer, last: {fault}"
+            self._count(self._unanswered, operation, GIVE_UP_FAULTY_AFTER, why)
             self.unanswered += 1
             self._row += 1
             self._row_seconds += seconds
@@ -146,13 +142,13 @@ class Breaker:
             return f"{self._lost:.0f} s were lost waiting after faults, last: {fault}"
         return None
 
-    def _give_up(self, name: str, why: str) -> None:
-        if name not in self._given_up:
-            self._given_up[name] = reason = f"{name or 'a path'} is given up: {why}"
-            self._mark(name).write_text(reason, encoding="utf-8")
-
-    def _mark(self, operation: str) -> Path:
-        return _mark_in(self._folder, operation)
+    def _count(self, counter: Counter[str], operation: str | None, most: int, words: str) -> None:
+        """Count one more of what an operation has met; it is given up where that is too often."""
+        name = operation or ""
+        counter[name] += 1
+        if counter[name] >= most and name not in self._given_up:
+            self._given_up[name] = reason = f"{name or 'a path'} is given up: {counter[name]} {words}"
+            _mark_in(self._folder, name).write_text(reason, encoding="utf-8")
 
 
 @lru_cache

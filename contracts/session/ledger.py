@@ -291,18 +291,14 @@ def named(answer: Response | None) -> str | None:
     return next(names, None)
 
 
-def read_ledger(path: Path) -> list[Entry]:
-    """Return every whole line of a ledger file; one that a kill cut short, or that is none of ours, is left out."""
-    entries = []
-    for line in read_bytes(path).decode("utf-8", "replace").split("\n"):
-        with suppress(ValueError, RecursionError, msgspec.ValidationError):
-            entries.append(msgspec.convert(json.loads(line), Entry))
-    return entries
-
-
 def read_entries(paths: Iterable[Path]) -> list[Entry]:
-    """Return the latest state of every write in some ledger files."""
-    return list({entry.key: entry for path in paths for entry in read_ledger(path)}.values())
+    """The latest state of every write in some ledgers, without lines that a kill cut short or that are not ours."""
+    entries: dict[tuple[str, int], Entry] = {}
+    for line in (line for path in paths for line in read_bytes(path).decode("utf-8", "replace").split("\n")):
+        with suppress(ValueError, RecursionError, msgspec.ValidationError):
+            entry = msgspec.convert(json.loads(line), Entry)
+            entries[entry.key] = entry
+    return list(entries.values())
 
 
 def append_removed(path: Path, entries: Iterable[Entry]) -> None:

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import unquote
 
-from contracts.interface.operations import UID_SHORTEST
-
 #: Every identifier of every run starts so; `sweep` and people recognise the suite by it.
 SUITE_PREFIX = "rc-"
 #: Starts the identifiers of the few records that all runs use again, since the interface cannot remove them.
@@ -29,7 +27,6 @@ _OF_A_RUN = re.compile(rf"{SUITE_PREFIX}[{_ALPHABET}]{{{TOKEN_LENGTH}}}", re.ASC
 ALPHABETS: Final = (string.digits, string.ascii_lowercase, string.ascii_letters)
 #: Characters at the end of such an identifier that only this run puts there; one in 10^16 has them by chance.
 _MARK_LENGTH = 16
-_SHORTEST_MARKED = 24
 _AROUND = "-_"
 _DECODINGS = 3
 #: A segment that leads out of where it stands, in any spelling a service may fold into it.
@@ -101,14 +98,6 @@ class Namespace:
         first = alphabet[:1] if alphabet == string.digits else self._draw.choice(alphabet)
         drawn = first + "".join(self._draw.choice(alphabet) for _ in range(length - _MARK_LENGTH - 1))
         return drawn + _mark(self.prefix, drawn, alphabet)
-
-    def like(self, identifier: str) -> str:
-        """A fresh identifier of the length of another one, and of its letters where it is without a prefix."""
-        made = identifier.strip(_AROUND)
-        alphabet = next((alphabet for alphabet in ALPHABETS if set(made) <= set(alphabet)), "")
-        if not alphabet or len(made) < _SHORTEST_MARKED:
-            return self.uid(max(len(identifier), UID_SHORTEST))
-        return identifier.replace(made, self.without_prefix(alphabet, len(made)))
 
     def claim(self, identifier: str) -> None:
         """Take in an identifier that the run writes to on purpose; what is foreign stays so."""

@@ -37,12 +37,6 @@ _MOST_PAGES: Final = 200
 _SHORTEST_MOMENT: Final = len("2026-01-01T00:00")
 
 
-class _Process(OpenFormat, frozen=True):
-    """The controller of a run."""
-
-    host: str = ""
-
-
 class _Facts(OpenFormat, frozen=True):
     """What a sweep needs of `run.json`; a token of any other look would name other records than a run's own."""
 
@@ -51,7 +45,7 @@ class _Facts(OpenFormat, frozen=True):
     started: str
     finished: str | None = None
     left: int | None = None
-    process: _Process | None = None
+    process: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +86,7 @@ def _runs_in(reports: Path) -> Iterator[tuple[Path, _Facts]]:
 def _over(folder: Path, facts: _Facts) -> bool:
     if facts.finished:
         return True
-    if facts.process is None or facts.process.host != platform.node():
+    if facts.process is None or facts.process.get("host") != platform.node():
         started = read_timestamp(facts.started)
         return started is not None and _since(started) > timedelta(hours=_LONGEST_RUN_HOURS)
     return not process_alive(folder)
