@@ -13,7 +13,6 @@ from PIL import Image
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.interface.description import load_description
-from contracts.manual.traffic_findings import Group, Tally
 from contracts.manual.traffic_watch import Watch
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered
@@ -22,21 +21,21 @@ from tests.meta.sandbox_client import SandboxClient, new_uid, serving
 
 SITE = "http://registry.test"
 _LIMIT = 512 * 1024
-_OWN = ("/api/v2013/", "/api/v2023/")
 
 
 class Watched(SandboxClient):
     """A client whose exchanges are watched."""
 
-    def __init__(self, url: str, *, alone: bool) -> None:
+    def __init__(self, url: str) -> None:
         super().__init__(url)
         self.headers["Accept-Encoding"] = "identity"
-        self.watch = Watch(TrafficRedactor(), alone=alone)
+        self.watch = Watch(TrafficRedactor(), alone=True)
         self.exchanges: list[Exchange] = []
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
         """Send a request with the Content-Type that is listed for it, and have the exchange judged."""
-        matched = load_description().match(str(request.method), urlsplit(str(request.url)).path)
+        address = urlsplit(str(request.url))
+        matched = load_description().match(str(request.method), address.path)
         if matched is not None and matched[0].lists_content_type and not request.body:
             request.headers.setdefault("Content-Type", "application/json")
         at, began = datetime.now(UTC), time.perf_counter()
@@ -44,59 +43,37 @@ class Watched(SandboxClient):
         try:
             answer = super().send(request, **options)
         finally:
-            self.exchanges.append(self._exchange(request, answer, at, time.perf_counter() - began))
-            self.watch.take(self.exchanges[-1])
+            number, body, response = len(self.exchanges) + 1, request.body or b"", None
+            if answer is not None:
+                known = Body.of(answer.content) if request.method != "HEAD" else Body()
+                response = Response(answer.status_code, "", Headers(answer.headers), known)
+            exchange = Exchange(
+                id=f"entry {number}",
+                number=number,
+                started=at,
+                seconds=time.perf_counter() - began,
+                method=str(request.method),
+                url=SITE + address.path + (f"?{address.query}" if address.query else ""),
+                request_headers=Headers(request.headers),
+                request_body=Body.of(body if isinstance(body, bytes) else body.encode()),
+                response=response,
+                fault=None if answer is not None else "no answer within the time limit",
+            )
+            self.exchanges.append(exchange)
+            self.watch.take(exchange)
         return answer
 
-    def _exchange(
-        self,
-        request: requests.PreparedRequest,
-        answer: requests.Response | None,
-        at: datetime,
-        seconds: float,
-    ) -> Exchange:
-        number, address = len(self.exchanges) + 1, urlsplit(str(request.url))
-        body = request.body or b""
-        response = None
-        if answer is not None:
-            known = Body.of(answer.content) if request.method != "HEAD" else Body()
-            response = Response(answer.status_code, "", Headers(answer.headers), known)
-        return Exchange(
-            id=f"entry {number}",
-            number=number,
-            started=at,
-            seconds=seconds,
-            method=str(request.method),
-            url=SITE + address.path + (f"?{address.query}" if address.query else ""),
-            request_headers=Headers(request.headers),
-            request_body=Body.of(body if isinstance(body, bytes) else body.encode()),
-            response=response,
-            fault=None if answer is not None else "no answer within the time limit",
-        )
 
-
-def tour(*, variants: tuple[str, ...] = (), fault: str | None = None, alone: bool = True) -> Tally:
-    """Take the tour on a sandbox of its own, and return what it showed."""
-    return watched(variants=variants, fault=fault, alone=alone).watch.tally
-
-
-def watched(
-    *, variants: tuple[str, ...] = (), fault: str | None = None, alone: bool = True, short: bool = False
-) -> Watched:
+def watched(*, variants: tuple[str, ...] = (), fault: str | None = None, short: bool = False) -> Watched:
     """Take the tour, or its first part, on a sandbox of its own, and return the client that took it."""
     app = altered(Settings(size_limit=_LIMIT, variants=variants, faults=(fault,) if fault else ()))
-    with serving(app) as url, Watched(url, alone=alone) as client:
+    with serving(app) as url, Watched(url) as client:
         parts = (_drafts, _files, _contacts, _lists, _submissions, _refusals, _habits)
         for part in parts[:3] if short else parts:
             # A broken or unusual sandbox may end a part early; what was seen until then counts.
             with suppress(requests.RequestException, AssertionError, ValueError, TypeError, LookupError):
                 part(client)
     return client
-
-
-def service_side(tally: Tally) -> list[Group]:
-    """What the service is said to break, and what is remarked on it."""
-    return [group for group in tally.groups if str(group.first.side) == "answer"]
 
 
 def _drafts(client: SandboxClient) -> None:

@@ -5,14 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
-from contracts.evidence.record import Verdict
-from contracts.evidence.verdicts import judge
-from contracts.file_formats import write_file
+from contracts.evidence.findings import finding_id
 from contracts.reports import verdict_json
-from contracts.reports.verdict_json import CellEntry, ClauseEntry, VerdictFile
-from tests.meta.evidence.sample_records import CATALOGUE, Story
+from tests.meta.evidence.sample_records import Story
 from tests.meta.program import RunCommand
 
 CASES = {
@@ -32,37 +28,9 @@ def last(tmp_path: Path) -> Path:
     """Return a reports folder with one run in it."""
     folder = tmp_path / "reports" / "latest"
     folder.mkdir(parents=True)
-    made = Story()
-    made.contradicts("uid-too-short", operation="saveDraft")
-    record = made.record()
-    whole = verdict_json.build(record, judge(record, CATALOGUE))
-    (found,) = whole.findings
-    cell = CellEntry(
-        verdict=Verdict.FAIL,
-        assertions=3,
-        held=0,
-        contradicted=3,
-        cases=1,
-        findings=("0123456789",),
-        reason="saveDraft: 201",
-    )
-    quiet = replace(
-        cell,
-        verdict=Verdict.UNTESTED,
-        assertions=0,
-        contradicted=0,
-        findings=(),
-        reason="setting x is missing",
-    )
-    content = replace(
-        whole,
-        clauses=(
-            ClauseEntry("uid-too-short", "must", {"abs-dev": cell}),
-            ClauseEntry("list-top", "must", {"bch-dev": quiet}),
-        ),
-        findings=(replace(found, id="0123456789", expected="refused (4xx)", seen="201"),),
-    )
-    write_file(folder / "verdict.json", content, VerdictFile)
+    story = Story()
+    story.contradicts("uid-too-short", operation="saveDraft")
+    verdict_json.write(story.record(), story.verdict(), folder)
     return folder.parent
 
 
@@ -74,7 +42,7 @@ def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
         "openapi/clauses/uid.yaml:",
         "scenario/test_uid_lengths.py::test_short",
         "fail",
-        "findings 0123456789",
+        f"findings {finding_id('uid-too-short', 'abs-dev', 'saveDraft')}",
         "uid-10-answered-on-get-draft: getDraft answers success for a uid of 10 characters.",
         "registry-contracts call updateContact --invalid path.uid:too-short",
         "no deviation",
