@@ -140,9 +140,10 @@ def _in_body(operation: str, body: Any) -> list[Fault]:
         value = value.get(step, ABSENT)
     if put[0] in LOCALISED_FIELDS and isinstance(value, dict):
         value = {_DECLARED if name == "aa" else name: text for name, text in value.items()}
-    if not found.firm:
-        # Read kindly by many services, about which the document says nothing.
-        kind = "null" if _at(body, steps) is None else "number"
+    wrong = _at(body, steps) if not found.firm else ""
+    if wrong not in ("", [], {}):
+        # Read kindly by many services, about which the document says nothing; what is empty is filled below.
+        kind = "null" if wrong is None else "number"
     fault = Fault("body", put, f"{place}:{kind}", _filled(value))
     among = len(steps) > len(put) and (isinstance(value, list) or put[0] in LOCALISED_FIELDS)
     if not among:

@@ -60,8 +60,8 @@ class RequestFault:
     Attributes:
         key: In the catalogue's notation; items by their number.
         says: For people.
-        firm: Whether the document really rules it out: a number where a text is due, or null in place of a member,
-            are read kindly by many services, and the document does not say.
+        firm: Whether the document really rules it out: a number where a text is due, or null or what is empty in place
+            of a member, are read kindly by many services, and the document does not say.
     """
 
     key: str
@@ -263,7 +263,8 @@ def _is_firm(kind: str, error: jsonschema_rs.ValidationError, value: Any) -> boo
     if kind != "wrong-kind":
         return True
     text_due = "string" in list(getattr(error.kind, "types", ()))
-    return value is not None and not (text_due and isinstance(value, int | float))
+    left_out = value is None or (value in ("", [], {}) and bool(error.instance_path))
+    return not left_out and not (text_due and isinstance(value, int | float))
 
 
 def _at(value: Any, path: Sequence[Any]) -> Any:

@@ -16,10 +16,9 @@ from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Attempt
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from tests.meta import browser as chromium
-from tests.meta import samples
 from tests.meta.evidence.sample_records import BY_NAME, Story
 from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process
-from tests.meta.sandbox_client import RunningSandbox, SandboxClient, new_uid, running, serving
+from tests.meta.sandbox_client import RunningSandbox, SandboxClient, running, serving
 from tests.meta.wire import Serve, answered_by
 
 
@@ -44,16 +43,10 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def sandbox(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
-    """Serve one sandbox for all tests of the session."""
+def sandbox_url(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve one sandbox for all tests of the session; its base address."""
     with running(library_launcher, tmp_path_factory.mktemp("sandbox")) as started:
-        yield started
-
-
-@pytest.fixture(scope="session")
-def sandbox_url(sandbox: RunningSandbox) -> str:
-    """Return the base address of the session's sandbox."""
-    return sandbox.url
+        yield started.url
 
 
 @pytest.fixture(scope="session")
@@ -100,24 +93,6 @@ def serve() -> Iterator[Serve]:
     """Starts servers: `serve(lambda request, connection: bytes)`."""
     with ExitStack() as servers:
         yield lambda respond: servers.enter_context(answered_by(respond))
-
-
-@pytest.fixture
-def uid() -> str:
-    """Return an identifier that no other test uses."""
-    return new_uid()
-
-
-@pytest.fixture
-def contact() -> dict[str, Any]:
-    """Return a contact of the realm abs-dev that holds only the mandatory fields."""
-    return samples.contact()
-
-
-@pytest.fixture
-def permit() -> dict[str, Any]:
-    """Return an absPermit of the realm abs-dev that holds only the mandatory fields."""
-    return samples.record()
 
 
 @pytest.fixture(scope="session")

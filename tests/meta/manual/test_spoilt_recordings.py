@@ -15,18 +15,18 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.har import add, har_writer
 from contracts.manual.check import CheckOptions, check_archive
 from contracts.manual.traffic_findings import Side, Standing, Tally
-from tests.meta.manual.client_tour import watched
+from tests.meta.client_tour import exchanges
 
 Entry = dict[str, Any]
 #: How often each way is tried, on other entries each time.
 TIMES = 3
 
 
-def recorded(exchanges: list[Exchange], folder: Path) -> list[Entry]:
+def recorded(passed: list[Exchange], folder: Path) -> list[Entry]:
     """The entries of a true recording, as a browser writes them."""
     path = folder / "true.har"
     with har_writer(path, "1", "") as archive:
-        for exchange in exchanges:
+        for exchange in passed:
             add(archive, exchange, "")
     entries: list[Entry] = json.loads(path.read_text("utf-8"))["log"]["entries"]
     return entries
@@ -179,8 +179,8 @@ INCOMPLETE: Mapping[str, Callable[[Random, list[Entry]], list[Entry]]] = {
 def spoilt(name: str, random: Random, true: list[Entry]) -> list[Entry]:
     """A recording that was spoilt in one way: as a whole, or in one entry, a few, or all of them."""
     entries = copy.deepcopy(true)
-    if name in SPOILS | INCOMPLETE:
-        return {**SPOILS, **INCOMPLETE}[name](random, entries)
+    if name in (of_all := {**SPOILS, **INCOMPLETE}):
+        return of_all[name](random, entries)
     (change,) = (each for each in (*OF_CONTENT, *OF_ENTRY) if each.__name__ == name)
     parts = entries
     if change in OF_CONTENT:
@@ -192,7 +192,7 @@ def spoilt(name: str, random: Random, true: list[Entry]) -> list[Entry]:
 
 
 def test_a_spoilt_recording_of_a_faithful_service_accuses_nobody(tmp_path: Path) -> None:
-    true = recorded(watched(short=True).exchanges, tmp_path)
+    true = recorded(exchanges(short=True), tmp_path)
     whole = checked(true, tmp_path)
     assert {side for side, *_ in accusations(whole)} <= {Side.REQUEST}, "the tour's own mistakes"
     assert len(whole.held) > 20
@@ -217,7 +217,7 @@ HARMLESS = ("shuffled", "reversed", "base64_unsaid", "from a cache", "another zo
 
 @pytest.mark.parametrize(("fault", "clause"), FAULTS.items())
 def test_what_a_faulty_service_shows_remains(tmp_path: Path, fault: str, clause: str) -> None:
-    true = recorded(watched(fault=fault, short=True).exchanges, tmp_path)
+    true = recorded(exchanges(faults=(fault,), short=True), tmp_path)
     for seed, name in enumerate(HARMLESS):
         entries = spoilt(name, Random(seed), true)  # noqa: S311 - the same each time
         for each in (true, entries):

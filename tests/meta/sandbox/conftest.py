@@ -32,11 +32,11 @@ class WeatherClient(SandboxClient):
         """Ask for the list of drafts."""
         return self.get("/api/v2013/document-drafts", **options)
 
-    def sign_in_again(self) -> None:
-        """Send the requests that follow with a new token of the author."""
-        self.tokens.clear()
-        self.role = "author"
-        assert self.token
+    def sign_in_again(self) -> requests.Response:
+        """Send the requests that follow with a new token of the author; return the answer to the sign-in."""
+        answer = self.sign_in()
+        self.tokens["author"], self.role = str(answer.json()["authenticationToken"]), "author"
+        return answer
 
     def seen(self, times: int, **options: Any) -> Counter[str]:
         """Return what came of as many lists: statuses and media types, and kinds of failures."""

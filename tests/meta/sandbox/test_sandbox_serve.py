@@ -18,6 +18,7 @@ from contracts.interface.description import load_description
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered, main, make_server
 from tests.meta.program import PATIENCE
+from tests.meta.samples import record
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_nothing_is_left_of_a_sandbox_without_a_folder(
 
 
 def test_a_folder_keeps_everything_over_a_restart(
-    start_sandbox: Callable[..., Any], caller: Any, permit: dict[str, Any], tmp_path: Path
+    start_sandbox: Callable[..., Any], caller: Any, tmp_path: Path
 ) -> None:
     data = tmp_path / "new" / "folder"
     first = start_sandbox("--data", str(data))
@@ -109,7 +110,7 @@ def test_a_folder_keeps_everything_over_a_restart(
     ).ok
     number = author.post(attachments + "/a.txt", data=b"kept").json()["id"]
     assert author.post(attachments + temporary).status_code == 201
-    assert author.post(workflow, json={"document": permit}).status_code == 201
+    assert author.post(workflow, json={"document": record()}).status_code == 201
     assert author.delete("/api/v2013/documents/sandbox-published-abs-dev/versions/draft").status_code == 204
     assert first.stop() == 0
 
@@ -117,7 +118,7 @@ def test_a_folder_keeps_everything_over_a_restart(
     assert author.get(draft).text == '{"a": 1.0}'
     assert author.get(f"{attachments}/{number}/a.txt").content == b"kept"
     assert author.post(attachments + temporary).status_code == 404
-    assert "locked" in author.put(workflow, json={"document": permit}).json()["message"]
+    assert "locked" in author.put(workflow, json={"document": record()}).json()["message"]
     assert author.get("/api/v2013/documents/sandbox-published-abs-dev/versions/draft").status_code == 404
 
 
