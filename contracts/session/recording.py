@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import count
 from typing import Any, Protocol
 
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import NO_BODY, Exchange
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.session.layers import Layer, Request
+from contracts.session.transport import WITHOUT_CONTENT
 
 
 class Events(Protocol):
@@ -62,6 +64,10 @@ class Record:
             self._faults.tell(exchange, why)
         if response is not None and response.content and exchange.method == "HEAD":
             self._faults.tell(exchange, "content behind the answer to HEAD, which has none (RFC 9110)")
+        elif response is not None and response.content and response.status in WITHOUT_CONTENT:
+            # Of HEAD alone a clause speaks.
+            self._faults.tell(exchange, f"content behind a {response.status}, which has none (RFC 9110)")
+            exchange.response = replace(response, body=NO_BODY)
         exchange.id = f"{self._name}-{number}"
         if self._events is not None:
             learn_tokens(exchange, self._redactor)

@@ -2,7 +2,8 @@
 
 This is the only module that opens a connection to a target. The standard library waits for each piece of a response
 alone, so a head that drips, or one interim response after another, would keep a run waiting for ever: here the head as
-a whole has a time limit. Content behind the answer to HEAD, which client libraries pass over in silence, is seen.
+a whole has a time limit. Content behind an answer that has none (to HEAD, or a 204), which client libraries pass over
+in silence and read as the beginning of the next answer, is seen.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ from contracts.settings.target import Target
 
 
 def _content_behind(response: requests.Response, wait: float) -> bytes:
-    """What arrives behind the headers of an answer to HEAD within some seconds; to be asked before its body is read.
+    """What arrives within some seconds behind the headers of an answer that has no content.
 
-    A proxy in between may have taken it away, and of an encrypted connection nothing can be seen.
+    To be asked before its body is read. A proxy in between may have taken it away, and of an encrypted connection
+    nothing can be seen.
     """
     raw: Any = response.raw
     reader = getattr(getattr(raw, "_fp", None), "fp", None)
@@ -158,8 +160,10 @@ _LATE = "no answer within the time limit"
 _ENDLESS = "the answer did not end within the time limit"
 #: Faults that say the service was reached and did not answer in time.
 TIMED_OUT = frozenset({_LATE, _ENDLESS})
-#: Content behind answers to HEAD is waited for in the first few, and in all once some was there: it comes with the
-#: headers or an acknowledgement later, and waiting for what never comes would slow every exists check down.
+#: Answers that have no content, whatever was asked (RFC 9110).
+WITHOUT_CONTENT: Final = frozenset({204, 304})
+#: Content behind answers that have none is waited for in the first few, and in all once some was there: it comes with
+#: the headers or an acknowledgement later, and waiting for what never comes would slow every exists check down.
 _FIRST_LOOKS = 2
 _LOOK_SECONDS = 0.06
 _MOST_REDIRECTS = 5
@@ -277,7 +281,8 @@ class Transport:
             )
             with response:
                 # Looked at first: reading to the end gives the connection back.
-                behind = self._behind(response) if request.method == "HEAD" else b""
+                bodiless = request.method == "HEAD" or response.status_code in WITHOUT_CONTENT
+                behind = self._behind(response) if bodiless else b""
                 coding = response.headers.get("Content-Encoding")
                 _without_identity(response.raw.headers)
                 # A streamed body may take any time to send, so that the clock of its answer starts late.
@@ -290,7 +295,7 @@ class Transport:
         return Response(response.status_code, response.reason or "", headers, body, request.url or "")
 
     def _behind(self, response: requests.Response) -> bytes:
-        """What came behind an answer to HEAD."""
+        """What came behind an answer that has no content."""
         found = _content_behind(response, _LOOK_SECONDS if self._looks > 0 else 0)
         self._looks = math.inf if found else self._looks - 1
         return found

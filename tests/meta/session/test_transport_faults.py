@@ -146,12 +146,18 @@ def test_a_coding_that_is_none_is_taken_off(open_session: Any, serve: Any) -> No
     assert sent(open_session, serve(writing(packed))).answer.json == {}
 
 
-def test_content_that_comes_late_behind_an_answer_to_head_is_told(open_session: Any, serve: Any) -> None:
+@pytest.mark.parametrize(
+    ("method", "status", "what"), [("HEAD", 200, "the answer to HEAD"), ("DELETE", 204, "a 204")]
+)
+def test_content_that_comes_late_behind_an_answer_without_is_told(
+    open_session: Any, serve: Any, method: str, status: int, what: str
+) -> None:
     def respond(_: Any, connection: socket.socket) -> None:
-        connection.sendall(b"HTTP/1.1 200 X\r\n\r\n")
+        connection.sendall(f"HTTP/1.1 {status} X\r\n\r\n".encode())
         time.sleep(0.005)
         connection.sendall(b'{"left": "over"}')
 
     server, made = serve(respond), open_session()
-    assert made.send("HEAD", server.url, operation="draftExists").answer.content
-    assert made.session.faults == {"content behind the answer to HEAD, which has none (RFC 9110)": 1}
+    exchange = made.send(method, server.url, operation="draftExists" if method == "HEAD" else "deleteDraft")
+    assert bool(exchange.answer.content) is (method == "HEAD")
+    assert made.session.faults == {f"content behind {what}, which has none (RFC 9110)": 1}
