@@ -44,23 +44,11 @@ _SHOWN: Final = 500
 
 @dataclass(frozen=True)
 class Proof:
-    """What is asked for.
+    """What is asked for, as the options of the command say.
 
     Attributes:
         names: Faults in place of the fixed set or of a draw.
-        clauses: Only the faults of the fixed set that break one of these.
-        variants: Services in place of a draw, each as names with a plus between them.
-        faults, services: How many to draw.
-        kills: How many runs to kill.
-        seed: Of the draw and of manners.
-        realm: Judge here alone; empty for the realms that are due.
-        profile: Of the runs on drawn faults.
-        wide: Draw faults under all conditions, and with the numbers of nightly runs.
         whole: Do not end a trial at its finding.
-        jobs: Trials side by side.
-        reports: Folder for the report, the results, and the evidence of trials that need a look.
-        docs: Document that takes the report, or None.
-        floor: File with what a draw may not find significantly less than; None: each drawn fault has to be found.
         command: As the report names it.
     """
 

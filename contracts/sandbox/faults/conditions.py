@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from contracts.errors import UsageError
+from contracts.interface.description import load_description
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.sandbox.faults.messages import DRAFTS, SUBMISSIONS, Request
 
@@ -164,6 +165,7 @@ def _named(ending: str) -> Test:
 
 ALWAYS: Final = "always"
 OVERLAPPING: Final = "overlapping"
+ONE_ONLY: Final = "only-N"
 _ROLES: Final = ("author", "other", "restricted", "nau")
 #: Endings of file names that conditions know.
 _ENDINGS: Final = ("txt", "json", "xml", "csv", "html", "pdf", "png", "bin")
@@ -190,7 +192,7 @@ _ROWS: Final = (
     Condition("after-N", lambda _, met, n: met.total > n, "after {} requests", REPEATED, Range(2, 40, 60)),
     Condition("from-N", lambda request, met, n: met.by_uid[request.uid] >= n,
         "from request {} for an identifier on", REPEATED, Range(2, 3, 60)),
-    Condition("only-N", lambda request, met, n: met.by_uid[request.uid] == n,
+    Condition(ONE_ONLY, lambda request, met, n: met.by_uid[request.uid] == n,
         "to request {} for an identifier alone", REPEATED, Range(1, 2, 60), wide=True),
     Condition("after-refusal", lambda _, met, __: met.refused, "behind a refused request", REPEATED, wide=True),
     Condition("after-another", lambda _, met, __: met.role != met.role_before, "behind a request of another account",
@@ -258,7 +260,10 @@ def conditions_for(
         ways: The ways to draw conditions that go with the fault.
     """
     often, drafts = _SELDOM.isdisjoint(at), set(at) <= set(DRAFTS)
+    named = all("uid" in load_description().operations[operation].path for operation in at)
     for row in CONDITIONS.values():
+        if row.name == ONE_ONLY and not named:
+            continue  # one request of all is no fault that comes back
         if row.drawn in ways and (row.drawn != REPEATED or often) and (wide or not row.wide):
             if row.drawn != SINGLE or row.name.removeprefix("in-") in realms:
                 yield row

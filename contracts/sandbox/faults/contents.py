@@ -19,8 +19,6 @@ from contracts.sandbox.faults.messages import MISSING, Inject, Request, kebab
 
 Json = Any
 Change = Callable[[Json], Json]
-#: An integer that a double holds exactly.
-_SAFE_INTEGER: Final = 2**53
 _DEEP: Final = 3
 
 
@@ -125,7 +123,7 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
     (_VALUES_TOO, "content-fractions-cut", _numbers(int), "has its numbers without their fractions"),
     (_VALUES_TOO, "content-negative-made-positive", _numbers(abs), "has its numbers without their sign"),
     (_VALUES_TOO, "content-integers-as-doubles",
-        _numbers(lambda v: float(v) if isinstance(v, int) and abs(v) > _SAFE_INTEGER else v),
+        _numbers(lambda v: float(v) if isinstance(v, int) and abs(v) > 2**53 else v),
         "has doubles for integers that no double holds"),
     (_VALUES_TOO, "content-booleans-as-text", _each(lambda v: str(v).lower() if isinstance(v, bool) else v),
         "has texts for booleans"),
@@ -145,7 +143,6 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
     (_KEPT, "text-question-marks", _letters(str.isascii, "?"), "has a question mark for each character beyond ASCII"),
     (_KEPT, "text-beyond-basic-plane-lost", _letters(lambda c: c < "\U00010000"),
         "lacks characters beyond the basic plane"),
-    (_KEPT, "text-latin-only", _letters(lambda c: c < "\u0100"), "lacks characters that are not in Latin-1"),
     (_KEPT, "text-accents-lost",
         _texts(lambda t: "".join(c for c in unicodedata.normalize("NFD", t) if not unicodedata.combining(c))),
         "lacks the accents of its letters"),

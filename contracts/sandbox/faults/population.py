@@ -34,15 +34,8 @@ from contracts.sandbox.faults.workflow import workflow_faults
 
 #: What makes the rows of one kind.
 MAKERS: Final = (
-    content_faults,
-    draft_faults,
-    list_faults,
-    attachment_faults,
-    contact_faults,
-    identifier_faults,
-    workflow_faults,
-    token_faults,
-    protocol_faults,
+    *(content_faults, draft_faults, list_faults, attachment_faults, contact_faults),
+    *(identifier_faults, workflow_faults, token_faults, protocol_faults),
 )
 #: Names of earlier populations, and the row that does the same.
 _FORMER: Final = Path(__file__).with_name("former_names.json")

@@ -18,7 +18,7 @@ from contracts.sandbox.faults.fault import Fault, Sized, row
 from contracts.sandbox.faults.identifiers import of_length, other_case
 from contracts.sandbox.faults.messages import SUBMISSIONS, Answer, Inject, Request, Where, answer_json, kebab
 from contracts.sandbox.faults.samples import valid_document
-from contracts.sandbox.faults.tokens import ANONYMOUS, as_author
+from contracts.sandbox.faults.tokens import ANONYMOUS
 from contracts.sandbox.validation import REALMS
 
 CREATE, NAMED, UPDATE = SUBMISSIONS
@@ -35,12 +35,8 @@ TAKEN, UNKNOWN, LOCKED, MAY_NOT_CREATE, MAY_NOT_UPDATE, NO_SCHEMA, NO_REALM = (
         *("schema-unknown", "realm-unknown"),
     )
 )
-#: Requests of an account without rights, for a record of a batch, under a schema that no realm has.
-_OF_RESTRICTED, _IN_BATCH, _NO_SCHEMA = (
-    "role~^restricted$",
-    'body~"batchId"',
-    f"-schema~^({'|'.join(_SCHEMAS)})$",
-)
+#: Requests of an account without rights, and under a schema that no realm has.
+_OF_RESTRICTED, _NO_SCHEMA = "role~^restricted$", f"-schema~^({'|'.join(_SCHEMAS)})$"
 _IN_FIRST_REALM: Final = do.send(lambda r: r.with_header("realm", "abs-dev"))
 
 
@@ -302,7 +298,6 @@ def _limits() -> Iterator[Fault]:
         ("document-not-validated", "document-validated", _document(lambda d: isinstance(d, dict)),
             "a document of any content"),
         ("document-array", "document-kind", _document(lambda d: isinstance(d, list)), "a document that is an array"),
-        ("document-string", "document-kind", _document(lambda d: isinstance(d, str)), "a document that is a string"),
         ("document-not-needed", "document-missing", _document(lambda d: d is ...), "a submission without a document"),
         ("body-of-any-kind", "body-kind", do.send(_body_repaired), "a body that is no object"),
     )):
@@ -311,9 +306,6 @@ def _limits() -> Iterator[Fault]:
     for word, operation in zip(("create", "create-with-identifier", "update"), SUBMISSIONS, strict=True):
         yield row(f"workflow-{word}-needs-batch", f"workflow-{word}-accepted", operation,
             do.demand(MANDATORY, "batchId", lambda body: "batchId" in body), f"{operation} demands a batchId.")
-        yield row(f"workflow-{word}-refused", f"workflow-{word}-accepted", operation,
-            do.judge(lambda _, errors: errors or [{"code": MANDATORY, "property": "title"}]),
-            f"{operation} refuses every submission for its title.")
 
 
 #: The other rows: name, clause, operations, effect, which requests, and a sentence; the beginning of names and clauses
@@ -336,11 +328,6 @@ _ROWS: Final[
         "A schema that no realm knows is taken for the first one of the realm"),
     ("schema-of-another-realm", "schema-of-another-realm", SUBMISSIONS, do.send(_first_schema), _of_another_realm,
         "The schemas of all realms are configured in every realm"),
-    *(
-        (f"{word}-rights-not-needed-in-batch", f"{word}-rights", at, as_author, f"{_OF_RESTRICTED} {_IN_BATCH}",
-            f"An account without rights may {word} a record of a batch")
-        for word, at in (("create", CREATING), ("update", UPDATE))
-    ),
     # The order of the steps.
     *(
         each
@@ -408,8 +395,6 @@ _ROWS: Final[
         "The answer to a submission carries an empty identifier"),
     ("identifier-in-other-case", "identifier-kept", NAMED, _identifier(str.swapcase), None,
         "The answer to a submission carries its identifier in the other letter case"),
-    ("identifier-of-another-on-update", "identifier-kept", UPDATE, _identifier(lambda uid: uid[::-1]), None,
-        "The answer to an update names another identifier"),
     ("identifier-letter-case-ignored", "identifier-case-sensitive", NAMED, _refused_with(TAKEN),
         lambda r: other_case(r, [uid for realm, uid in r.memory.submitted if realm == r.realm]) is not None,
         "An identifier is in use when one is that differs only in letter case"),

@@ -1,4 +1,4 @@
-"""What a proof makes of its trials: outcomes, when it holds, the floor of a draw, the report."""
+"""What a proof makes of its trials: outcomes, when it holds, the report."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from contracts.proving.floor import Floor, read_floor
+from contracts.proving.floor import Floor
 from contracts.proving.report import Report
 from contracts.proving.trials import FAITHFUL, Found, Kind, Outcome, Part, Result, Trial
-from tests.meta.program import CHECKOUT
 
 FAULT = Trial(Part.FIXED, Kind.FAULT, "a-fault", ("abs-dev",), 1, clauses=("uid-hyphen",), narrow=True)
 DRAWN = replace(FAULT, part=Part.DRAWN, narrow=False)
@@ -24,12 +23,10 @@ FLOOR = Floor(60, 60, 7, "drawn")
 SHOULD = replace(OWN, clause="list-title-sorted", must=False)
 
 
-def result(trial: Trial = FAULT, **parts: Any) -> Result:
-    return Result(trial, **parts)
-
-
 def found(trial: Trial = FAULT, **parts: Any) -> Result:
-    return result(trial, findings=(OWN,), found_by=(CASE,), confirmed=True, exit_code=1, **parts)
+    return Result(
+        trial, **{"findings": (OWN,), "found_by": (CASE,), "confirmed": True, "exit_code": 1, **parts}
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +57,7 @@ def found(trial: Trial = FAULT, **parts: Any) -> Result:
     ],
 )
 def test_a_trial_ends_in_one_outcome(trial: Trial, parts: dict[str, Any], outcome: Outcome) -> None:
-    ended = result(trial, **parts)
+    ended = Result(trial, **parts)
     assert ended.outcome is outcome
     assert ended.why
 
@@ -70,22 +67,20 @@ def report(*results: Result, **parts: Any) -> Report:
 
 
 def test_a_lost_fault_of_the_fixed_set_fails_the_proof_and_so_does_a_service_that_does_not_pass() -> None:
-    assert report(*[found()] * 400, result(SERVICE), floor=FLOOR).exit_code() == 0
-    for bad, code in (
-        (result(altered=2), 1),
-        (result(altered=0), 1),
-        (replace(found(), confirmed=False), 1),
-        (result(SERVICE, exit_code=6), 1),
-        (result(SERVICE, trouble="took too long"), 3),
-        (result(DRAWN, altered=1), 1),
+    for one, floor, code in (
+        (Result(SERVICE), FLOOR, 0),
+        (Result(FAULT, altered=2), FLOOR, 1),
+        (found(confirmed=False), FLOOR, 1),
+        (Result(SERVICE, exit_code=6), FLOOR, 1),
+        (Result(SERVICE, trouble="took too long"), FLOOR, 3),
+        (Result(DRAWN, altered=1), None, 1),
     ):
-        floor = None if bad.trial is DRAWN else FLOOR
-        assert report(*[found()] * 400, bad, floor=floor).exit_code() == code
+        assert report(*[found()] * 400, one, floor=floor).exit_code() == code
 
 
 def test_a_draw_fails_when_chance_does_not_explain_what_it_missed() -> None:
     for missed, code in ((0, 0), (1, 0), (4, 0), (5, 1), (11, 1)):
-        results = [*[found(DRAWN)] * (60 - missed), *[result(DRAWN, altered=1)] * missed]
+        results = [*[found(DRAWN)] * (60 - missed), *[Result(DRAWN, altered=1)] * missed]
         assert report(*results, floor=FLOOR).exit_code() == code, missed
 
 
@@ -93,7 +88,3 @@ def test_test_functions_that_found_nothing_are_named() -> None:
     made = report(found(), functions=("test_uid.py::test_hyphens", "test_uid.py::test_idle"))
     assert made.idle == ["test_uid.py::test_idle"]
     assert "found nothing: test_uid.py::test_idle" in made.closing_lines()
-
-
-def test_the_floor_of_the_main_job_is_read() -> None:
-    assert read_floor(CHECKOUT / ".ci" / "drawn.json").share.found > 0
