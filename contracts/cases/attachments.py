@@ -249,7 +249,7 @@ def claim_none_listed(claim: Claim, world: World, uid: str, answers: Sequence[Ex
         # A record may hold what is another in each answer; one without identifiers is known by all it holds.
         there = Page(exchange).records or ()
         given = [record for record in there if record in records or identifiers_in(record) & own]
-        claim.holds(not given, exchange, expected=f"nothing of {uid}", seen=exchange.answer.quote())
+        claim.holds(not given, exchange, expected=f"nothing of {uid}")
 
 
 def turned_away(exchange: Exchange) -> bool:
@@ -290,7 +290,7 @@ _TOO_LARGE: Final = 413
 def claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
     """Claim that a temporary file was not refused for its size."""
     refused = usable(exchange).status == _TOO_LARGE
-    claim.holds(not refused, exchange, expected="persisted: no limit", seen=exchange.answer.quote())
+    claim.holds(not refused, exchange, expected="persisted: no limit")
 
 
 def persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:

@@ -152,7 +152,7 @@ def need_realm_known(exchange: Exchange) -> Exchange:
 def claim_realm_reached(claim: Claim, exchange: Exchange) -> None:
     """Claim that the answer speaks of what comes after the realm, so that the right one was found."""
     answer = usable(exchange)
-    claim.holds(_beyond_the_realm(answer), exchange, expected="the realm is accepted", seen=answer.quote())
+    claim.holds(_beyond_the_realm(answer), exchange, expected="the realm is accepted")
 
 
 def claim_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
@@ -179,7 +179,7 @@ def claim_no_default_realm(claim: Claim, exchange: Exchange, usual: Callable[[],
     judged = readers.contains_message(answer, _SCHEMA_UNKNOWN)
     if not judged and _beyond_the_realm(answer):
         judged = outcome(answer) == outcome(usable(usual()))
-    claim.holds(not judged, exchange, expected="no realm is taken for the one meant", seen=answer.quote())
+    claim.holds(not judged, exchange, expected="no realm is taken for the one meant")
 
 
 def claim_realm_accepted(
@@ -198,7 +198,7 @@ def claim_realm_accepted(
     """
     answer = usable(exchange)
     if _beyond_the_realm(answer):
-        claim.holds(True, exchange, expected="the realm is accepted", seen=answer.quote())
+        claim.holds(True, exchange, expected="the realm is accepted")
         return
     other = ELSEWHERE.get(exchange.realm, DOCUMENT_REALMS[0])
     unknown, elsewhere = again({"Realm": UNKNOWN_REALM}), again({"Realm": other})
@@ -221,7 +221,7 @@ def claim_served(claim: Claim, exchange: Exchange, nowhere: Callable[[], Exchang
     """
     answer = usable(exchange)
     if answer.status not in NOTHING_THERE:
-        claim.holds(True, exchange, expected="served under its version", seen=answer.quote())
+        claim.holds(True, exchange, expected="served under its version")
         return
     beside = nowhere()
     if answer.text.strip() and _words(exchange) == _words(beside):

@@ -17,9 +17,10 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from contracts.cases.draft_lives import DraftModel
 from contracts.cases.world import World
 from contracts.checks.claims import Expect
-from contracts.checks.outcomes import Blocked, Contradiction, taken, usable
+from contracts.checks.outcomes import Blocked, CheckOutcome, Contradiction, taken, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -40,10 +41,6 @@ _FAILURES: Final[Mapping[str, str]] = {
     "UndefinedContentType": _LABEL,
     "JsonSchemaError": _SHAPE,
 }
-_FREED: Final[Mapping[str, str]] = {
-    "getDraft": "draft-delete-content-gone",
-    "draftExists": "draft-delete-removes",
-}
 #: Statuses from here on say that the service failed.
 _FAILED: Final = 500
 #: Parameters of a path that name a record.
@@ -51,7 +48,16 @@ _UIDS: Final = ("uid", "identifier")
 _FILLS_DOCUMENTS: Final = ("createAttachment", "persistTemporaryFile")
 ANSWER_CLAUSES: Final = (_LABEL, _SHAPE, "no-server-error")
 INPUT_CLAUSES: Final = (*ANSWER_CLAUSES, "list-top", "draft-values-kept")
-LINK_CLAUSES: Final = (*_FREED.values(), "draft-get-content", "draft-exists-present", "draft-info-present")
+LINK_CLAUSES: Final = (
+    "draft-get-content",
+    "draft-exists-present",
+    "draft-info-present",
+    "draft-save-updates",
+    "draft-save-spares-others",
+    "draft-delete-removes",
+    "draft-delete-content-gone",
+    "draft-delete-spares-others",
+)
 
 
 @lru_cache(maxsize=8)
@@ -218,15 +224,14 @@ class LinkedCalls:
     """Follows the description's links from a saved draft: each call on what the one before was about.
 
     Attributes:
-        saved: What was saved last under each uid, while it has not been deleted.
-        deleted: What a deleted draft held; None where it was not saved here.
+        saves: How many saves were sent.
         latest: The uid of the latest save; calls that follow no link are about it.
     """
 
     world: World
     claim: Expect
-    saved: dict[str, dict[str, Any]] = field(default_factory=dict)
-    deleted: dict[str, dict[str, Any] | None] = field(default_factory=dict)
+    model: DraftModel = field(default_factory=DraftModel)
+    saves: int = 0
     latest: str = ""
     found: Contradiction | None = None
     obstacle: Blocked | EnvironmentFault | None = None
@@ -260,49 +265,22 @@ class LinkedCalls:
             uid = self.latest if self.latest and not saves else self.world.uid()
             case.path_parameters["uid"] = uid
         if saves:
-            self.latest = uid
+            self.latest, self.saves = uid, self.saves + 1
             case.query = {"schema": self.world.samples.draft_schema}
-            case.body = self.world.samples.short_draft(uid, middleName=f"save {len(self.saved)}")
+            case.body = self.world.samples.short_draft(uid, middleName=f"save {self.saves}")
 
-    def judge(self, case: Any, exchange: Exchange) -> None:
+    def judge(self, exchange: Exchange) -> None:
         """Claim what is promised of a call, from what was saved and deleted before it."""
-        uid, operation = str(case.path_parameters["uid"]), str(exchange.operation)
         if self.found is not None or self.obstacle is not None:
             return  # the sequence goes on, and is judged no further
         try:
-            self._judge(uid, operation, exchange, case.body)
+            for _, result in self.model.due(exchange):
+                held, seen = result.outcome is CheckOutcome.HELD, str(result.seen)
+                self.claim(*result.key).holds(held, exchange, expected=result.expected, seen=seen)
         except Contradiction as found:
             self.found = found
         except (Blocked, EnvironmentFault) as obstacle:
             self.obstacle = obstacle
-
-    def _judge(self, uid: str, operation: str, exchange: Exchange, body: Any) -> None:
-        success = taken(exchange)
-        if operation == "saveDraft" and success:
-            self.saved[uid] = body
-        elif operation == "deleteDraft" and success:
-            self.deleted[uid] = self.saved.pop(uid, None)
-        elif operation in _FREED and uid in self.deleted.keys() - self.saved.keys():
-            # How a read tells that there is no draft is not shown; the exists check tells just that.
-            document = self.deleted[uid]
-            given = operation == "draftExists" or (
-                document is not None and readers.holds_document(usable(exchange), document)
-            )
-            self.claim(_FREED[operation], operation).holds(
-                not (success and given),
-                exchange,
-                expected="nothing of a deleted draft",
-                seen=exchange.answer.quote(),
-            )
-        elif uid in self.saved:
-            self._judge_there(uid, operation, exchange)
-
-    def _judge_there(self, uid: str, operation: str, exchange: Exchange) -> None:
-        if operation == "getDraft":
-            self.claim("draft-get-content").shows(exchange, self.saved[uid])
-        elif operation in ("draftExists", "getDraftInfo"):
-            clause = "draft-exists-present" if operation == "draftExists" else "draft-info-present"
-            self.claim(clause).accepted(exchange)
 
 
 @lru_cache(maxsize=8)
@@ -323,7 +301,7 @@ def _machine(realm: str) -> Any:
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:  # noqa: ARG002 - Schemathesis's signature
             return {"base_url": _ANYWHERE, "session": ActorClient(self.calls.world.author)}
 
-        def validate_response(self, _response: Any, case: Any, **parts: Any) -> None:
-            self.calls.judge(case, parts["session"].exchanges[-1])
+        def validate_response(self, _response: Any, _case: Any, **parts: Any) -> None:
+            self.calls.judge(parts["session"].exchanges[-1])
 
     return Machine

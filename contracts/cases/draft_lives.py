@@ -178,6 +178,38 @@ def content(samples: Samples, uid: str, version: int) -> dict[str, Any]:
     return record
 
 
+class DraftModel:
+    """What the drafts of a case are by the model of `checks.sequences`, and what it says of each exchange.
+
+    Attributes:
+        exchanges: Those that it was told of, in order.
+    """
+
+    def __init__(self) -> None:
+        self.tracker = DraftTracker(settle_seconds=0)
+        self.exchanges: list[Exchange] = []
+
+    def never_saved(self, owner: Actor, uid: str) -> None:
+        """Note that nothing was ever saved under a uid."""
+        self.tracker.never_saved(_SITE, owner.realm, uid, _account(owner.role))
+
+    def of(self, owner: Actor) -> list[str]:
+        """Uids of the drafts of an account that are there."""
+        return self.tracker.of(_account(owner.role))
+
+    def due(self, exchange: Exchange) -> list[tuple[SequenceCheck, Result]]:
+        """The checks that are due on the next exchange, with their results."""
+        self.exchanges.append(exchange)
+        facts = read_request(exchange, load_description())
+        if facts is None:
+            return []
+        numbered = replace(exchange, number=len(self.exchanges))
+        who, answer = _account(exchange.role), usable(exchange)
+        step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
+        judged = ((due, due.judge(step)) for due in self.tracker.due(step))
+        return [(due, result) for due, result in judged if result is not None]
+
+
 class Life:
     """One sequence under way, on documents that were never used.
 
@@ -187,9 +219,8 @@ class Life:
 
     def __init__(self, players: Players) -> None:
         self._players = players
-        self._model = DraftTracker(settle_seconds=0)
+        self._model = DraftModel()
         self._documents: dict[str, tuple[str, Actor]] = {}
-        self._exchanges: list[Exchange] = []
         self._saves = 0
         self.done: list[Call] = []
         for name in MINE:
@@ -201,7 +232,7 @@ class Life:
         """Let a name stand for a document that was never used."""
         uid = self._players.world.uid()
         self._documents[name] = uid, owner
-        self._model.never_saved(_SITE, owner.realm, uid, _account(owner.role))
+        self._model.never_saved(owner, uid)
 
     def play(self, calls: Iterable[Call], over: Callable[[], bool] = lambda: False) -> None:
         """Make calls until it is over; raises as `call`."""
@@ -226,7 +257,7 @@ class Life:
             for actor in (players.world.author, players.other)
             if actor is not None and actor is not owner
         ]
-        if foreign and not (others and uid in self._model.of(_account(owner.role))):
+        if foreign and not (others and uid in self._model.of(owner)):
             return
         self.done.append(call)
         actor = others[0] if foreign else owner
@@ -261,9 +292,9 @@ class Life:
             content(self._players.world.samples, uid, self._saves),
             {"schema": self._players.world.samples.draft_schema},
         )
-        before = uid in self._model.of(_account(actor.role))
+        before = uid in self._model.of(actor)
         answer = self._send(actor, "saveDraft", path={"uid": uid}, query=query, json=document)
-        if accepted_with_errors(self._exchanges[-1]):
+        if accepted_with_errors(self._model.exchanges[-1]):
             raise Blocked("saveDraft", f"answers a save with errors: {answer.quote()}")
         if foreign and not answer.refusal:
             self._send(actor, "getDraft", path={"uid": uid})
@@ -279,7 +310,7 @@ class Life:
         Raises:
             Blocked: it was refused, as always before.
         """
-        kind = f"{operation} by {self._exchanges[-1].role}"
+        kind = f"{operation} by {self._model.exchanges[-1].role}"
         if not answer.success and kind not in self._players.worked:
             raise Blocked(operation, f"answered {answer.quote()}")
         self._hold((clause, operation), answer.success, "accepted (2xx)", answer.quote())
@@ -292,7 +323,7 @@ class Life:
         Raises:
             Blocked: the faulty document is taken, which is a finding of other cases.
         """
-        there, world = uid in self._model.of(_account(actor.role)), self._players.world
+        there, world = uid in self._model.of(actor), self._players.world
         operation = UPDATE if there else CREATE_NAMED
         exchange = world.submit(operation, uid, world.samples.faulty_submission(uid), by=actor)
         self._take(exchange)
@@ -307,7 +338,7 @@ class Life:
             Blocked: the list is refused, is no list, or cannot be read to its end.
         """
         lister, told = drafts_of(actor, collection), list[tuple[SequenceCheck, Result]]()
-        own = self._model.of(_account(actor.role)) if collection == "mydrafts" else []
+        own = self._model.of(actor) if collection == "mydrafts" else []
         lost: list[str] = []
 
         def look() -> bool:
@@ -315,7 +346,9 @@ class Life:
             lost[:] = [uid for uid in own if not lister.search(uid).found]
             if not own:
                 lister.read()
-            told[:] = [found for sent in self._players.attempt.exchanges[start:] for found in self._due(sent)]
+            told[:] = [
+                found for sent in self._players.attempt.exchanges[start:] for found in self._model.due(sent)
+            ]
             return not lost and all(result.outcome is CheckOutcome.HELD for _, result in told)
 
         if not look():
@@ -337,20 +370,8 @@ class Life:
         return usable(exchange)
 
     def _take(self, exchange: Exchange) -> None:
-        for due, result in self._due(exchange):
+        for due, result in self._model.due(exchange):
             self._judge(due, result)
-
-    def _due(self, exchange: Exchange) -> list[tuple[SequenceCheck, Result]]:
-        """What the model says of an exchange."""
-        self._exchanges.append(exchange)
-        facts = read_request(exchange, load_description())
-        if facts is None:
-            return []
-        numbered = replace(exchange, number=len(self._exchanges))
-        who, answer = _account(exchange.role), usable(exchange)
-        step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
-        judged = ((due, due.judge(step)) for due in self._model.due(step))
-        return [(due, result) for due, result in judged if result is not None]
 
     def _judge(self, due: SequenceCheck, result: Result) -> None:
         held = result.outcome is CheckOutcome.HELD
@@ -363,7 +384,7 @@ class Life:
         if at_fault is None:
             return result.key
         uid, owner = self._documents[at_fault]
-        last = self._exchanges[-1]
+        last = self._model.exchanges[-1]
         otherwise = "getDraft" if last.operation == "draftExists" else "draftExists"
         if result.clause == "draft-delete-removes":
             refused = owner.send(otherwise, path={"uid": uid}).answer.refusal
@@ -376,7 +397,7 @@ class Life:
         return ("draft-save-creates", "saveDraft") if absent else result.key
 
     def _hold(self, key: tuple[str, str], holds: bool, expected: str, seen: str) -> None:
-        shown = self._exchanges[-1:] if holds else self._exchanges[-_MOST_EXCHANGES:]
+        shown = self._model.exchanges[-1:] if holds else self._model.exchanges[-_MOST_EXCHANGES:]
         self._players.claim(*key).holds(holds, *shown, expected=expected, seen=f"{self._told()}: {seen}")
 
     def _told(self) -> str:

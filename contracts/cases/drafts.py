@@ -90,13 +90,7 @@ def claim_no_draft(claim: Claim, world: World, uids: Iterable[str], *causes: Exc
         check = world.author.draft_exists(uid)
         if usable(check).success:
             need_absence(world)
-        claim.holds(
-            not check.answer.success,
-            *causes,
-            check,
-            expected=f"no draft under {uid}",
-            seen=check.answer.quote(),
-        )
+        claim.holds(not check.answer.success, *causes, check, expected=f"no draft under {uid}")
 
 
 def need_absence(world: World) -> None:
@@ -115,9 +109,7 @@ def claim_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -
     check = world.author.draft_exists(uid)
     if not usable(check).success:
         need_presence(world)
-    claim.holds(
-        check.answer.success, *causes, check, expected=f"the draft {uid} untouched", seen=check.answer.quote()
-    )
+    claim.holds(check.answer.success, *causes, check, expected=f"the draft {uid} untouched")
 
 
 def need_presence(world: World) -> None:
@@ -179,9 +171,7 @@ def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Excha
     """Claim that reading a draft does not give its document; `before` is what should have kept it out."""
     read = world.author.get_draft(draft.uid)
     hidden = not _given(usable(read), draft.document)
-    claim.holds(
-        hidden, *(before or (draft.exchange,)), read, expected="nothing of it", seen=read.answer.quote()
-    )
+    claim.holds(hidden, *(before or (draft.exchange,)), read, expected="nothing of it")
 
 
 def _given(answer: Response, document: dict[str, Any]) -> bool:
@@ -420,7 +410,7 @@ def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> 
     operation, contrast = _at_fault_for(world, uid) if found else ("deleteDraft", ())
     says = "".join(f", as getDraft says: {read.status}" for read in contrast)
     expect("draft-delete-removes", operation).holds(
-        not found, deleted, *contrast, check, expected=f"no draft any more{says}", seen=check.answer.quote()
+        not found, deleted, *contrast, check, expected=f"no draft any more{says}"
     )
 
 
@@ -450,7 +440,7 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
         found = usable(check).success
         if found:
             need_ordinary_life(world)
-        claim.holds(not found, deleted, check, expected=f"no draft under {uid}", seen=check.answer.quote())
+        claim.holds(not found, deleted, check, expected=f"no draft under {uid}")
 
 
 def claim_life(expect: Expect, world: World, uid: str) -> None:

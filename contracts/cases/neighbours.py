@@ -151,11 +151,7 @@ class Neighbourhood:
             self._claim_absent(uid, clause, gone[uid], check)
         spared = _at_stake(uid, clause, gone, "draft-delete-spares-others")
         self._expect(spared, "deleteDraft").holds(
-            there or uid in gone,
-            *gone.values(),
-            check,
-            expected=f"the draft {uid} untouched",
-            seen=check.answer.quote(),
+            there or uid in gone, *gone.values(), check, expected=f"the draft {uid} untouched"
         )
 
     def _claim_absent(self, uid: str, clause: str, gone: Exchange, check: Exchange) -> None:
@@ -170,7 +166,7 @@ class Neighbourhood:
         need_absence(self._world)
         mistaken = _at_stake(uid, clause, (), "draft-delete-removes")
         self._expect(mistaken, "draftExists").holds(
-            False, gone, read, check, expected=f"no draft under {uid}", seen=check.answer.quote()
+            False, gone, read, check, expected=f"no draft under {uid}"
         )
 
 

@@ -104,16 +104,14 @@ class OverlappingDrafts:
             self._claim("draft-exists-present").accepted(check)
         for info in self._ask("getDraftInfo", everyone):
             answered = usable(info).success and bool(info.answer.json)
-            self._claim("draft-info-present").holds(
-                answered, info, expected="some metadata", seen=info.answer.quote()
-            )
+            self._claim("draft-info-present").holds(answered, info, expected="some metadata")
 
     def _claim_content(self, uid: str, read: Exchange, updated: Sequence[Exchange]) -> None:
         first, later = self._document(uid, "first"), self._document(uid, "later")
         if uid in self._left:
             there = readers.holds_document(usable(read), first)
             self._claim("draft-save-spares-others").holds(
-                there, *updated, read, expected=f"the draft {uid} as it was", seen=read.answer.quote()
+                there, *updated, read, expected=f"the draft {uid} as it was"
             )
             return
         self._claim("draft-save-updates", "getDraft").holds(
@@ -134,20 +132,16 @@ class OverlappingDrafts:
         for uid, read in zip(self._changed, self._ask("getDraft", self._changed), strict=True):
             given = readers.holds_document(usable(read), self._document(uid, "later"))
             self._claim("draft-delete-content-gone", "getDraft").holds(
-                not given, *deleted, read, expected="nothing of it", seen=read.answer.quote()
+                not given, *deleted, read, expected="nothing of it"
             )
         for check in self._ask("draftExists", self._changed):
             self._claim("draft-delete-removes", "draftExists").holds(
-                not usable(check).success,
-                *deleted,
-                check,
-                expected="no draft any more",
-                seen=check.answer.quote(),
+                not usable(check).success, *deleted, check, expected="no draft any more"
             )
         for uid, read in zip(self._left, self._ask("getDraft", self._left), strict=True):
             there = readers.holds_document(usable(read), self._document(uid, "first"))
             self._claim("draft-delete-spares-others").holds(
-                there, *deleted, read, expected=f"the draft {uid} as it was", seen=read.answer.quote()
+                there, *deleted, read, expected=f"the draft {uid} as it was"
             )
 
     def _claim_was_there(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:

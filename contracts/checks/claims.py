@@ -46,17 +46,18 @@ class Claim:
         self._operation = operation
         self._attempt = attempt
 
-    def holds(self, condition: bool, *exchanges: Exchange, expected: str, seen: str) -> None:
+    def holds(self, condition: bool, *exchanges: Exchange, expected: str, seen: str = "") -> None:
         """Register an assertion that the case has worked out to true or false.
 
         Args:
             exchanges: What the condition was read from, in order.
-            expected, seen: Both sides, in words for the report.
+            expected, seen: Both sides, in words for the report; by default the last answer was seen.
         """
         if condition:
             self._attempt.held[self._clause.id, self._operation] += 1
             return
         no_page(exchanges)
+        seen = seen or (exchanges[-1].answer.quote() if exchanges else "")
         shown = tuple(exchange.id for exchange in exchanges)
         role = exchanges[-1].role if exchanges else ""
         self._contradicted(contradicted(self._clause.id, self._operation, expected, seen, shown, role))

@@ -70,7 +70,6 @@ def test_the_info_of_a_draft_is_not_that_of_another(world: World, expect: Expect
             readers.names(info.answer.json, draft.uid) or not readers.names(info.answer.json, other.uid),
             info,
             expected=f"info of {draft.uid}, and not of {other.uid}",
-            seen=info.answer.quote(),
         )
 
 
