@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from contracts.cases.properties import Properties as Properties
     from contracts.cases.requests import OrdinaryRequests as OrdinaryRequests
     from contracts.cases.requests import Request as Request
-    from contracts.cases.requests import ValidRequests as ValidRequests
     from contracts.cases.row_requests import RowRequests as RowRequests
     from contracts.cases.sample_records import CONTACT_FIELDS as CONTACT_FIELDS
     from contracts.cases.sample_records import MANDATORY_FIELDS as MANDATORY_FIELDS
@@ -100,7 +99,7 @@ _NAMES = {
     "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",
     "contracts.cases.marks": "Profile contract smoke",
     "contracts.cases.properties": "Properties",
-    "contracts.cases.requests": "OrdinaryRequests Request ValidRequests",
+    "contracts.cases.requests": "OrdinaryRequests Request",
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
     "contracts.cases.sign_in": "Credentials unregistered_email",
     "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_accepted_for claim_both_accepted"

@@ -15,7 +15,7 @@ from contracts.cases.contact_errors import TOLD_CLAUSES, Reporting
 from contracts.cases.contact_requests import note_made_up
 from contracts.cases.drafts import never_used
 from contracts.cases.generated_cases import Case, Fault, faults_of, with_fault
-from contracts.cases.requests import ValidRequests
+from contracts.cases.requests import OrdinaryRequests
 from contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FIELDS, without
 from contracts.cases.shared_documents import ABSENT as NO_ATTACHMENT
 from contracts.cases.world import World
@@ -57,11 +57,11 @@ class Turns:
 Send = Callable[[Fault], Exchange]
 
 
-def sending(operation: str, bases: ValidRequests, world: World) -> Send:
+def sending(operation: str, ordinary: OrdinaryRequests, world: World) -> Send:
     """What sends faults of an operation as the author, each in an otherwise valid request."""
 
     def send(fault: Fault) -> Exchange:
-        request = with_fault(bases.request(operation), fault, world.fresh)
+        request = with_fault(ordinary.on_shared_data(operation), fault, world.fresh)
         if operation.endswith("Contact") and fault.place == "body" and isinstance(request.body, dict):
             # Nothing that may be refused for a reason of its own.
             others = CONTACT_FIELDS.keys() - {"header", *MANDATORY_FIELDS, *fault.steps[:1]}

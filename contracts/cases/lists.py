@@ -25,7 +25,7 @@ from contracts.cases.list_pages import (
     told,
     unlike,
 )
-from contracts.cases.world import Draft, World
+from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, require, usable
 from contracts.exchanges import readers
@@ -231,21 +231,6 @@ def claim_listed_once(claim: Claim, known: KnownList, query: dict[str, str], uid
     done(pages[0].exchange)
     once = once or known.world.eventually(look)
     claim.holds(once, pages[-1].exchange, expected="the draft once", seen=f"{pages[-1].count(uid)} times")
-
-
-def claim_not_listed_elsewhere(claim: Claim, draft: Draft, elsewhere: Exchange, where: str) -> None:
-    """Claim that no record of a list is that of a draft of another realm.
-
-    Args:
-        elsewhere: The list as it was asked for in the other realm, `where`; a refusal shows no record.
-    """
-    claim.holds(
-        not Page(elsewhere).names(draft.uid),
-        draft.exchange,
-        elsewhere,
-        expected=f"no such draft in the list of {where}",
-        seen=f"the list names {draft.uid}",
-    )
 
 
 def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -> None:

@@ -46,10 +46,50 @@ class Request:
         return actor.send(self.operation, json=DEFAULT if self.body is ABSENT else self.body, **parts)
 
 
-class ValidRequests:
-    """Valid requests of one realm, each on data that the actor may use.
+_MAKERS: Final = {
+    "createToken": "_token",
+    "createContact": "_contact",
+    "updateContact": "_contact",
+    "saveDraft": "_save",
+    "getDraft": "_draft",
+    "getDraftInfo": "_draft",
+    "draftExists": "_draft",
+    "deleteDraft": "_own_draft",
+    "listDrafts": "_list",
+    "createAttachment": "_upload",
+    "persistTemporaryFile": "_persist",
+    "listAttachments": "_files",
+    "attachmentExists": "_attachment",
+    "getAttachment": "_attachment",
+    "getAttachmentThumbnail": "_attachment",
+    "createWorkflowRecord": "_create_record",
+    "createWorkflowRecordWithIdentifier": "_create_record",
+    "updateWorkflowRecord": "_update_record",
+}
 
-    Raises:
+
+#: Small and grey.
+_PICTURE: Final = png(128, 128, 128, width=32, height=32)
+_COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
+#: A realm that does not exist, in any environment.
+UNKNOWN_REALM: Final = "no-such-realm"
+#: For each document realm another one.
+ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev", "chm-dev": "abs-dev"}
+#: For each document realm all others.
+OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
+    realm: (other, ELSEWHERE[other]) for realm, other in ELSEWHERE.items()
+}
+
+
+def family(name: str) -> tuple[str, ...]:
+    """Return the operations of a family that cases send; of attachments those that store nothing."""
+    return operations_with(family=name, stores=None) if name == "attachment" else operations_with(family=name)
+
+
+class OrdinaryRequests:
+    """Valid requests of one realm, each on something that the author may use.
+
+    Raises (all methods):
         Untested, Blocked: what a request needs is not set or cannot be arranged.
     """
 
@@ -58,12 +98,12 @@ class ValidRequests:
         self._account = account
         self._turns = itertools.count()
 
-    def request(self, operation: str) -> Request:
-        """A valid request of an operation; fresh data for each call where it writes."""
+    def on_shared_data(self, operation: str) -> Request:
+        """A valid request that many may be made of: files are those of a document which cases share."""
         make: Callable[[str], Request] = getattr(self, _MAKERS[operation])
         return make(operation)
 
-    def submission(self, operation: str, identifier: str) -> Request:
+    def submitting(self, operation: str, identifier: str) -> Request:
         """A valid submission of a record under this identifier, which the path names where it has room for one."""
         path = {"schema": self._world.samples.workflow_schema}
         if operation != "createWorkflowRecord":
@@ -124,74 +164,22 @@ class ValidRequests:
         return Request(operation, self._world.shared_attachment().path)
 
     def _create_record(self, operation: str) -> Request:
-        return self.submission(operation, self._world.fresh.uid())
+        return self.submitting(operation, self._world.fresh.uid())
 
     def _update_record(self, operation: str) -> Request:
         existing = self._world.samples.setting("existing_identifier")
         # A fault that is taken locks its record for good: the next request needs another one.
-        return self.submission(operation, str(existing[next(self._turns) % len(existing)]))
-
-
-_MAKERS: Final = {
-    "createToken": "_token",
-    "createContact": "_contact",
-    "updateContact": "_contact",
-    "saveDraft": "_save",
-    "getDraft": "_draft",
-    "getDraftInfo": "_draft",
-    "draftExists": "_draft",
-    "deleteDraft": "_own_draft",
-    "listDrafts": "_list",
-    "createAttachment": "_upload",
-    "persistTemporaryFile": "_persist",
-    "listAttachments": "_files",
-    "attachmentExists": "_attachment",
-    "getAttachment": "_attachment",
-    "getAttachmentThumbnail": "_attachment",
-    "createWorkflowRecord": "_create_record",
-    "createWorkflowRecordWithIdentifier": "_create_record",
-    "updateWorkflowRecord": "_update_record",
-}
-
-
-#: Small and grey.
-_PICTURE: Final = png(128, 128, 128, width=32, height=32)
-_COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
-#: A realm that does not exist, in any environment.
-UNKNOWN_REALM: Final = "no-such-realm"
-#: For each document realm another one.
-ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev", "chm-dev": "abs-dev"}
-#: For each document realm all others.
-OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
-    realm: (other, ELSEWHERE[other]) for realm, other in ELSEWHERE.items()
-}
-
-
-def family(name: str) -> tuple[str, ...]:
-    """Return the operations of a family that cases send; of attachments those that store nothing."""
-    return operations_with(family=name, stores=None) if name == "attachment" else operations_with(family=name)
-
-
-class OrdinaryRequests:
-    """Ordinary requests of one realm.
-
-    Raises (all methods):
-        Untested, Blocked: what a request needs is not set or cannot be arranged.
-    """
-
-    def __init__(self, bases: ValidRequests, world: World) -> None:
-        self._bases = bases
-        self._world = world
+        return self.submitting(operation, str(existing[next(self._turns) % len(existing)]))
 
     def request(self, operation: str) -> Request:
         """A valid request, on fresh data where it writes."""
         if operation in operations_with(stores="attachment"):
-            return self._upload(operation)
+            return self._new_file(operation)
         if operation in operations_with(answers="file"):
             return Request(operation, self._picture().path)
         if operation in operations_with(answers="list", needs="document"):
             return self._list_of_files(operation)
-        return self._bases.request(operation)
+        return self.on_shared_data(operation)
 
     def acceptable(self, operation: str) -> Request:
         """A valid request without what the service may refuse, as neither the document nor the settings tell it."""
@@ -202,7 +190,7 @@ class OrdinaryRequests:
 
     def _list_of_files(self, operation: str) -> Request:
         """A request for the list of a document with a file: how an empty list is answered is not shown."""
-        request = self._bases.request(operation)
+        request = self.on_shared_data(operation)
         with suppress(Blocked, Untested):
             request = Request(operation, {"uid": self._picture().uid})
         # A file may be listed a while after it was taken.
@@ -235,11 +223,7 @@ class OrdinaryRequests:
             "attachmentExists", "no number in the answer to the upload is an attachment id that works"
         )
 
-    def submitting(self, operation: str, identifier: str) -> Request:
-        """The valid submission of a record under this identifier."""
-        return self._bases.submission(operation, identifier)
-
-    def _upload(self, operation: str) -> Request:
+    def _new_file(self, operation: str) -> Request:
         uid = self._world.document()
         if operation == "createAttachment":
             return Request(operation, {"uid": uid, "filename": "note.txt"}, body=CONTENT)

@@ -159,12 +159,6 @@ def claim_identifier(
     return str(found)
 
 
-def claim_distinct(claim: Claim, identifiers: tuple[str, str], *exchanges: Exchange) -> None:
-    """Claim that two records were given two identifiers."""
-    one, two = identifiers
-    claim.holds(one != two, *exchanges, expected="two different identifiers", seen=f"{one} twice")
-
-
 def claim_named(claims: Callable[[str], Claim], refused: Exchange) -> None:
     """Claim that a refusal for content carries the identifier of its path; without one in the path, nothing."""
     if refused.operation in (CREATE_NAMED, UPDATE):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.cases.generated_cases import Fault, with_fault
-from contracts.cases.requests import ABSENT, CONTENT, OrdinaryRequests, Request, ValidRequests
+from contracts.cases.requests import ABSENT, CONTENT, OrdinaryRequests, Request
 from contracts.cases.sample_records import (
     NO_LANGUAGE,
     STAND_IN_SCHEMA,
@@ -442,8 +442,7 @@ class RequestPreparer:
 
     def _arranged(self, operation: str) -> Request:
         world = World(self._session, self._owner, self._samples)
-        bases = ValidRequests(world, self._account)
-        return OrdinaryRequests(bases, world).request(operation)
+        return OrdinaryRequests(world, self._account).request(operation)
 
     def _faulty(self, request: Request, chosen: str) -> tuple[Request, str]:
         fault = choose_fault(self._operation.id, chosen)

@@ -16,7 +16,7 @@ from contracts.cases.drafts import prove
 from contracts.cases.fault_probe import Probe, Turns, sending
 from contracts.cases.hostile_input import Deal
 from contracts.cases.properties import Properties, example_database
-from contracts.cases.requests import OrdinaryRequests, ValidRequests
+from contracts.cases.requests import OrdinaryRequests
 from contracts.cases.row_requests import RowRequests
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from contracts.cases.sign_in import Credentials
@@ -117,16 +117,9 @@ def table(world: World, records: WorkflowRecords) -> RowRequests:
 
 
 @pytest.fixture
-def bases(worker: Worker, world: World) -> ValidRequests:
-    """Valid requests of the realm's operations, as the author."""
-    account = worker.target.accounts[world.author.role]
-    return ValidRequests(world, account)
-
-
-@pytest.fixture
-def ordinary(bases: ValidRequests, world: World) -> OrdinaryRequests:
-    """One harmless request of each operation, on something the author can use."""
-    return OrdinaryRequests(bases, world)
+def ordinary(worker: Worker, world: World) -> OrdinaryRequests:
+    """Valid requests of the realm's operations, on something the author can use."""
+    return OrdinaryRequests(world, worker.target.accounts[world.author.role])
 
 
 @pytest.fixture
@@ -163,13 +156,13 @@ def turns(worker: Worker, operation: str, realm: str) -> Turns:
 def probe(
     worker: Worker,
     attempt: Attempt,
-    bases: ValidRequests,
+    ordinary: OrdinaryRequests,
     world: World,
     contacts: ContactRequests,
     turns: Turns,
 ) -> Probe:
     """Judges generated cases of the operation."""
-    send = sending(contacts.operation, bases, world)
+    send = sending(contacts.operation, ordinary, world)
     return Probe(contacts.operation, attempt, worker.catalogue, send, contacts.reporting, turns)
 
 
