@@ -42,9 +42,6 @@ _PORT: Final = click.IntRange(0, 65535)
 @reports
 @traffic_options
 @click.option(
-    "--until-idle", metavar="SECONDS", type=click.FloatRange(0.1), help="Stop after so much silence."
-)
-@click.option(
     "--cors",
     "origins",
     metavar="ORIGIN",
@@ -52,12 +49,11 @@ _PORT: Final = click.IntRange(0, 65535)
     help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
 )
 @sandbox_arguments
-def command(  # noqa: PLR0913 - one for each option
+def command(
     *,
     port: int,
     page_port: int,
     no_page: bool,
-    until_idle: float | None,
     origins: tuple[str, ...],
     target: str | None,
     reports: Path,
@@ -76,7 +72,7 @@ def command(  # noqa: PLR0913 - one for each option
     Examples:
       registry-contracts proxy
       registry-contracts proxy --target dev --port 9000
-      registry-contracts proxy --base-url http://127.0.0.1:8080 --no-page --until-idle 10
+      registry-contracts proxy --base-url http://127.0.0.1:8080 --no-page
       registry-contracts proxy --target dev --cors http://localhost:5173
     """  # noqa: D301 - click's mark for lines to be left as they are
     try:
@@ -97,7 +93,7 @@ def command(  # noqa: PLR0913 - one for each option
         )
         with recorder:
             page = None if no_page else partial(page_application, target=aimed, feed=recorder.feed)
-            plan = Plan(aimed, port, page, page_port, until_idle, allowed)
+            plan = Plan(aimed, port, page, page_port, allowed)
             serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
         unused.pop_all()
         verdict = recorder.report()

@@ -34,6 +34,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "init --no-look": "nothing is sent where the author's variables are not set",
     "openapi --exact-statuses": "read the ranges such as 4XX, which OpenAPI has had since 3.0",
     "sandbox --like": "use `--variant` and `--habit` for each point; `--variant list` and `--habit list` name them",
+    "proxy --until-idle": "end it by a signal: `kill $proxy; wait $proxy` gives the verdict's exit code",
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }
 

@@ -65,11 +65,6 @@ PRECEDENCE = (
 """When several hold, the first of these counts."""
 
 
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the worst of several verdicts; `untested` when there is none."""
-    return min(verdicts, key=lambda verdict: verdict.rank, default=Verdict.UNTESTED)
-
-
 def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
     """Return the exit code that counts when several hold, by `PRECEDENCE`; a run that was refused has seen nothing."""
     return min(holding, key=(*PRECEDENCE, ExitCode.USAGE).index)

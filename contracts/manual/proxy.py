@@ -122,9 +122,6 @@ class ProxyHandler:
         self._hand_over = hand_over
         self._numbers = count(1)
         self._overlaps = Overlaps()
-        #: Requests under way, and when the last one came or ended (monotonic seconds).
-        self.under_way = 0
-        self.last = time.monotonic()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Pass a request on; what a browser asks first is no business of the target's."""
@@ -172,14 +169,11 @@ class ProxyHandler:
     @contextmanager
     def _counted(self, passing: _RelayedExchange) -> Iterator[None]:
         """Hand an exchange over once it has ended, and know of it until then."""
-        self.under_way += 1
         self._overlaps.begin(passing.number, passing.method, passing.url)
         try:
             yield
         finally:
             passing.end(overlapped=self._overlaps.end(passing.number))
-            self.under_way -= 1
-            self.last = time.monotonic()
             self._hand_over(passing.exchange)
 
     async def _pass_on(self, request: web.BaseRequest, passing: _RelayedExchange) -> web.StreamResponse:
@@ -354,7 +348,6 @@ HOST: Final = "127.0.0.1"
 _KEEP_ALIVE_SECONDS: Final = 75.0
 _LONGEST_LINE: Final = 64 * 1024
 _GRACE_SECONDS: Final = 2.0
-_LOOKS_SECONDS: Final = 0.1
 #: Judging shares the interpreter with the traffic; it gives way this often.
 _SWITCH_SECONDS: Final = 0.0005
 
@@ -367,7 +360,6 @@ class Plan:
         port: Of the proxy; 0 for a free one.
         page: Makes the page's application of the proxy and its address; None for no page.
         page_port: Its port; 0 for a free one.
-        until_idle: Seconds without traffic after which it stops by itself; None for never.
         origins: Pages of these origins may use the proxy; None leaves that to the target.
     """
 
@@ -375,14 +367,13 @@ class Plan:
     port: int = 0
     page: Callable[[ProxyHandler, str], web.Application] | None = None
     page_port: int = 0
-    until_idle: float | None = None
     origins: AllowedOrigins | None = None
 
 
 def serve(
     plan: Plan, hand_over: Callable[[Exchange], None], ready: Callable[[str, str | None], None]
 ) -> None:
-    """Serve until Ctrl-C, SIGTERM, or silence.
+    """Serve until Ctrl-C or SIGTERM.
 
     Args:
         hand_over: Takes each exchange that ended.
@@ -416,7 +407,7 @@ async def _serve(
             page_url = await stack.enter_async_context(listening(page, plan.page_port, "--page-port"))
         stop = _stopping(asyncio.get_running_loop())
         ready(client_url, page_url)
-        await _until(stop, passer, plan.until_idle)
+        await stop.wait()
 
 
 def proxy_application(passer: ProxyHandler) -> web.Application:
@@ -510,18 +501,3 @@ def _stopping(loop: asyncio.AbstractEventLoop) -> asyncio.Event:
         except (RuntimeError, ValueError):  # not the main thread, as in tests: who started it stops it
             continue
     return stop
-
-
-async def _until(stop: asyncio.Event, passer: ProxyHandler, idle: float | None) -> None:
-    if idle is None:
-        await stop.wait()
-        return
-    passer.last = time.monotonic()
-    while not stop.is_set():
-        quiet = 0.0 if passer.under_way else time.monotonic() - passer.last
-        if quiet >= idle:
-            return
-        try:
-            await asyncio.wait_for(stop.wait(), max(_LOOKS_SECONDS, idle - quiet))
-        except TimeoutError:
-            continue

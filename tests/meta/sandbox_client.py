@@ -19,13 +19,10 @@ from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 from tests.meta.program import CHECKOUT, Launched, Launcher, eventually
 from tests.meta.samples import (
     CONTACT_SCHEMA,
-    DOCUMENTS,
     TOKEN,
     contact,
     credentials,
     draft_path,
-    record,
-    submission_path,
 )
 
 #: Seconds that a test waits for an answer, or for a state to come.
@@ -180,40 +177,6 @@ class SandboxClient(requests.Session):
         uid = new_uid()
         assert self.save(uid, body, **options).ok
         return uid
-
-    def drafts(self, **query: Any) -> requests.Response:
-        """List drafts; ``role`` and ``realm`` are the request's, other names are options of the list."""
-        sender = {name: query.pop(name) for name in ("role", "realm") if name in query}
-        named = {name if name == "collection" else f"${name}": value for name, value in query.items()}
-        return self.get("/api/v2013/document-drafts", params=named, **sender)
-
-    def attach(self, uid: str, name: str = "note.txt", content: bytes = b"a note") -> requests.Response:
-        """Create an attachment."""
-        return self.post(f"{DOCUMENTS}/{uid}/attachments/{name}", data=content)
-
-    def attachments(self, uid: str, **query: Any) -> requests.Response:
-        """List attachments."""
-        return self.get(f"{DOCUMENTS}/{uid}/attachments", params=query)
-
-    def attached(self, name: str = "note.txt", content: bytes = b"a note") -> str:
-        """Create a document with one attachment; return the attachment's path."""
-        uid = self.saved()
-        assert self.attach(uid, name, content).ok
-        (row,) = self.attachments(uid).json()
-        return f"{DOCUMENTS}/{uid}/attachments/{row['id']}/{name}"
-
-    def post_contact(self, body: Any, **options: Any) -> requests.Response:
-        """Create a contact."""
-        return self.post(DOCUMENTS, params=CONTACT_SCHEMA, json=body, **options)
-
-    def put_contact(self, uid: str, body: Any, **options: Any) -> requests.Response:
-        """Update a contact."""
-        return self.put(f"{DOCUMENTS}/{uid}", params=CONTACT_SCHEMA, json=body, **options)
-
-    def submit(self, method: str, uid: str = "", body: Any = None, **options: Any) -> requests.Response:
-        """Submit a record of the realm abs-dev to the workflow, by default a valid one."""
-        sent = {"document": record()} if body is None else body
-        return self.request(method, submission_path("abs-dev", uid or None), json=sent, **options)
 
 
 def new_uid() -> str:
