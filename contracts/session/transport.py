@@ -287,11 +287,14 @@ class Transport:
                 _without_identity(response.raw.headers)
                 # A streamed body may take any time to send, so that the clock of its answer starts late.
                 streamed = not isinstance(request.body, bytes | str | None)
-                body = _read(response, time.monotonic() + timeout if streamed else deadline, summed=summed)
+                until = time.monotonic() + timeout if streamed else deadline
+                # Left unread, the connection is closed, with what else comes behind.
+                body = Body.of(behind) if behind else _read(response, until, summed=summed)
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
+            # Content that came too late behind the answer before breaks the next one.
+            self._looks = math.inf
             raise _fault_of(error, coding) from error
         headers = Headers((name.lower(), value) for name, value in response.headers.items())
-        body = Body.of(behind) if behind else body
         return Response(response.status_code, response.reason or "", headers, body, request.url or "")
 
     def _behind(self, response: requests.Response) -> bytes:
