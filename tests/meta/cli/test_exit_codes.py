@@ -1,16 +1,13 @@
 """However its output, its folder or its words are spoilt, a command ends with its own code and shows nothing unsafe."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
 
-from contracts.command_line import run_to_the_end
 from tests.meta.program import CHECKOUT, PATIENCE, Ended, Program, assert_safe, clean_environment
 
 START = ("-c", "from registry_contracts import main; main()")
@@ -112,20 +109,3 @@ def test_a_nasty_text_among_the_words_is_shown_safely(program: Program, words: s
     assert ended.code == 4, ended
     assert len(ended.output.splitlines()) <= 4
     assert_safe(ended)
-
-
-def test_a_signal_that_is_ignored_as_under_nohup_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["x"])
-
-    @click.command()
-    def command() -> int:
-        os.kill(os.getpid(), signal.SIGHUP)
-        return 0
-
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with pytest.raises(SystemExit) as ended:
-            run_to_the_end(command, "x")
-    finally:
-        signal.signal(signal.SIGHUP, before)
-    assert ended.value.code == 0

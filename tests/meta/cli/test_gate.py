@@ -213,12 +213,3 @@ def test_a_gate_never_judges_the_sandbox_or_a_part_unasked(
     assert ended.code == 4, ended.output
     assert says in ended.output
     assert "ADDOPTS" in str(variables) or refused_verdict(program)["target"]["name"] != "sandbox"
-
-
-def test_a_run_of_some_cases_calls_nothing_gone_that_every_case_looks_for(program: Program) -> None:
-    accept(program)
-    entries = program.folder / "deviations" / "sandbox.toml"
-    entries.write_text(DEVIATION.replace("attachment-create-accepted", "no-server-error"), encoding="utf-8")
-    ended = program("run", "--realm", "abs-dev", "-k", "test_a_file_can_be_attached")
-    assert ended.code == 0, ended.out
-    assert [each["course"] for each in verdict(program)["deviations"]] == ["unjudged"]

@@ -33,6 +33,14 @@ ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
         0,
         {SAVE: "untested"},
     ),
+    "an account is missing, strictly": (
+        lambda *_: None,
+        "test_missing_account or test_should",
+        6,
+        {SAVE: "untested"},
+    ),
+    "nothing is selected": (lambda *_: None, "no_case_of_this_name", 5, {SAVE: "untested"}),
+    "the first failure stops it": (hidden, "test_many", 1, {GET: "fail"}),
     "a precondition fails": (
         lambda method, *_: NOT_FOUND if method == "PUT" else None,
         "test_content",
@@ -52,11 +60,16 @@ ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
 def test_how_a_run_ends(run: Any, faulty: Callable[..., Any], name: str) -> None:
     rule, words, code, verdicts = ENDINGS[name]
     service = faulty(rule, only_author="account" in name)
-    ended = run("-k", words, "--realm=abs-dev", f"--target={service.target}")
+    further = ["--strict"] * ("strictly" in name) + ["-x"] * ("first" in name)
+    ended = run("-k", words, "--realm=abs-dev", f"--target={service.target}", *further)
     assert ended.code == code, ended.output
     cells = ended.cells()
     assert {clause: cells[clause, "abs-dev"] for clause in verdicts} == verdicts
     assert len(ended.verdict["findings"]) == sum(word in ("fail", "advisory") for word in verdicts.values())
+    if "first" in name:
+        assert "1 failed" in ended.out
+    if "strictly" in name:
+        assert "accounts." in ended.reason(SAVE)
     if "inconclusive" in verdicts.values():
         assert "saveDraft" in ended.reason(GET)
 
@@ -72,11 +85,6 @@ def test_a_contradiction_ends_with_1(run: Any, faulty: Callable[..., Any], progr
     (finding,) = ended.verdict["findings"]
     assert (finding["clause"], finding["operation"], finding["confirmed"]) == (GET, "getDraft", True)
     assert "verdict: fail" in ended.out
-
-
-def test_nothing_selected_ends_with_5(run: Any) -> None:
-    ended = run("-k", "test_content", "--realm=ort-dev")
-    assert (ended.code, ended.verdict["verdict"]) == (5, "nothing tested"), ended.output
 
 
 def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:
@@ -106,19 +114,6 @@ def test_cases_that_cannot_be_collected_end_with_3(run: Any) -> None:
         broken.unlink()
     assert ended.code == 3, ended.output
     assert "no_such_module" in ended.verdict["reason"]
-
-
-def test_a_must_clause_without_an_account_is_no_strict_pass(run: Any, faulty: Callable[..., Any]) -> None:
-    words = ("-k", "test_missing_account or test_should", "--realm=abs-dev", "--strict")
-    ended = run(*words, f"--target={faulty(only_author=True).target}")
-    assert ended.code == 6, ended.output
-    assert "accounts." in ended.reason(SAVE)
-
-
-def test_the_first_failure_stops_a_run_that_says_so(run: Any, faulty: Callable[..., Any]) -> None:
-    ended = run("-k", "test_many", "--realm=abs-dev", f"--target={faulty(hidden).target}", "-x")
-    assert (ended.code, len(ended.verdict["findings"])) == (1, 1), ended.output
-    assert "1 failed" in ended.out
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])

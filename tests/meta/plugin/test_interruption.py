@@ -121,12 +121,12 @@ def deleted(service: Any) -> set[str]:
     return {path for method, path in service.app.requests if method == "DELETE"}
 
 
-def kill(run: Any, service: Any, *workers: str, group: bool = False) -> set[str]:
+def kill(run: Any, service: Any, *workers: str) -> set[str]:
     """Start a run, kill it while it has drafts on the service, and return these."""
     before = saved(service)
     process = run.start(*WAITING, f"--target={service.target}", *workers)
     until(lambda: bool(saved(service) - before), process)
-    (os.killpg if group else os.kill)(process.pid, signal.SIGKILL)
+    os.kill(process.pid, signal.SIGKILL)
     run.enough()  # workers that outlive their controller need not wait out their case
     process.communicate()
     # What was under way when the run died is stored or not; then it is known.
@@ -138,32 +138,18 @@ def folders(run: Any) -> list[Path]:
     return sorted(path for path in run.reports.iterdir() if path.is_dir() and not path.is_symlink())
 
 
-@pytest.mark.parametrize(
-    ("workers", "group"), [((), False), (("-n", "2"), False)], ids=["alone", "controller"]
-)
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "controller"])
 def test_the_next_run_removes_what_a_killed_run_left(
-    run: Any, faulty: Callable[..., Any], workers: tuple[str, ...], group: bool
+    run: Any, faulty: Callable[..., Any], workers: tuple[str, ...]
 ) -> None:
     service = faulty()
-    kill(run, service, *workers, group=group)
+    kill(run, service, *workers)
     ended = run(*BRIEF, f"--target={service.target}")
     assert ended.code == 0, ended.output
     # Workers whose controller is gone notice it and clean up after themselves, where they have the time.
-    assert "swept run" in ended.out or (not group and workers)
+    assert "swept run" in ended.out or workers
     assert saved(service) <= deleted(service)
     assert "swept run" not in run(*BRIEF, f"--target={service.target}").out
-
-
-def test_sweep_removes_what_a_killed_run_left(run: Any, faulty: Callable[..., Any]) -> None:
-    service = faulty()
-    left = kill(run, service)
-    verdict = write_all(folders(run)[0], ("verdict", "summary"))
-    assert (verdict.exit_code, "no closing record" in verdict.reason) == (3, True)
-    dry = run.sweep(f"--target={service.target}", "--dry-run")
-    assert (dry.code, deleted(service)) == (0, set()), dry.output
-    assert all(dry.out.count(path.split("/")[4]) == 1 for path in left), dry.output
-    done = run.sweep(f"--target={service.target}")
-    assert (done.code, left <= deleted(service)) == (0, True), done.output
 
 
 def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any]) -> None:
@@ -186,6 +172,11 @@ def test_drafts_without_a_ledger_are_found_by_listing_and_nobody_elses_are_touch
 ) -> None:
     service = faulty()
     left = kill(run, service)
+    verdict = write_all(folders(run)[0], ("verdict", "summary"))
+    assert (verdict.exit_code, "no closing record" in verdict.reason) == (3, True)
+    dry = run.sweep(f"--target={service.target}", "--dry-run")
+    assert (dry.code, deleted(service)) == (0, set()), dry.output
+    assert all(dry.out.count(path.split("/")[4]) == 1 for path in left), dry.output
     shutil.rmtree(run.reports)
     person = caller("author", "abs-dev", url=service.url)
     own = ["rc-report-2026-final", "rc-abcdmadebyaperson0001", "rc-keep-author-contact"]
