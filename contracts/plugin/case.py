@@ -41,12 +41,13 @@ class Case:
         last: Others have to run before it: it uses up what they need, or builds on what they leave.
         turns: A gate asks it in one realm by turns.
         needs: Settings and accounts without which it sends nothing, as the catalogue names them.
+        title, doc: The words of its function.
     """
 
     id: str
     realm: str
-    declared: tuple[str, ...]
-    clauses: tuple[str, ...]
+    declared: tuple[str, ...] = ()
+    clauses: tuple[str, ...] = ()
     operation: str = ""
     operations: tuple[str, ...] = ()
     profile: Profile = Profile.GATE
@@ -59,6 +60,21 @@ class Case:
     last: bool = False
     turns: bool = False
     needs: tuple[str, ...] = ()
+    title: str = ""
+    doc: str = ""
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the journal says of it."""
+        return {
+            "case": self.id,
+            "name": self.title or self.id,
+            "doc": self.doc,
+            "realm": self.realm,
+            "clauses": list(self.clauses),
+            "operations": list(self.operations),
+            "deals": self.deals,
+        }
 
     @cached_property
     def level(self) -> Level:
@@ -153,6 +169,8 @@ def _read(item: pytest.Item) -> Case:
         deals=not fixtures.isdisjoint(("deal", "probe")),
         last=bool(most("last")),
         turns=bool(most("turns")),
+        title=getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
+        doc=" ".join((getattr(getattr(item, "function", None), "__doc__", None) or "").split()),
         needs=(*_needs(marks, declared, operations, fixtures), *(["realm.temporary_files"] * persists)),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,25 +11,12 @@ from contracts.evidence.record import Verdict
 from contracts.exchanges import transcript
 from contracts.interface.operations import ANY_REALM
 from contracts.plugin.attempts import Ending
+from contracts.plugin.case import Case
 from contracts.plugin.worker import Worker
 
 
-def identity(
-    case: str,
-    realm: str = ANY_REALM,
-    *,
-    name: str = "",
-    doc: str = "",
-    clauses: Iterable[str] = (),
-    operations: Iterable[str] = (),
-) -> dict[str, Any]:
-    """What each record of a case says of it."""
-    of_it = {"clauses": list(clauses), "operations": list(operations)}
-    return {"case": case, "name": name or case, "doc": doc, "realm": realm, **of_it}
-
-
 def write_case(
-    case: Mapping[str, Any],
+    case: Case,
     worker: Worker,
     attempts: Sequence[Attempt],
     ending: Ending,
@@ -41,12 +28,11 @@ def write_case(
     """Write a case that is judged: its findings, what it observed, and how it ended.
 
     Args:
-        case: What tells it from others, as `identity` gives it, with the clauses that the ending is about.
         attempts: Those that it is judged by.
         tried: With those that faults of the environment spoilt, where there are any.
     """
-    plain, realm, tried = worker.redactor.text, case["realm"], tried or attempts
-    of_case = {"realm": realm, "case": case["case"]}
+    plain, realm, tried = worker.redactor.text, case.realm, tried or attempts
+    of_case = {"realm": realm, "case": case.id}
     exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
     for finding in findings:
         worker.journal.write("finding", **of_case, **_finding(finding, realm, worker, exchanges))
@@ -60,7 +46,7 @@ def write_case(
     blocked = ending.blocked
     worker.journal.write(
         "case",
-        **case,
+        **case.record,
         profile=str(worker.selection.profile),
         outcome=str(ending.verdict),
         reason=plain(ending.reason) if ending.reason else None,
@@ -110,4 +96,4 @@ def _finding(finding: Confirmed, realm: str, worker: Worker, exchanges: list[Any
 def write_trouble(worker: Worker, where: str, why: str) -> None:
     """Write down as an error what went wrong outside the cases."""
     ending = Ending(Verdict.ERROR, why)
-    write_case(identity(f"[{where}]", name=where), worker, [Attempt(1)], ending, datetime.now(UTC))
+    write_case(Case(f"[{where}]", ANY_REALM, title=where), worker, [Attempt(1)], ending, datetime.now(UTC))

@@ -24,7 +24,8 @@ from contracts.evidence.terms import Consumer
 from contracts.exchanges.exchange import Exchange, Response, read_timestamp
 from contracts.exchanges.readers import page_words
 from contracts.plugin.attempts import Ending
-from contracts.plugin.case_records import identity, write_case
+from contracts.plugin.case import Case
+from contracts.plugin.case_records import write_case
 from contracts.plugin.documented_names import (
     FIRST_ITEM,
     READING,
@@ -107,13 +108,13 @@ class Probe:
         self._session = session
         self._attempts = [Attempt(1), Attempt(2)]
         self._started = datetime.now(UTC)
-        self._case: Mapping[str, Any] = identity(
+        self._case = Case(
             f"[preflight in {realm}: {name}]",
             realm,
-            name=f"{name} is known as the interface document writes it",
+            clauses=(clause,),
+            operations=(operation,),
+            title=f"{name} is known as the interface document writes it",
             doc="A name that the interface document shows is understood by the service.",
-            clauses=[clause],
-            operations=[operation],
         )
 
     def send(self, attempt: int, **parts: Any) -> Exchange:
@@ -123,9 +124,8 @@ class Probe:
             EnvironmentFault: it was not answered.
         """
         of, case = self._attempts[attempt - 1], self._case
-        name, realm = case["case"], case["realm"]
-        actor = Actor(self._session, AUTHOR, realm, name, attempt=of.number, exchanges=of.exchanges)
-        exchange = actor.send(case["operations"][0], **parts)
+        actor = Actor(self._session, AUTHOR, case.realm, case.id, attempt=of.number, exchanges=of.exchanges)
+        exchange = actor.send(case.operations[0], **parts)
         if exchange.fault:
             raise EnvironmentFault(exchange.fault)
         return exchange
@@ -141,7 +141,7 @@ class Probe:
 
     def twice(self, look: Callable[[int], Contrast | None]) -> bool:
         """Whether the clause is contradicted in each of two attempts; each is noted."""
-        clause, operation = self._case["clauses"][0], self._case["operations"][0]
+        clause, operation = self._case.clauses[0], self._case.operations[0]
         for attempt in self._attempts:
             contrast = look(attempt.number)
             if contrast is None:

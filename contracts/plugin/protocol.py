@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from hypothesis.errors import Flaky
@@ -20,7 +20,7 @@ from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
 from contracts.plugin.attempts import ENDING, VERDICT_PROPERTY, Ending, JudgedAttempt, attempts_at
 from contracts.plugin.case import case_of, is_case
-from contracts.plugin.case_records import identity, write_case
+from contracts.plugin.case_records import write_case
 from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
@@ -47,10 +47,9 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         return True
     with worker.giving_up_where_broken(item.session):
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        case = _identity_of(item)
         # In case a worker dies in it.
-        worker.journal.write("begin", **case)
-        reports = _run(item, nextitem, worker, case)
+        worker.journal.write("begin", **case_of(item).record)
+        reports = _run(item, nextitem, worker)
         # The item lasts until the run ends: what its last attempt sent and got must not.
         del item.stash[ATTEMPT]
         for report in reports:
@@ -59,21 +58,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-def _identity_of(item: pytest.Item) -> dict[str, Any]:
-    case = case_of(item)
-    return identity(
-        case.id,
-        case.realm,
-        name=getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
-        doc=" ".join((getattr(getattr(item, "function", None), "__doc__", None) or "").split()),
-        clauses=case.clauses,
-        operations=case.operations,
-    )
-
-
-def _run(
-    item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, case: dict[str, Any]
-) -> list[pytest.TestReport]:
+def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[pytest.TestReport]:
     """Run a case to its end, write it down, and return the reports that speak for it."""
     started = datetime.now(UTC)
     tries = attempts_at(item, nextitem, worker)
@@ -82,8 +67,7 @@ def _run(
     findings = list(confirm(attempts))
     confirmed = [finding.evidence for finding in findings if finding.confirmed]
     reports, ending = _conclusion(item, judged, confirmed, worker)
-    case["deals"] = case_of(item).deals
-    write_case(case, worker, attempts, ending, started, findings=findings, tried=tried)
+    write_case(case_of(item), worker, attempts, ending, started, findings=findings, tried=tried)
     _speak(item, reports, ending, confirmed, worker)
     item.ihook.pytest_contract_case(
         item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
