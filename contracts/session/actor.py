@@ -29,6 +29,7 @@ class _Default:
 
 
 DEFAULT: Final = _Default()
+_Replaced = str | _Default | None
 
 
 class Actor(OperationCalls):
@@ -98,8 +99,8 @@ class Actor(OperationCalls):
         json: Any = DEFAULT,
         body: bytes | Iterable[bytes] | None = None,
         headers: Mapping[str, str | None] | None = None,
-        token: str | _Default | None = DEFAULT,
-        realm: str | _Default | None = DEFAULT,
+        token: _Replaced = DEFAULT,
+        realm: _Replaced = DEFAULT,
         address: Callable[[str], str] | None = None,
         summed: bool = False,
         documented: str = "",
@@ -108,9 +109,7 @@ class Actor(OperationCalls):
 
         Args:
             path: Path parameters, decoded; each is percent-encoded whole.
-            query: Query parameters.
-            json: Value sent as the JSON body. Mutually exclusive with `body`.
-            body: Bytes sent as they are.
+            json: Value sent as the JSON body, in place of the bytes of `body`.
             headers: Added to the documented ones, or taken out where the value is None.
             token: Bearer token in place of the role's own; None sends no Authorization header.
             realm: Realm header in place of the actor's own; None sends none.
@@ -151,11 +150,7 @@ class Actor(OperationCalls):
         return exchange
 
     def _altered(
-        self,
-        changed: set[str],
-        query: list[tuple[str, str]],
-        token: str | _Default | None,
-        realm: str | _Default | None,
+        self, changed: set[str], query: list[tuple[str, str]], token: _Replaced, realm: _Replaced
     ) -> str:
         """What of a request ought to have it refused, but for its content: credentials or realm."""
         if token is None or self.role == ANONYMOUS:

@@ -59,12 +59,11 @@ def draft_cleanup(session: Session, *, beside: bool = False) -> DraftCleanup:
 
 
 class DraftCleanup:
-    """Deletes the drafts that a ledger holds, newest first.
+    """Deletes the drafts that a ledger holds, newest first, until it is `stopped`.
 
     Args:
         remove: Deletes a draft, and says whether it is gone; of one that may yet come into being only where told that
             this is certain not to happen.
-        stopped: Whether nothing can be sent any more.
         kept: Identifiers of drafts that cases share until the end of the run; may grow meanwhile.
         beside: Delete after a case while the next one is under way, one draft at a time.
     """

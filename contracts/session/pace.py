@@ -25,10 +25,9 @@ LONGEST_REST_SECONDS: Final = 30.0
 
 
 class Pace:
-    """A request rate and a number of requests under way, shared through files in the run's private folder.
+    """A request rate and a number of requests under way (None for no limit), shared through the run's private folder.
 
-    Moments are those of the monotonic clock, which the processes of one machine share and which never goes back. None
-    stands for no limit.
+    Moments are those of the monotonic clock, which the processes of one machine share and which never goes back.
     """
 
     def __init__(

@@ -128,7 +128,6 @@ class Relay:
         Args:
             raw_target: Path and query below the base URL, as the client wrote them.
             headers: As the client wrote them; those of its connection are left out here.
-            body: Its pieces as they arrive; None for no body.
 
         Raises:
             GuardViolation: it must not be sent; nothing was.

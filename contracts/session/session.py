@@ -251,10 +251,7 @@ _LONGEST_TRY_SECONDS = 8.0
 
 
 def wait_for_start(target: Target, seconds: float) -> bool:
-    """Wait until a target answers for itself, and not its gateway, and return whether it does.
-
-    Each try is a session of its own, so that none counts as a fault of the session that goes on.
-    """
+    """Wait until a target answers for itself, and not its gateway, in sessions whose faults do not count."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(_PAUSE_SECONDS)

@@ -119,8 +119,7 @@ class SharedState:
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What `make` gives, made by the first worker that asks for it; the others wait for it.
 
-        What raises is not kept: the next one who asks tries again. Something that `make` itself asks for is locked
-        under its own name, so no two of them may need each other.
+        What raises is not kept. What `make` itself asks for is locked under its own name: no two may need each other.
         """
         if name not in self._known:
             self._known[name] = self._kept(name, make)

@@ -194,12 +194,10 @@ class Orphans:
 def find_orphans(session: Session, *, at_work: set[str], older_than: timedelta, all_of_mine: bool) -> Orphans:
     """Look through the drafts of every account of a session's target.
 
-    A draft is taken for an orphan when its identifier is signed by the suite, its run is not one that is at work on
-    this machine, and everything the list says about its age is older than asked for.
+    A draft is an orphan when its identifier is signed by the suite, its run is not `at_work` on this machine, and
+    everything the list says about its age is older than asked for: a run on another machine may be at work on it.
 
     Args:
-        at_work: Tokens of runs that are going on.
-        older_than: Younger ones are left alone: a run on another machine may be at work on them.
         all_of_mine: Take every draft that starts like the suite's, whatever its age and signature.
     """
     orphans = Orphans()
