@@ -41,8 +41,6 @@ _CALLED_A_NAME = re.compile("(?:file|original|display)?_?name|file|title", re.IG
 _NO_NAME = re.compile("[:@]")
 #: How long a file is looked for, in seconds, that may well be there under another name.
 _SHORT_PATIENCE = 2.0
-#: So many bytes are read in several pieces.
-_MORE_THAN_A_BLOCK: Final = 70_000
 
 
 def claim_same_bytes(claim: Claim, world: World, attachment: Attachment) -> None:
@@ -424,20 +422,6 @@ def _file_names(bodies: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys([*called, *alike]))[:_MOST_NAMES]
 
 
-def fates(claim: Claim, world: World, uid: str, names: Mapping[str, str]) -> dict[str, str]:
-    """What becomes of files with unusual names: `refused`, `kept` or `renamed`; bytes that come back are the same.
-
-    Args:
-        names: File names by what they try.
-    """
-    return {what: fate(claim, world, uid, name, _delicate(seed=len(name))) for what, name in names.items()}
-
-
-def _delicate(seed: int) -> bytes:
-    """More bytes than are read at once, between what is lost at either end of a file."""
-    return contents.START + contents.content(_MORE_THAN_A_BLOCK, seed) + contents.END
-
-
 def fate(
     claim: Claim,
     world: World,
@@ -446,7 +430,7 @@ def fate(
     content: bytes,
     headers: Mapping[str, str | None] | None = None,
 ) -> str:
-    """What becomes of one file that is sent with these headers; as `fates`."""
+    """What becomes of a file that may be refused: `refused`, `kept`, as claimed with its bytes, or `renamed`."""
     path = {"uid": uid, "filename": name}
     created = world.author.send("createAttachment", path=path, body=content, headers=dict(headers or {}))
     if not usable(created).success:

@@ -13,7 +13,7 @@ from math import log
 from typing import Any, Final
 from urllib.parse import unquote
 
-from contracts.cases.list_pages import Lister, Page
+from contracts.cases.list_pages import Page
 from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, taken, usable
@@ -279,8 +279,6 @@ LIFETIMES: Final = (
     *(hours * _HOUR for hours in (1, 2, 4, 6, 8, 12, 16)),
     *(days * _DAY for days in (1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365)),
 )
-#: Fewer items show no order.
-_FEWEST: Final = 3
 
 
 def lifetime(seconds: float, first: Exchange, second: Exchange) -> dict[str, int | None]:
@@ -296,48 +294,21 @@ def lifetime(seconds: float, first: Exchange, second: Exchange) -> dict[str, int
     return {"seconds": min(LIFETIMES, key=lambda usual: abs(log(usual / seconds)))}
 
 
-#: Behind a number of items that a list holds at least.
-_OR_MORE: Final = " or more"
-
-
 def order_name(seen: Sequence[str], orders: Mapping[str, Sequence[str]]) -> str | None:
     """The name of the order in which known items stand, `other` for none of them.
 
     Args:
-        seen: Known items in the order of the page, which may lack some; too few of them show no order.
-        orders: Name → all known items in that order.
+        seen: Known items in the order of the page; where one is missing, others decide what it holds, and None is told.
+        orders: Name → all known items in that order; None is told where several fit.
     """
-    fitting = [
-        name for name, items in orders.items() if [item for item in items if item in seen] == list(seen)
-    ]
-    if len(seen) < _FEWEST or len(fitting) > 1:
+    fitting = [name for name, items in orders.items() if list(items) == list(seen)]
+    if len(fitting) > 1 or any(len(items) > len(seen) for items in orders.values()):
         return None
     return fitting[0] if fitting else "other"
 
 
-def order_among_others(
-    length: str | None, seen: Sequence[str], orders: Mapping[str, Sequence[str]]
-) -> str | None:
-    """The name of the order of a list that holds other items, too; None where these decide what its page holds.
-
-    Args:
-        length: See `page_length`.
-        seen, orders: As for `order_name`.
-    """
-    whole = length is not None and length.endswith(_OR_MORE)
-    return order_name(seen, orders) if whole else None
-
-
-def page_length(lister: Lister, page: Page, known: int) -> str | None:
-    """How many items a list gives without being told: `10`, or `6 or more` where it does not end early.
-
-    Args:
-        page: The list as it comes without top and skip.
-        known: How many items it holds at least.
-    """
+def page_length(page: Page, known: int) -> str | None:
+    """How many items a list gives without being told: all the known ones `or more`, or fewer; None for no item."""
     if page.size <= 0:
         return None
-    following = lister.page(skip=page.size)
-    if following.size > 0 and following.records != page.records:
-        return str(page.size)
-    return f"{known}{_OR_MORE}" if page.size >= known else None
+    return str(page.size) if page.size < known else f"{known} or more"

@@ -260,12 +260,8 @@ def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, docume
     return "kept"
 
 
-def fate(world: World, uid: str, documents: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """What becomes of documents that need not be taken: `refused`, `kept` or `changed`, by name."""
-    return {name: _fate(world, uid, document) for name, document in documents.items()}
-
-
-def _fate(world: World, uid: str, document: dict[str, Any]) -> str:
+def fate(world: World, uid: str, document: dict[str, Any]) -> str:
+    """What becomes of a document that need not be taken: `refused`, `kept` or `changed`."""
     saved = world.save(uid, document)
     if not taken(saved):
         return f"refused with {errors_array.outcome(saved)}"

@@ -34,16 +34,6 @@ def unknown_realms(realm: str) -> tuple[str, ...]:
     return UNKNOWN_REALM, f"{realm.partition('-')[0]}-none"
 
 
-def submit_under(world: World, submission: dict[str, Any]) -> Exchange:
-    """Create a record under the identifier in the header of its document."""
-    return world.submit(CREATE_NAMED, submission["document"]["header"]["identifier"], submission)
-
-
-def submit_faulty(operation: str, world: World, identifier: str, **members: Any) -> Exchange:
-    """Send a faulty submission with further members beside the document: whatever they lead to, nothing is stored."""
-    return world.submit(operation, identifier, world.samples.faulty_submission(identifier) | members)
-
-
 def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Exchange:
     """Send a valid submission with an additionalInfo; its note `identifier` names the record."""
     identifier = world.uid()

@@ -17,6 +17,8 @@ from contracts.cases import (
 )
 
 MEBIBYTE = 1024**2
+#: So many bytes are read in several pieces.
+MORE_THAN_A_BLOCK = 70_000
 #: JSON that is written otherwise once it is read.
 DATA = b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'
 #: Sizes of large files, in bytes, each above a bound that services have without saying so.
@@ -58,9 +60,11 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
 def test_unusual_names_are_observed(world: World, expect: Expect, observe: Observer) -> None:
     """Which names are allowed is not shown; a file that is found under its name has its bytes."""
     uid = world.document()
-    seen = attachments.fates(
-        expect("attachment-download-same", "getAttachment"), world, uid, contents.UNUSUAL_NAMES
-    )
+    same = expect("attachment-download-same", "getAttachment")
+    seen = {}
+    for what, name in contents.UNUSUAL_NAMES.items():
+        content = contents.START + contents.content(MORE_THAN_A_BLOCK, seed=len(name)) + contents.END
+        seen[what] = attachments.fate(same, world, uid, name, content)
     observe("attachment-name-unusual", "createAttachment", seen)
 
 

@@ -24,7 +24,7 @@ def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
     orders = {"as created": names, "latest first": names[::-1], "by name": sorted(names)}
     order = comparison.order_name(page.order_of(names), orders)
     observe("attachment-fields", "listAttachments", comparison.shape(page.exchange))
-    seen = {"order": order, "items": comparison.page_length(attached, page, len(names))}
+    seen = {"order": order, "items": comparison.page_length(page, len(names))}
     observe("attachment-list-default", "listAttachments", seen)
     observe("attachment-success-status", "listAttachments", status(page.exchange))
 

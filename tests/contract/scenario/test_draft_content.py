@@ -73,7 +73,8 @@ def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect
 def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Observer) -> None:
     """Whether a draft has to be complete or valid by its schema is not shown."""
     uid = world.uid()
-    seen = drafts.fate(world, uid, contents.incomplete(world.samples, uid))
+    documents = contents.incomplete(world.samples, uid)
+    seen = {name: drafts.fate(world, uid, document) for name, document in documents.items()}
     observe("draft-save-incomplete", "saveDraft", seen)
 
 
@@ -81,5 +82,6 @@ def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Obse
 def test_what_no_contact_record_holds_is_observed(world: World, observe: Observer) -> None:
     """What becomes of members and structures that no contact record has is not shown."""
     uid = world.uid()
-    seen = drafts.fate(world, uid, contents.odd_structures(world.samples, uid))
+    documents = contents.odd_structures(world.samples, uid)
+    seen = {name: drafts.fate(world, uid, document) for name, document in documents.items()}
     observe("draft-save-body", "saveDraft", seen)

@@ -28,10 +28,8 @@ def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
     answered = shape(page.exchange)
     observe("list-fields", "listDrafts", {**answered, "body": shape_of(mine[0])} if mine else None)
     observe("list-envelope", "listDrafts", shape_of(page.exchange.answer.json)["body"])
-    length = comparison.page_length(drafts, page, len(kept))
-    order = comparison.order_among_others(length, page.order_of(kept), orders)
-    observe("list-default-order", "listDrafts", {"order": order})
-    observe("list-default-page", "listDrafts", {"items": length})
+    observe("list-default-order", "listDrafts", {"order": comparison.order_name(page.order_of(kept), orders)})
+    observe("list-default-page", "listDrafts", {"items": comparison.page_length(page, len(kept))})
 
 
 @contract("list-option-empty", "list-number-negative", profile="nightly", requests=7)

@@ -3,13 +3,14 @@
 Nothing here can be removed through the interface, so each accepted submission serves several claims.
 """
 
-from functools import partial
+from typing import Any
 
 from contracts.cases import (
     CREATE,
     CREATE_NAMED,
     UPDATE,
     Actor,
+    Exchange,
     Expect,
     Observer,
     Row,
@@ -121,7 +122,11 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     It is sent twice at the same time: the other finds the identifier in use.
     """
     identifier, batch, own = world.uid(11), records.batch(), world.uid(submissions.LONGEST_BATCH)
-    send = partial(submissions.submit_under, world)
+
+    def send(submission: dict[str, Any]) -> Exchange:
+        named = submission["document"]["header"]["identifier"]
+        return world.submit(CREATE_NAMED, named, submission)
+
     errors_array.refused_before(send(world.samples.faulty_submission(identifier)))
     sent = contact_requests.claim_all_at_once(
         overlapping.claiming_one_of_two(send, expect("workflow-identifier-once")),

@@ -15,7 +15,6 @@ from contracts.cases import (
     contract,
     errors_array,
     row_or_outcome,
-    submissions,
 )
 
 #: Members beside the document, by the clause and the name of what is open about them.
@@ -31,13 +30,11 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
 def test_members_beside_the_document(world: World, observe: Observer) -> None:
     """Whether a member of a faulty submission is named among its errors, or refused before its content."""
     for clause, table in MEMBERS.items():
-        seen = {
-            name: errors_array.describe_outcome(
-                submissions.submit_faulty(CREATE_NAMED, world, world.uid(), **members),
-                members,
-            )
-            for name, members in table.items()
-        }
+        seen = {}
+        for name, members in table.items():
+            uid = world.uid()
+            sent = world.submit(CREATE_NAMED, uid, world.samples.faulty_submission(uid) | members)
+            seen[name] = errors_array.describe_outcome(sent, members)
         observe(clause, CREATE_NAMED, seen)
 
 
