@@ -1,6 +1,5 @@
 """Sample records of runs: what a run saw, and the terms it was held to."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -42,8 +41,12 @@ CATALOGUE = [
 BY_NAME = {each.id: each for each in CATALOGUE}
 
 
-def case(name: str, outcome: Verdict, **changes: Any) -> Case:
-    """A case of one clause in one realm, with what is given otherwise."""
+def case(name: str, outcome: str, held: int = 0, contradicted: int = 0, **changes: Any) -> Case:
+    """A case of one clause in one realm and how often it held and contradicted it, with what is given otherwise."""
+    of = {"clauses": ("c",), "operations": ("getDraft",), "operation": None} | changes
+    count = AssertionCount(
+        of["clauses"][0], changes.pop("operation", of["operations"][0]), held, contradicted
+    )
     plain = Case(
         id=f"t.py::{name}[abs-dev]",
         name=name,
@@ -52,21 +55,21 @@ def case(name: str, outcome: Verdict, **changes: Any) -> Case:
         clauses=("c",),
         operations=("getDraft",),
         profile="gate",
-        outcome=outcome,
+        outcome=Verdict(outcome),
         reason=None,
         blocked_by=None,
         attempts=1,
         started="2026-05-10T08:00:01+00:00",
         seconds=0.1,
         requests=1,
-        assertions=(),
+        assertions=(count,) if held or contradicted else (),
         worker="main",
     )
     return structs.replace(plain, **changes)
 
 
-def seen_finding(by: Case, **changes: Any) -> SeenFinding:
-    """A contradiction of a case's clause that three replays confirmed, with what is given otherwise."""
+def finding(by: Case, *, confirmed: bool = True, reproduced: int = 3, **changes: Any) -> SeenFinding:
+    """A contradiction of a case's clause that came back in so many of three replays, with what is given otherwise."""
     plain = SeenFinding(
         clause=by.clauses[0],
         realm=by.realm,
@@ -75,8 +78,8 @@ def seen_finding(by: Case, **changes: Any) -> SeenFinding:
         role="author",
         expected="what was saved",
         seen="something else",
-        confirmed=True,
-        rate=(3, 3),
+        confirmed=confirmed,
+        rate=(reproduced, 3),
         exchanges=(),
         curl=("curl http://127.0.0.1",),
         command="registry-contracts run --clause x",
@@ -106,9 +109,11 @@ def run_facts(**changes: Any) -> RunFacts:
     return replace(plain, **changes)
 
 
-def run_record(run: RunFacts, cases: Iterable[Case] = (), **changes: Any) -> RunRecord:
-    """What a run amounts to that found nothing, with what is given otherwise."""
-    return replace(RunRecord(run, tuple(cases), (), (), {}, (), (), (), (), ()), **changes)
+def run_record(*cases: Case, **changes: Any) -> RunRecord:
+    """What a run of some cases amounts to that found nothing, with what is given otherwise, facts of it included."""
+    of_run = RunFacts.__dataclass_fields__.keys() & changes.keys()
+    run = run_facts(**{name: changes.pop(name) for name in of_run})
+    return replace(RunRecord(run, cases, (), (), {}, (), (), (), (), ()), **changes)
 
 
 def deviation(name: str = "draft-get-content", **other: Any) -> Deviation:
@@ -159,18 +164,19 @@ class Story:
         """A case on one clause; `blocked` is the operation that stood in its way."""
         operation = operation or BY_NAME[name].operations[0]
         key = f"test_draft.py::test_{name}[{realm}-{operation}-{len(self.cases)}]"
-        count = AssertionCount(name, operation, held, contradicted)
         self.cases.append(
             case(
                 f"{name} on {operation}",
-                Verdict(outcome),
+                outcome,
+                held,
+                contradicted,
+                operation=operation,
                 id=key,
                 realm=realm,
                 clauses=(name,),
                 operations=BY_NAME[name].operations,
                 reason=reason,
                 blocked_by=Block(blocked, realm, f"{blocked}: answered 404") if blocked else None,
-                assertions=(count,) if held or contradicted else (),
             )
         )
         return key
@@ -191,25 +197,16 @@ class Story:
         outcome = worst if confirmed else "inconclusive"
         self.case(name, realm, outcome, held=0, contradicted=1, operation=operation)
         times = 3 if confirmed else 0
-        self.findings.append(
-            seen_finding(self.cases[-1], operation=operation, confirmed=confirmed, rate=(times, 3))
-        )
+        found = finding(self.cases[-1], operation=operation, confirmed=confirmed, reproduced=times)
+        self.findings.append(found)
 
     def record(self, terms: Terms | None = None) -> RunRecord:
         """What the run amounts to, held to terms."""
         terms = terms or Terms()
-        run = run_facts(
-            target="dev",
-            realms=REALMS,
-            clauses=tuple(BY_NAME),
-            environment=Environment(requests=1),
-            strict=True,
-            waived=terms.waived,
-            terms=terms,
-        )
-        return run_record(
-            replace(run, **self.facts), self.cases, findings=tuple(self.findings), narrowed=self.narrowed
-        )
+        usual: dict[str, Any] = {"target": "dev", "realms": REALMS, "clauses": tuple(BY_NAME), "strict": True}
+        usual |= {"environment": Environment(requests=1), "waived": terms.waived, "terms": terms}
+        found = {"findings": tuple(self.findings), "narrowed": self.narrowed}
+        return run_record(*self.cases, **usual | found | self.facts)
 
     def verdict(self, terms: Terms | None = None) -> RunVerdict:
         """How the run is judged, held to terms."""

@@ -8,7 +8,7 @@ from contracts.evidence.record import Block, Environment, Verdict
 from contracts.evidence.remedies import NEXT_STEPS, Remedy
 from contracts.evidence.verdicts import judge
 from contracts.reports.summary import Light, lamps
-from tests.meta.evidence.sample_records import case, clause, run_facts, run_record
+from tests.meta.evidence.sample_records import case, clause, run_record
 
 ACCOUNT = "the author's account may not write in abs-dev: saveDraft was answered 403"
 #: By name: how a case ends and why, what stopped the run; the remedy, and the lamp that answers for it.
@@ -32,8 +32,8 @@ def test_what_was_not_judged_has_a_remedy_and_a_lamp_that_is_not_green(
     outcome: Verdict, reason: str, more: dict[str, Any], remedy: Remedy, lamp: str
 ) -> None:
     about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
-    stopped = case("stopped", outcome, reason=reason, clauses=(about.id,), assertions=(), **more)
-    record = run_record(run_facts(clauses=(about.id,), realms=("abs-dev",)), [stopped])
+    stopped = case("stopped", outcome, reason=reason, clauses=(about.id,), **more)
+    record = run_record(stopped, clauses=(about.id,))
     verdict = judge(record, [about])
     (group,) = verdict.not_judged
     assert (group.remedy, group.verdicts, group.reasons) == (remedy, 1, (reason,))
@@ -46,7 +46,7 @@ def test_what_was_not_judged_has_a_remedy_and_a_lamp_that_is_not_green(
 def test_an_account_that_stopped_a_run_is_no_fault_of_the_environment() -> None:
     about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
     stopped = Environment(breaker=ACCOUNT)
-    record = run_record(run_facts(clauses=(about.id,), realms=("abs-dev",), environment=stopped))
+    record = run_record(clauses=(about.id,), environment=stopped)
     verdict = judge(record, [about])
     assert [group.remedy for group in verdict.not_judged] == [Remedy.ACCOUNT]
     lit = {each.name: each.light for each in lamps(record, verdict)}
@@ -56,7 +56,7 @@ def test_an_account_that_stopped_a_run_is_no_fault_of_the_environment() -> None:
 @pytest.mark.parametrize(("strict", "light"), [(True, Light.AMBER), (False, Light.GREEN)])
 def test_a_clause_that_no_assertion_reached_counts_where_a_run_is_strict(strict: bool, light: Light) -> None:
     about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
-    idle = case("idle", Verdict.PASS, clauses=(about.id,), assertions=())
-    record = run_record(run_facts(clauses=(about.id,), realms=("abs-dev",), strict=strict), [idle])
+    idle = case("idle", Verdict.PASS, clauses=(about.id,))
+    record = run_record(idle, clauses=(about.id,), strict=strict)
     lit = {each.name: each.light for each in lamps(record, judge(record, [about]))}
     assert lit["suite"] is light

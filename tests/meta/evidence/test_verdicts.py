@@ -11,16 +11,12 @@ from contracts.evidence.accepted import DeviationState
 from contracts.evidence.findings import Standing, finding_id
 from contracts.evidence.record import (
     PRECEDENCE,
-    AssertionCount,
     Block,
-    Case,
     Environment,
     ExitCode,
     Narrowed,
     Observation,
-    RunFacts,
     RunRecord,
-    SeenFinding,
     Untested,
     Verdict,
     deciding_exit_code,
@@ -28,17 +24,8 @@ from contracts.evidence.record import (
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.interface.catalogue import Clause, Level
-from tests.meta.evidence import sample_records
-from tests.meta.evidence.sample_records import (
-    REALMS,
-    Story,
-    consumer,
-    deviation,
-    run_facts,
-    run_record,
-    seen_finding,
-    waiver,
-)
+from tests.meta.evidence.sample_records import REALMS, Story, case, consumer, deviation, finding, waiver
+from tests.meta.evidence.sample_records import run_record as record
 
 REALM = "abs-dev"
 NEED = "realm.locked_identifier"
@@ -49,22 +36,6 @@ def clause(name: str = "c", level: str = "must") -> Clause:
     return Clause(
         name, Level(level), ("getDraft",), "Draft versions", f"{name} holds.", needs=(NEED,), realms=(REALM,)
     )
-
-
-def case(name: str, outcome: str, held: int = 0, contradicted: int = 0, **changes: object) -> Case:
-    counts = (AssertionCount("c", "getDraft", held, contradicted),) if held or contradicted else ()
-    return sample_records.case(name, Verdict(outcome), **{"assertions": counts, **changes})
-
-
-def finding(by: Case, *, confirmed: bool = True, reproduced: int = 3, **changes: object) -> SeenFinding:
-    plain = {"clause": "c", "realm": REALM, "operation": "getDraft", "expected": "the content", "seen": "404"}
-    return seen_finding(by, **{**plain, "confirmed": confirmed, "rate": (reproduced, 3), **changes})
-
-
-def record(*cases: Case, findings: tuple[SeenFinding, ...] = (), **changes: object) -> RunRecord:
-    run_names = RunFacts.__dataclass_fields__.keys() & changes.keys()
-    run = run_facts(**{name: changes.pop(name) for name in run_names})
-    return run_record(run, cases, findings=findings, **changes)
 
 
 def judged(run: RunRecord, level: str = "must") -> RunVerdict:

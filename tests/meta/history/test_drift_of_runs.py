@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.record import AssertionCount, ExitCode, Verdict
+from contracts.evidence.record import ExitCode
 from contracts.evidence.verdicts import judge
 from contracts.history.baseline import (
     BASELINE_FILE,
@@ -23,7 +23,7 @@ from contracts.history.baseline import (
 from contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare
 from contracts.history.observed_facts import Facts, Place
 from contracts.interface.catalogue import Clause, Level
-from tests.meta.evidence.sample_records import case, run_facts, run_record
+from tests.meta.evidence.sample_records import case, run_record
 from tests.meta.program import Ended, Program, RunCommand
 
 CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Content.", realms=("abs-dev",))
@@ -54,9 +54,8 @@ BREAKING = report(Mode.FAIL)
     ids=["breaking", "warned of", "additive", "outside the consumer", "no baseline"]
 )  # fmt: skip
 def test_only_breaking_drift_fails_a_run_that_asked_for_it(drift: DriftReport, code: int, says: str) -> None:
-    held = AssertionCount(CLAUSE.id, "getDraft", 1, 0)
-    passing = case("y", Verdict.PASS, clauses=(CLAUSE.id,), assertions=(held,))
-    verdict = judge(run_record(run_facts(clauses=(CLAUSE.id,)), [passing]), [CLAUSE], drift)
+    passing = case("y", "pass", held=1, clauses=(CLAUSE.id,))
+    verdict = judge(run_record(passing, clauses=(CLAUSE.id,)), [CLAUSE], drift)
     assert verdict.exit_code is ExitCode(code)
     assert verdict.reason.startswith(says)
     assert drift.sentence is not None

@@ -6,7 +6,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import TOKEN
 from contracts.reports.earlier_writes import earlier_writes
 from tests.meta import messages
-from tests.meta.evidence.sample_records import run_facts, run_record
+from tests.meta.evidence.sample_records import run_record
 
 DOCUMENTS = "http://127.0.0.1:8080/api/v2013/documents"
 
@@ -34,6 +34,6 @@ def test_a_finding_takes_along_the_writes_it_relies_on() -> None:
         shown := sent(8, "GET", f"{uid}/attachments/7/b.txt", "getAttachment"),
         draft(9, uid),
     ]
-    record = run_record(run_facts(), exchanges={each.id: each for each in everything})
+    record = run_record(exchanges={each.id: each for each in everything})
     assert [each.id for each in earlier_writes(record, [shown])] == ["x-2", "x-6"]
     assert earlier_writes(record, []) == ()
