@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from contracts.exchanges.exchange import Body, Exchange
 from contracts.exchanges.redaction import TrafficRedactor
 from contracts.manual import traffic_watch
 from contracts.manual.proxy import LARGEST_COPY, BodyCopy
@@ -16,21 +16,20 @@ from contracts.manual.traffic_findings import Seen
 from contracts.manual.traffic_recorder import BackgroundJudge, TrafficRecorder
 from contracts.manual.traffic_watch import Watch
 from contracts.settings.target import Target
+from tests.meta.messages import answer, exchange
 
 TARGET = Target(name="scripted", base_url="http://registry.test")
 TOKEN = "a-token-of-forty-characters-0123456789ab"
 
 
 def passed(number: int, content: bytes = b"[]", status: int = 200, **more: str) -> Exchange:
-    headers = Headers({"Content-Type": "application/json", **more})
-    return Exchange(
-        id=f"entry {number}",
+    return exchange(
+        answer(content, status, **more),
+        None,
+        {"Authorization": f"Bearer {TOKEN}", "Realm": "abs-dev"},
         number=number,
         seconds=0.01,
-        method="GET",
         url="http://registry.test/api/v2013/document-drafts?$top=1",
-        request_headers=Headers({"Authorization": f"Bearer {TOKEN}", "Realm": "abs-dev"}),
-        response=Response(status, "", headers, Body.of(content)),
     )
 
 

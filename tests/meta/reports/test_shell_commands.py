@@ -7,14 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from contracts.evidence.causes import Cause
-from contracts.evidence.findings import Finding, Reproduce, Standing
+from contracts.evidence.findings import merge_findings
+from contracts.evidence.terms import Terms
 from contracts.exchanges.exchange import Body, Exchange, Headers
 from contracts.exchanges.redaction import REDACTED, Redactor, redacted
 from contracts.exchanges.transcript import curl
 from contracts.reports.shell_commands import next_commands, script
+from tests.meta.evidence import sample_records
 from tests.meta.evidence.sample_records import run_facts
 from tests.meta.messages import exchange, response
 
@@ -59,33 +60,20 @@ READ = sent("3", "getAttachment", "GET", f"{BASE}/attachments/41/a.bin?x='y", "a
 LISTED = sent("4", "listAttachments", "GET", f"{BASE}/attachments", "author", b"", b"[]")
 
 
-def finding(*shown: Exchange) -> Finding:
-    return Finding(
-        id="0123456789",
-        clause="attachment-download-same",
-        realm="abs-dev",
-        operation="getAttachment",
-        standing=Standing.FAIL,
-        role="author",
-        expected="",
-        seen="",
-        confirmed=True,
-        intermittent=False,
-        rate=(2, 2),
-        counted=True,
-        methods=(),
-        deviation=None,
-        cases=(),
-        exchanges=tuple(each.id for each in shown),
-        reproduce=Reproduce("run", tuple(curl(each, Redactor([TOKEN])) for each in shown)),
-    )
+def cause(*shown: Exchange, culprit: int, redactor: Redactor) -> Cause:
+    """What a case found that sent some requests, one of which shows it."""
+    curls = tuple(curl(each, redactor) for each in shown)
+    keys = tuple(each.id for each in shown)
+    by = sample_records.case("attaches", "fail", operations=(shown[-1].operation,))
+    seen = sample_records.finding(by, role=shown[-1].role, exchanges=keys, curl=curls)
+    (lead,) = merge_findings([seen], {}, Terms(), sample_records.TODAY)
+    return Cause((lead,), "", "", culprit=keys[culprit], curl=curls[culprit])
 
 
 def test_a_script_sends_everything_in_its_order_with_what_answers_made_up(tmp_path: Path) -> None:
     shown = (ATTACHED, READ, LISTED)
-    lead = finding(*shown)
-    cause = Cause((lead,), "", "", culprit="3", curl=lead.reproduce.curl[1])
-    commands = next_commands(run_facts(base_url="http://127.0.0.1:9"), cause, (SAVED,), shown)
+    found = cause(*shown, culprit=1, redactor=Redactor([TOKEN]))
+    commands = next_commands(run_facts(base_url="http://127.0.0.1:9"), found, (SAVED,), shown)
     assert [command.name for command in commands[3:]] == [
         "serve", "token", "token", "before", "first", "curl", "after", "remove",
     ]  # fmt: skip
@@ -127,19 +115,11 @@ def test_a_script_derives_the_password_that_was_sent(
     url = "http://127.0.0.1:9/api/v2013/authentication/token"
     asked = replace(sent("1", "createToken", "POST", url, "other", body, b"{}"), request_headers=Headers())
     redactor = Redactor((), PASSWORDS)
-    again = Reproduce("run", (curl(asked, redactor),))
-    lead = structs.replace(finding(asked), role="other", operation="createToken", reproduce=again)
     kept = redacted(asked, redactor)
     assert REDACTED in kept.request_body.text
     assert kept.request_body.text == redacted(kept, redactor).request_body.text
-    made = script(
-        next_commands(
-            run_facts(target="dev"),
-            Cause((lead,), "", "", culprit="1", curl=lead.reproduce.curl[0]),
-            (),
-            (kept,),
-        )
-    )
+    found = cause(asked, culprit=0, redactor=redactor)
+    made = script(next_commands(run_facts(target="dev"), found, (), (kept,)))
     assert not any(secret.lower() in made.lower() for secret in PASSWORDS.values())
     (tmp_path / "curl").write_text('#!/bin/bash\nprintf "%s\\n" "${@: -1}"\n', "utf-8")
     (tmp_path / "curl").chmod(0o755)
