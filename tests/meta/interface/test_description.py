@@ -190,15 +190,12 @@ def test_other_realms_are_not_described(realm: str) -> None:
 
 
 @pytest.mark.parametrize("name", DESCRIPTION.operations)
-@pytest.mark.parametrize("value", ODD_VALUES)
-def test_url_and_match_are_each_others_reverse(name: str, value: str) -> None:
+def test_url_and_match_are_each_others_reverse(name: str) -> None:
     operation = DESCRIPTION.operations[name]
-    values = dict.fromkeys(operation.path_parameters, value)
-    url = operation.url(BASE + "/", **values)
-    assert DESCRIPTION.match(operation.method, url.removeprefix(BASE)) == (operation, values)
-
-
-def test_match_reads_requests_as_they_went_over_the_wire() -> None:
+    for value in ODD_VALUES:
+        values = dict.fromkeys(operation.path_parameters, value)
+        url = operation.url(BASE + "/", **values)
+        assert DESCRIPTION.match(operation.method, url.removeprefix(BASE)) == (operation, values)
     found = DESCRIPTION.match("put", f"{DOCUMENTS}/a%2Fb%FF/versions/draft?schema=contact")
     assert found == (DESCRIPTION.operations["saveDraft"], {"uid": "a/b\ufffd"})
 
