@@ -158,6 +158,7 @@ LONGEST_SECONDS = 86_400.0
 _CHUNK = 64 * 1024
 _LATE = "no answer within the time limit"
 _ENDLESS = "the answer did not end within the time limit"
+_NO_HTTP = "the answer is no HTTP"
 #: Faults that say the service was reached and did not answer in time.
 TIMED_OUT = frozenset({_LATE, _ENDLESS})
 #: Answers that have no content, whatever was asked (RFC 9110).
@@ -291,9 +292,11 @@ class Transport:
                 # Left unread, the connection is closed, with what else comes behind.
                 body = Body.of(behind) if behind else _read(response, until, summed=summed)
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
-            # Content that came too late behind the answer before breaks the next one.
-            self._looks = math.inf
-            raise _fault_of(error, coding) from error
+            fault = _fault_of(error, coding)
+            if str(fault) == _NO_HTTP:
+                # Content that came too late behind the answer before looks so.
+                self._looks = math.inf
+            raise fault from error
         headers = Headers((name.lower(), value) for name, value in response.headers.items())
         return Response(response.status_code, response.reason or "", headers, body, request.url or "")
 
@@ -389,7 +392,7 @@ def _connection_words(error: Exception) -> str:
         _TOO_MANY_INTERIM: "the service sent one interim answer (1xx) after another",
         "when reading": "a line in the head of the answer is endless",
         "got more than": "the answer has a flood of headers",
-        "BadStatusLine": "the answer is no HTTP",
+        "BadStatusLine": _NO_HTTP,
         "refused": "the connection was refused",
         "resolve": "the host name does not resolve",
         "reset": "the connection was reset",
