@@ -246,7 +246,7 @@ class Request:
         if name == "body":
             return self.body.decode("utf-8", "replace")
         headers = {key.decode(): value.decode("latin-1") for key, value in self.headers}
-        return {**headers, **self.params, **self.options}.get(name)
+        return {**headers, **self.options, **self.params}.get(name)
 
     def header(self, name: str) -> str:
         """The first value of a header, empty for none."""
