@@ -6,6 +6,7 @@ document promises no acceptance of what it does not show. One exchange tests man
 
 from __future__ import annotations
 
+import gzip
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from contracts.cases.drafts import accepted_with_errors
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
 from contracts.checks.claims import Expect
-from contracts.checks.outcomes import Blocked, Untested, taken, usable
+from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 
@@ -33,7 +34,10 @@ DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
     "draft-text-exact",
     "draft-values-kept",
 )
-CLAUSES: Final = (DOCUMENTED, SCRIPT, EXACT, MADE_UP, "draft-save-updates", "draft-save-replaces")
+CLAUSES: Final = (
+    *(DOCUMENTED, SCRIPT, EXACT, MADE_UP),
+    *("draft-save-updates", "draft-save-replaces", "draft-delete-content-gone"),
+)
 #: Documented fields, by the part that they carry; a text, or a text for one language.
 _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     DOCUMENTED: ("firstName", "middleName", "department", "postalCode"),
@@ -261,6 +265,18 @@ class DrawnDrafts:
         before: dict[str, Any] = {}
         for content in example:
             before = self._saved(uid, content, before)
+        if before:
+            self._claim_removed(uid, before)
+
+    def _claim_removed(self, uid: str, document: dict[str, Any]) -> None:
+        """Claim that a draft, however large, is not given any more after its deletion."""
+        deleted = self._world.author.delete_draft(uid)
+        done(deleted)
+        read = self._world.author.get_draft(uid)
+        kept = readers.holds_document(usable(read), document)
+        self._claim("draft-delete-content-gone", "getDraft").holds(
+            not kept, deleted, read, expected="nothing of the draft", seen="the draft as it was saved"
+        )
 
     def _saved(self, uid: str, content: Content, before: dict[str, Any]) -> dict[str, Any]:
         """Save a content whole, or else in the parts that are taken; returns what the draft holds now."""
@@ -354,11 +370,12 @@ def files() -> SearchStrategy[File]:
     return st.builds(File, st.sampled_from(KINDS), start, st.one_of(st.just(0), edges), end)
 
 
-#: Files that are taken for text or for data, and cut or written anew; one comes back under an extension in capitals.
+#: Files that are taken for text or for data, and cut, unpacked or written anew; one has an extension in capitals.
 _PLAIN: Final = {
     "one null": File(".TXT", b"before\0behind\n\0\0"),
     "data": File(".json", b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'),
     "markup": File(".xml", b"<?xml version='1.0'?>\n<a  b = 'c' ></a>\n"),
+    "packed": File(".gz", gzip.compress(b"packed\n", mtime=0)),
 }
 #: One file of each kind with everything in it that is lost anywhere: a mark, line ends, nulls, invalid text, white
 #: space at its end, and more bytes than are read at once: whole blocks of any size, a byte more, or a byte less.

@@ -30,8 +30,8 @@ UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
 
 
 def unknown_realms(realm: str) -> tuple[str, ...]:
-    """Realms that do not exist: one like no other, and one that begins as an application's realms do."""
-    return UNKNOWN_REALM, f"{realm.partition('-')[0]}-none"
+    """Realms that do not exist: one like no other, and one that begins as a realm does."""
+    return UNKNOWN_REALM, f"{realm}-none"
 
 
 def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Exchange:

@@ -276,8 +276,9 @@ def _realms() -> Iterator[Fault]:
             yield row(f"realm-refused-by-{kebab(operation)}", (known_in.id, *ACCEPTANCE[operation]), operation,
                 do.send(lambda r: r.with_header("realm", "no-such-realm") if r.role else None),
                 f"{operation} does not know the realm.", f"in-{realm}")
-    yield row("realm-draft-given-in-others", "realm-drafts-apart", "getDraft", do.answer(_asked_in_other_realms),
-        "getDraft gives the draft of another realm where its own realm has none.", ways=NO_CONDITION)
+    for operation, what in (("getDraft", "draft"), ("getDraftInfo", "info")):
+        yield row(f"realm-{what}-given-in-others", "realm-drafts-apart", operation, do.answer(_asked_in_other_realms),
+            f"{operation} gives the {what} of another realm where its own realm has none.", ways=NO_CONDITION)
     for name, where, says in (
         ("", "-filter", "without a $filter"),
         ("-by-filter", "filter", "with one"),

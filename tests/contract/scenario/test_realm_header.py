@@ -54,9 +54,9 @@ def test_drafts_of_one_realm_are_not_listed_in_another(world: World, realm: str,
         )
 
 
-@contract("realm-drafts-apart", operations=("getDraft", "draftExists"), requests=6)
+@contract("realm-drafts-apart", operations=("getDraft", "getDraftInfo", "draftExists"), requests=8)
 def test_a_draft_of_one_realm_is_not_found_in_another(world: World, realm: str, expect: Expect) -> None:
-    """Nor is it found or given there under its uid."""
+    """Nor is it found or given there under its uid, and it has no info."""
     draft = world.draft()
     for other in requests.OTHERS[realm]:
         read = world.author.get_draft(draft.uid, realm=other)
@@ -67,9 +67,11 @@ def test_a_draft_of_one_realm_is_not_found_in_another(world: World, realm: str, 
             expected=f"nothing of a draft of {realm} in {other}",
         )
         found = world.author.draft_exists(draft.uid, realm=other)
-        expect("realm-drafts-apart", "draftExists").holds(
-            not usable(found).success, found, expected=f"no draft in {other}"
-        )
+        info = world.author.get_draft_info(draft.uid, realm=other)
+        for answered in (found, info):
+            expect("realm-drafts-apart", answered.operation).holds(
+                not usable(answered).success, answered, expected=f"no draft in {other}"
+            )
 
 
 @contract("realm-ort-on-draft", "realm-query-elsewhere", operations=("getDraft",), requests=2)
