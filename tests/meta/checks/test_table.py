@@ -152,7 +152,7 @@ def contact(**changes: Any) -> dict[str, Any]:
     [
         (contact(firstName=None), "contact-mandatory-first-name"),
         (contact(lastName=["x"]), "contact-kind-last-name"),
-        (contact(phones=[{}]), "contact-kind-phones"),
+        (contact(phones=[{"number": 1}]), "contact-kind-phones"),
         (contact(country={}), "contact-country-without-identifier"),
         (contact(organization="Office"), "contact-kind-organization"),
         ({}, "contact-empty-record"),
