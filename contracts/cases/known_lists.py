@@ -6,12 +6,12 @@ and that the service takes is used; when it takes none, nothing can be claimed b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from contracts.cases.list_pages import Lister, Page, attachments_of, drafts_of, equals, paths_to
+from contracts.cases.list_pages import Lister, Page, Record, attachments_of, drafts_of, equals, paths_to
 from contracts.cases.shared_documents import shared_document, shared_document_list
 from contracts.cases.world import World
 from contracts.checks.outcomes import Blocked, require
@@ -200,18 +200,25 @@ def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Fiel
         usual: Names tried besides, since a list may show a field under another name than filters take.
 
     Raises:
-        Blocked: the records are not on the first page, or no field holds such a value.
+        Blocked: no listed record has a field that holds such a value.
     """
-    records = [record for record in lister.needed() if paths_to(record, own[0])]
-    if not records:
+    # How long a page is, and which items come first, is not shown.
+    held = _held(lister.needed(), own) or _held(lister.walk(), own)
+    if held is None:
         raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
-    paths = paths_to(records[0], own[0])
+    value, paths = held
     # An envelope around each item need be no part of a field's name.
     names = list(dict.fromkeys([*paths, *(path.rpartition("/")[2] for path in paths), *usual]))
-    by_filter, picks_one = _filtered_by(lister, names, own[0])
+    by_filter, picks_one = _filtered_by(lister, names, value)
     by_order = next((name for name in names if lister.page(orderby=name).size >= 0), None)
     exact = picks_one and _exact(lister.page(filter=equals(str(by_filter), *own)), own)
     return Field(by_filter, by_order, exact)
+
+
+def _held(records: Iterable[Record], own: Sequence[str]) -> tuple[str, list[str]] | None:
+    """The first of the values that a record holds, and the paths of the fields that hold it."""
+    found = ((value, paths_to(record, value)) for record in records for value in own)
+    return next(((value, paths) for value, paths in found if paths), None)
 
 
 def _filtered_by(lister: Lister, names: Sequence[str], value: str) -> tuple[str | None, bool]:
