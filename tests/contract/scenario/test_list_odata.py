@@ -48,7 +48,7 @@ def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> Non
     list_questions.claim_picked(expect("list-filter"), drafts.lister, either, [third])
 
 
-@smoke()
+@smoke(requests=15)
 @contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=2)
 def test_all_options_hold_together(world: World, expect: Expect) -> None:
     """A $filter of many operators, a falling $orderby, $skip and $top in one request give the part that they say."""
