@@ -443,3 +443,14 @@ def fate(
         return "renamed"
     claim_same_bytes(claim, world, attachment)
     return "kept"
+
+
+def draft_with_file(world: World) -> Attachment:
+    """An attachment of a draft.
+
+    Raises:
+        Untested: drafts take none, which the document leaves open.
+    """
+    if world.refusal_of_files() is not None:
+        raise Untested("drafts take no attachments")
+    return world.attachment(world.draft().uid)

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 from hypothesis.database import ExampleDatabase
 
-from contracts.cases.attachment_ids import Attachment
 from contracts.cases.drafts import accepted_with_errors
 from contracts.cases.list_pages import drafts_of
 from contracts.cases.sample_records import Samples
@@ -598,14 +597,3 @@ def claim_info_follows(claim: Claim, world: World) -> None:
     claim.holds(
         holds, *asked, expected=f"{', '.join(moved)} as of the later save", seen=asked[0].answer.quote()
     )
-
-
-def draft_with_file(world: World) -> Attachment:
-    """An attachment of a draft.
-
-    Raises:
-        Untested: drafts take none, which the document leaves open.
-    """
-    if world.refusal_of_files() is not None:
-        raise Untested("drafts take no attachments")
-    return world.attachment(world.draft().uid)

@@ -46,7 +46,7 @@ def test_info_follows_a_later_save(world: World, expect: Expect) -> None:
 @contract("attachment-outlives-save", requests=6)
 def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> None:
     """An attachment of a draft is there, and listed, after the draft was saved again."""
-    attachment = draft_lives.draft_with_file(world)
+    attachment = attachments.draft_with_file(world)
     done(world.save(attachment.uid, world.samples.draft(attachment.uid, middleName="Later")))
     attachments.claim_same_bytes(expect("attachment-outlives-save", "getAttachment"), world, attachment)
     attachments.claim_listed(expect("attachment-outlives-save", "listAttachments"), world, attachment)
