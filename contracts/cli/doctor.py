@@ -107,6 +107,9 @@ def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterat
         share = f"{len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')}"
         yield from _coverage_lines(gate, share)
         yield f"It would send {gate.summary}; `run --plan --profile NAME` tells it of another profile."
+        yield f"Temporary files that it uses up: {gate.files or 'none'}."
+        if gate.dealt:
+            yield f"Judged in a part of their realms, as their cases deal out what they try: {', '.join(gate.dealt)}."
         yield ""
         if gate.wanting:
             verdict = (
@@ -137,7 +140,7 @@ def _coverage_lines(gate: Forecast, share: str) -> Iterator[str]:
 
 
 def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> dict[str, object]:
-    told = ("requests", "minutes", "permanent_records")
+    told = ("requests", "minutes", "permanent_records", "dealt")
     return {
         "requests": readiness.requests,
         "seconds": round(readiness.seconds, 3),
@@ -147,7 +150,8 @@ def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> di
         "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.wanting)} if gate else None,
         "unlocks": [plain(unlock) for unlock in gate.unlocks()] if gate else [],
         "costs": {
-            "gate": {name: getattr(gate, name) for name in told} | {"without_a_setting": sorted(gate.wanting)}
+            "gate": {name: getattr(gate, name) for name in told}
+            | {"without_a_setting": sorted(gate.wanting), "temporary_files": gate.files}
         }
         if gate
         else {},

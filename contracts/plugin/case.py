@@ -36,7 +36,7 @@ class Case:
         operations: What it exercises: its parameter, what its marks name, or the operations of its clauses.
         smoke: What the mark says that puts it into the profile `smoke`; None without one.
         requests, dealt, nightly: About how many it sends in a realm, deals out among its realms, and sends at night.
-        records: Permanent records that it creates when it passes.
+        records, files: Permanent records that it creates when it passes, and temporary files that it uses up.
         deals: What it tries is dealt out among its realms in the run.
         last: Others have to run before it: it uses up what they need, or builds on what they leave.
         turns: A gate asks it in one realm by turns.
@@ -56,6 +56,7 @@ class Case:
     dealt: float = 0
     nightly: float = 0
     records: int = 0
+    files: int = 0
     deals: bool = False
     last: bool = False
     turns: bool = False
@@ -152,7 +153,7 @@ def _read(item: pytest.Item) -> Case:
     faults = operations if most("faults") else ()
     covered = [clause.id for name in faults for clause in catalogue.by_operation(name) if clause.faults]
     fixtures = set(getattr(item, "fixturenames", ()))
-    persists = bool(most("files")) and operation in ("", _PERSISTING)
+    files = int(most("files")) if operation in ("", _PERSISTING) else 0
     return Case(
         f"{_file_of(item.path)}::{item.nodeid.partition('::')[2]}",
         realm,
@@ -166,12 +167,13 @@ def _read(item: pytest.Item) -> Case:
         most("dealt"),
         most("nightly"),
         int(most("records")),
+        files,
         deals=not fixtures.isdisjoint(("deal", "probe")),
         last=bool(most("last")),
         turns=bool(most("turns")),
         title=getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
         doc=" ".join((getattr(getattr(item, "function", None), "__doc__", None) or "").split()),
-        needs=(*_needs(marks, declared, operations, fixtures), *(["realm.temporary_files"] * persists)),
+        needs=(*_needs(marks, declared, operations, fixtures), *(["realm.temporary_files"] * (files > 0))),
     )
 
 

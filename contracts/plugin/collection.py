@@ -25,8 +25,9 @@ from contracts.plugin.case import Case, case_of, is_case
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
 from contracts.plugin.worker import WORKER
+from contracts.session import used_up
 from contracts.settings.embedded_sandbox import sandbox_target
-from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
+from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS, Target
 
 #: Why cases were left out, and the cells concerned, pairs of clause and realm; None for all of them.
 Narrowing = tuple[str, list[list[str]] | None]
@@ -230,4 +231,13 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
         # A run that was stopped while it collected has not selected anything.
         unreached=config.stash.get(UNREACHED, {}),
         budget=request_budget(target, selection.profile),
+        files=_unused_files(config, target),
     )
+
+
+def _unused_files(config: pytest.Config, target: Target) -> dict[str, int]:
+    """How many temporary files no run has used up yet, in each realm whose settings name some."""
+    kept = config.stash[SELECTION].reports / used_up.FILE_NAME if config.stash[TARGET] else None
+    used = used_up.UsedUp(kept, target.base_url)
+    named = {realm: set(target.realm_settings(realm).temporary_files) for realm in target.realms}
+    return {realm: len(files - used.of(realm)) for realm, files in named.items() if files}

@@ -6,6 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from contracts.checks.table import UNIVERSAL
@@ -49,6 +50,7 @@ class Forecast:
         arranged: Permanent records that cases use together, by realm.
         unreached: Cells that no case of the run reaches, by reason.
         budget: Requests that the run may send in all.
+        files: Temporary files that are unused, by realm; a realm whose settings name none is not there.
         counts: Whether a clause counts in a realm; None where all do.
     """
 
@@ -61,26 +63,31 @@ class Forecast:
         arranged: Iterable[tuple[str, int]] = (),
         unreached: Mapping[Cell, str],
         budget: int,
+        files: Mapping[str, int] = MappingProxyType({}),
         counts: Callable[[Clause, str], bool] | None = None,
     ) -> None:
         self._target, self._catalogue = target, load_catalogue()
-        self._budget, self._unreached = budget, unreached
-        self._requests, self._records = 0.0, Counter[str]()
+        self._budget, self._unreached, self._unused = budget, unreached, files
+        self._requests, self._records, self._files = 0.0, Counter[str](), Counter[str]()
         for realm, number in arranged:
             self._records[realm] += number
         cases = list(cases)
         realms = Counter(case.name for case in cases)
         of_cells: defaultdict[Cell, list[frozenset[str]]] = defaultdict(list)
+        deals: defaultdict[Cell, list[bool]] = defaultdict(list)
         for case in cases:
             lacking = case.lacks(target)
             for clause in map(self._catalogue.clause, case.spoken):
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
                 if of_it and (counts is None or counts(clause, case.realm)):
                     of_cells[clause.id, case.realm].append(lacking)
+                    deals[clause.id, case.realm].append(case.deals)
             if not lacking:
                 own, dealt = case.sends(profile)
                 self._requests += own + dealt / realms[case.name]
                 self._records[case.realm] += case.records
+                self._files[case.realm] += case.files
+        self._dealt = {name for (name, _), each in deals.items() if all(each)}
         #: What each cell that the run takes up lacks.
         self.lacking = {
             cell: _lacking(self._catalogue.clause(cell[0]), found) for cell, found in of_cells.items()
@@ -118,6 +125,18 @@ class Forecast:
     def _reason(self, cell: Cell) -> str | None:
         return next((self._target.missing(need, cell[1]) for need in sorted(self.lacking[cell])), None)
 
+    @property
+    def files(self) -> str:
+        """The realms whose temporary files the run uses up; empty where it needs none."""
+        needs = ((realm, need) for realm, need in self._files.items() if need and realm in self._unused)
+        return ", ".join(f"{realm} needs {need}, has {self._unused[realm]} left" for realm, need in needs)
+
+    @property
+    def dealt(self) -> list[str]:
+        """The must clauses that are judged in a part of their realms: their cases deal out what they try."""
+        realms = Counter(name for name, _ in self.lacking)
+        return sorted(name for name in self._dealt & self.musts if realms[name] > 1)
+
     def unlocks(self) -> list[Unlock]:
         """The settings that must clauses lack, those that most verdicts wait for first."""
         waiting: defaultdict[str, list[str]] = defaultdict(list)
@@ -133,6 +152,8 @@ class Forecast:
         stays = many(self.permanent_records, "permanent record")
         parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
         parts += [f"at most {stays}" if self.permanent_records else "no permanent record"]
+        short = any(need > self._unused.get(realm, need) for realm, need in self._files.items())
+        parts += [f"temporary files run out ({self.files})"] if short else []
         wanting = many(len(self.wanting), "must clause")
         parts += [f"{wanting} untested for want of a setting (--plan names them)"] if self.wanting else []
         return ", ".join(parts)
@@ -141,6 +162,10 @@ class Forecast:
         """All of it, as a table and sentences."""
         yield f"requests      about {self.requests:,}{self._pace()}; the run stops at {self._budget:,}"
         yield f"stays         {self._stays()}"
+        yield f"uses up       temporary files: {self.files or 'none'}"
+        if self.dealt:
+            yield f"dealt         {many(len(self.dealt), 'must clause')}, each judged in a part of its realms"
+            yield f"      {', '.join(self.dealt)}"
         untested = self._untested()
         yield f"untested      {'' if untested else 'no must clause'}".rstrip()
         for reason, clauses in untested:

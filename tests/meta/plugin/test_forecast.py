@@ -18,12 +18,19 @@ NAME = "scenario/new.py::test_new[abs-dev]"
 AUTHOR = {"author": Account("author", "author@example.test", Secret("correct-horse"))}
 
 
-def forecast(*cases: Case, **settings: Any) -> Forecast:
+def forecast(*cases: Case, unused: int = 0, **settings: Any) -> Forecast:
     realms = tuple(dict.fromkeys(case.realm for case in cases))
     target = Target("service", "https://service.test", realms=realms, accounts=AUTHOR, **settings)
     unreached = {("draft-get-content", "abs-dev"): "out of the profile smoke"}
-    arranged = [("abs-dev", 2)]
-    return Forecast(cases, target, Profile.GATE, arranged=arranged, unreached=unreached, budget=500)
+    return Forecast(
+        cases,
+        target,
+        Profile.GATE,
+        arranged=[("abs-dev", 2)],
+        unreached=unreached,
+        budget=500,
+        files={"abs-dev": unused},
+    )
 
 
 def case(clause: str = "uid-hyphen", realm: str = "abs-dev", **facts: Any) -> Case:
@@ -121,3 +128,18 @@ def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any)
 def test_what_is_dealt_out_is_shared_by_the_realms() -> None:
     one, other = case(requests=1, dealt=6), case(realm="bch-dev", requests=1, dealt=6)
     assert (forecast(one).requests, forecast(one, other).requests) == (7, 8)
+
+
+def test_temporary_files_that_run_out_are_told_before() -> None:
+    plenty, few = forecast(case(files=2), unused=2), forecast(case(files=2), unused=1)
+    assert "run out" not in plenty.summary
+    assert "temporary files run out (abs-dev needs 2, has 1 left)" in few.summary
+    assert "uses up       temporary files: abs-dev needs 2, has 1 left" in "\n".join(few.lines())
+
+
+def test_a_clause_is_dealt_where_all_its_cases_deal() -> None:
+    here, there = case(deals=True), case(realm="bch-dev", deals=True)
+    assert forecast(here, there).dealt == ["uid-hyphen"]
+    assert "dealt         1 must clause, each judged" in "\n".join(forecast(here, there).lines())
+    assert not forecast(here).dealt
+    assert not forecast(here, there, case(), case(realm="bch-dev")).dealt
