@@ -4,22 +4,21 @@ Speaks the Chrome DevTools Protocol (https://chromedevtools.github.io/devtools-p
 byte, on the file descriptors 3 and 4 of the browser (`--remote-debugging-pipe`).
 """
 
-import fcntl
 import json
 import os
 import select
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 #: Seconds for one answer; generous, as a test says nothing about speed.
 PATIENCE = 120.0
-_ABOVE_STANDARD = 10
 _OPTIONS = (
     "--headless=new",
     "--remote-debugging-pipe",
@@ -57,15 +56,11 @@ class Browser:
         message = {"id": self._number, "method": method, "params": parameters}
         if session:
             message["sessionId"] = session
-        data = json.dumps(message).encode() + b"\0"
-        while data:
-            data = data[os.write(self._to, data) :]
-        while True:
-            answer = self.receive()
-            if answer.get("id") == self._number:
-                assert "error" not in answer, f"{method}: {answer['error']}"
-                return dict(answer["result"])
+        os.write(self._to, json.dumps(message).encode() + b"\0")  # a pipe takes the whole of so little
+        while (answer := self.receive()).get("id") != self._number:
             self.events.append(answer)
+        assert "error" not in answer, f"{method}: {answer['error']}"
+        return dict(answer["result"])
 
     def receive(self) -> dict[str, Any]:
         """Return the next message of the browser."""
@@ -86,13 +81,8 @@ class Browser:
         tab = Tab(self, target, session)
         for domain in ("Page", "Runtime", "Network", "Log"):
             tab.call(f"{domain}.enable")
-        tab.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 500,
-        )
+        size: dict[str, Any] = {"width": width, "height": height, "mobile": width < 500}
+        tab.call("Emulation.setDeviceMetricsOverride", deviceScaleFactor=1, **size)
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
         tab.call("Emulation.setEmulatedMedia", features=[still])
         tab.call("Page.setLifecycleEventsEnabled", enabled=True)
@@ -157,43 +147,28 @@ def browser(path: str, profile: Path) -> Iterator[Browser]:
         path: of the program.
         profile: folder for what it writes.
     """
-    read_by_it, to = _pipe()
-    back, written_by_it = _pipe()
-    errors = profile / "browser.log"
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 1, str(errors), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
-        (os.POSIX_SPAWN_DUP2, 1, 2),
-        (os.POSIX_SPAWN_DUP2, read_by_it, 3),
-        (os.POSIX_SPAWN_DUP2, written_by_it, 4),
-    ]
-    arguments = [path, *_OPTIONS, f"--user-data-dir={profile}", "about:blank"]
-    process = os.posix_spawn(path, arguments, dict(os.environ), file_actions=actions, setpgroup=0)
-    os.close(read_by_it)
-    os.close(written_by_it)
-    try:
-        yield Browser(to, back)
-    finally:
-        os.close(to)
-        os.close(back)
-        with suppress(ProcessLookupError):
-            os.killpg(process, signal.SIGKILL)
-        os.waitpid(process, 0)
+    (reads, to), (back, writes) = os.pipe(), os.pipe()
+    # It listens on descriptor 3 and answers on 4, which the shell gives it in place of our numbers.
+    begin = f'exec "$0" "$@" 3<&{reads} 4>&{writes}'
+    words = ["bash", "-c", begin, path, *_OPTIONS, f"--user-data-dir={profile}", "about:blank"]
+    with (
+        (profile / "browser.log").open("wb") as log,
+        subprocess.Popen(
+            words, stdout=log, stderr=log, pass_fds=(reads, writes), start_new_session=True
+        ) as process,
+    ):
+        os.close(reads)
+        os.close(writes)
+        try:
+            yield Browser(to, back)
+        finally:
+            os.close(to)
+            os.close(back)
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _loaded(event: dict[str, Any], loader: str) -> bool:
     """Tell whether an event says that a page is there; the empty page before it has a loader of its own."""
     params = event.get("params", {})
-    return bool(
-        event.get("method") == "Page.lifecycleEvent"
-        and params["name"] == "load"
-        and params["loaderId"] == loader
-    )
-
-
-def _pipe() -> tuple[int, int]:
-    """Return the ends of a pipe, clear of the descriptors that the browser's own take the place of."""
-    ends = os.pipe()
-    high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _ABOVE_STANDARD) for end in ends]
-    for end in ends:
-        os.close(end)
-    return high[0], high[1]
+    of_page = event.get("method") == "Page.lifecycleEvent" and params["loaderId"] == loader
+    return of_page and params["name"] == "load"

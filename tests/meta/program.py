@@ -209,12 +209,15 @@ class RunningProxy:
 
 
 @contextmanager
-def running_proxy(launcher: Launcher, folder: Path, *words: str) -> Iterator[RunningProxy]:
+def running_proxy(
+    launcher: Launcher, folder: Path, *words: str, how: signal.Signals = signal.SIGINT
+) -> Iterator[RunningProxy]:
     """Run `registry-contracts proxy`, and end it afterwards as a person does, by Ctrl-C.
 
     Args:
         folder: Where it runs and reports.
         words: Its options, such as the target's address.
+        how: The signal that ends it.
     """
     given = ["proxy", "--port=0", "--page-port=0", f"--reports={folder}", *words]
     out = folder / "proxy.out"
@@ -223,7 +226,7 @@ def running_proxy(launcher: Launcher, folder: Path, *words: str) -> Iterator[Run
     try:
         proxy = RunningProxy(*_ready_at(process, out))
         yield proxy
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         proxy.ended = process.communicate()
     finally:
         if process.poll() is None:

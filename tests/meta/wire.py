@@ -61,10 +61,10 @@ class Wire:
             headers.append((name, value.strip()))
         return Received(first, headers)
 
-    def message(self, *, bodiless: bool = False) -> Received | None:
+    def message(self) -> Received | None:
         """Read a whole message; None at the end of the connection."""
         received = self.head()
-        if received is not None and not bodiless:
+        if received is not None:
             received.body = self.body(received)
         return received
 

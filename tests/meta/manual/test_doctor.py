@@ -1,26 +1,25 @@
 """`doctor`: says in one look whether a target can be judged, and sends reads only unless it is told otherwise."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from contracts.sandbox.app import create_app
-from contracts.sandbox.habits import Settings
 from tests.meta.http_answers import JSON, SIGNED_IN, answer
-from tests.meta.manual.conftest import served
-from tests.meta.program import Launcher, RunCommand
+from tests.meta.program import RunCommand
 from tests.meta.wire import Request, Serve
+
+
+def plain(request: Request, _: object) -> bytes:
+    """Answer as a service that has nothing."""
+    return SIGNED_IN if request.method == "POST" else answer("200 OK", JSON, body=b"[]")
 
 
 def in_capitals(request: Request, _: object) -> bytes:
     """Answer as a service that knows its realms in capitals only."""
-    if request.method == "POST":
-        return SIGNED_IN
-    known = request.headers["realm"].isupper()
-    return answer("200 OK", JSON, body=b"[]") if known else answer("404 No", JSON)
+    known = request.method == "POST" or request.headers["realm"].isupper()
+    return plain(request, _) if known else answer("404 No", JSON)
 
 
 def aim(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
@@ -43,14 +42,11 @@ def texts(content: dict[str, Any], subject: str) -> str:
     return "; ".join(each["text"] for each in content["diagnoses"] if each["subject"] == subject)
 
 
-def states(content: dict[str, Any]) -> set[str]:
-    return {each["state"] for each in content["diagnoses"]}
-
-
 def test_a_faithful_target_is_ready_within_forty_requests(command: RunCommand, faithful: Path) -> None:
     content = looked(command, "--target", faithful)
     assert content["requests"] <= 40
-    assert states(content) <= {"ok", "unknown"}
+    assert {each["state"] for each in content["diagnoses"]} <= {"ok", "unknown"}
+    assert "signs in" in texts(content, "author")
     (unlock,) = content["unlocks"]
     assert unlock["setting"] == "attachments.size_limit_bytes"
     counts = content["must_clauses"]
@@ -83,18 +79,23 @@ def test_an_author_without_rights_is_wrong_settings_and_contradicts_nothing(
     assert "contradicts" not in json.dumps(content["diagnoses"])
 
 
-def test_a_contradiction_that_reading_shows_is_named(
-    command: RunCommand, library_launcher: Launcher, tmp_path: Path
+def test_a_wrong_password_is_wrong_settings(
+    command: RunCommand, faithful: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with served(library_launcher, tmp_path, "--fault", "list-top-one-more") as target:
-        content = looked(command, "--target", target)
+    monkeypatch.setenv("SANDBOX_AUTHOR_PASSWORD", "not-the-password")
+    content = looked(command, "--target", faithful, code=4)
+    assert "check the variables" in texts(content, "author")
+    assert "not-the-password" not in json.dumps(content)
+
+
+def test_a_contradiction_that_reading_shows_is_named(command: RunCommand, broken: Path) -> None:
+    content = looked(command, "--target", broken)
     assert "contradicts list-top" in texts(content, "listDrafts in abs-dev")
 
 
 def test_init_writes_the_spelling_that_alone_is_known(
     command: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, serve: Serve
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     aim(monkeypatch, serve(in_capitals).url)
     ended = command("init", "dev")
     assert ended.code == 0, ended
@@ -104,53 +105,15 @@ def test_init_writes_the_spelling_that_alone_is_known(
     assert text.count("\nsent_as = ") == 3
 
 
-@pytest.mark.parametrize(
-    ("password", "code", "state", "words"),
-    [("wrong", 4, "settings", "check the variables"), ("sandbox-author", 0, "ok", "signs in")],
-)
-def test_the_author_signs_in_or_the_settings_are_wrong(
-    command: RunCommand,
-    faithful: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    password: str,
-    code: int,
-    state: str,
-    words: str,
-) -> None:
-    monkeypatch.setenv("SANDBOX_AUTHOR_PASSWORD", password)
-    content = looked(command, "--target", faithful, code=code)
-    assert words in texts(content, "author")
-    assert state in states(content)
-    assert password not in json.dumps(content)
-
-
 @pytest.mark.parametrize(("wait", "code"), [("0", 6), ("20", 0)])
 def test_a_target_that_is_just_starting_is_waited_for(
-    command: RunCommand,
-    serve_app: Callable[[Any], str],
-    monkeypatch: pytest.MonkeyPatch,
-    wait: str,
-    code: int,
+    command: RunCommand, serve: Serve, monkeypatch: pytest.MonkeyPatch, wait: str, code: int
 ) -> None:
-    aim(monkeypatch, serve_app(Starting(create_app(Settings()), 6)))
+    """Its gateway answers the first requests in its place."""
+    refused = iter([answer("503 Busy")] * 6)
+    aim(monkeypatch, serve(lambda request, _: next(refused, None) or plain(request, _)).url)
     content = looked(command, "--wait", wait, code=code)
     assert ("was waited for" in texts(content, "start")) is (code == 0)
-
-
-class Starting:
-    """A service whose gateway answers the first requests in its place (ASGI)."""
-
-    def __init__(self, app: Any, refused: int) -> None:
-        self._app = app
-        self._left = refused
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or self._left == 0:
-            await self._app(scope, receive, send)
-            return
-        self._left -= 1
-        await send({"type": "http.response.start", "status": 503, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
 
 
 def test_a_closed_port_is_the_environment(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:

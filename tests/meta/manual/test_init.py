@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from contracts.exchanges.har import read_entry
+from contracts.manual.settings_writer import learn
 from contracts.settings.settings_reader import read_target
 from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand
@@ -19,15 +21,6 @@ DOCUMENT = {
     "title": {"en": "A permit"},
 }
 Archive = Callable[[Iterable[dict[str, Any]]], Path]
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder that the program runs in, which has no settings yet."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("BASE_URL", "EMAIL", "PASSWORD"):
-        monkeypatch.delenv(f"REGISTRY_{name}", raising=False)
-    return tmp_path
 
 
 def recorded(method: str, path: str, status: int, answer: Any, sent: Any, realm: str) -> dict[str, Any]:
@@ -50,16 +43,14 @@ def recording(realm: str = "abs-dev") -> list[dict[str, Any]]:
     ]
 
 
-def written(here: Path, name: str = "dev") -> dict[str, Any]:
-    return tomllib.loads((here / "targets" / f"{name}.toml").read_text("utf-8"))
+def written(name: str = "dev") -> dict[str, Any]:
+    return tomllib.loads(Path("targets", f"{name}.toml").read_text("utf-8"))
 
 
-def test_a_recording_gives_address_realms_and_what_the_service_took(
-    command: RunCommand, here: Path, archive: Archive
-) -> None:
+def test_a_recording_gives_settings_that_are_read_as_a_target(command: RunCommand, archive: Archive) -> None:
     ended = command("init", "dev", "--from-har", archive(recording()))
     assert ended.code == 0, ended
-    settings = written(here)
+    settings = written()
     assert (settings["base_url"], settings["realms"]) == (SITE, ["abs-dev"])
     assert settings["realm"]["abs-dev"] == {
         "contact_schema": "contact",
@@ -71,65 +62,54 @@ def test_a_recording_gives_address_realms_and_what_the_service_took(
         "locked_identifier": "a-locked-record",
         "existing_identifier": "a-record-of-mine",
     }
-    assert "realm.abs-dev.locked_identifier" in ended.out
-
-
-def test_what_was_written_is_read_as_a_target(command: RunCommand, here: Path, archive: Archive) -> None:
-    assert command("init", "dev", "--from-har", archive(recording())).code == 0
     known = {"REGISTRY_EMAIL": "a@b.test", "REGISTRY_PASSWORD": "p"}
-    target = read_target(here / "targets" / "dev.toml", known, "dev.toml")
-    document = target.realm_settings("abs-dev").workflow_document
-    assert document is not None
-    assert document["header"] == {"schema": "permit"}
-    assert document["title"] == DOCUMENT["title"]
-    contact = target.realm_settings("abs-dev").contact_document
-    assert contact is not None
+    realm = read_target(Path("targets", "dev.toml"), known, "dev.toml").realm_settings("abs-dev")
+    document, contact = realm.workflow_document or {}, realm.contact_document or {}
+    assert (document["header"], document["title"]) == ({"schema": "permit"}, DOCUMENT["title"])
     assert (contact["type"], contact["firstName"]) == (CONTACT["type"], "Sample")
 
 
 @pytest.mark.parametrize(("words", "kept"), [((), False), (("--keep-personal-data",), True)])
 def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_stays(
-    command: RunCommand, here: Path, archive: Archive, words: tuple[str, ...], kept: bool
+    command: RunCommand, archive: Archive, words: tuple[str, ...], kept: bool
 ) -> None:
     ended = command("init", "dev", "--from-har", archive(recording()), *words)
-    texts = [path.read_text("utf-8") for path in (here / "targets").rglob("*.*")]
+    texts = [path.read_text("utf-8") for path in Path("targets").rglob("*.*")]
     everything = "".join([ended.out, ended.err, *texts])
     assert TOKEN not in everything
     personal = ("12 Row", "ada@registry.test", CONTACT["emails"][0])
     assert [text in everything for text in personal] == [kept] * 3
 
 
-def test_production_gives_no_address_and_its_realms_nothing(
-    command: RunCommand, here: Path, archive: Archive
-) -> None:
+def test_production_gives_no_address_and_its_realms_nothing(command: RunCommand, archive: Archive) -> None:
     ended = command("init", "dev", "--from-har", archive(recording("abs")))
     assert ended.code == 0, ended
     assert "PRODUCTION" in ended.out
-    assert written(here)["base_url"] == ""
-    assert "a-locked-record" not in (here / "targets" / "dev.toml").read_text("utf-8")
+    assert written()["base_url"] == ""
+    assert "a-locked-record" not in Path("targets", "dev.toml").read_text("utf-8")
 
 
 def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
-    command: RunCommand, here: Path, archive: Archive
+    command: RunCommand, archive: Archive
 ) -> None:
     mixed = [*recording("ABS-DEV"), *recording("abs-dev")]
     entries = json.loads(json.dumps(recording("ABS-DEV")).replace("Bearer ", "Ticket "))
     assert command("init", "both", "--from-har", archive(mixed)).code == 0
     assert command("init", "dev", "--from-har", archive(entries)).code == 0
-    settings = written(here)
+    settings = written()
     assert settings["realm"]["abs-dev"]["sent_as"] == "ABS-DEV"
     assert settings["names"] == {"scheme": "Ticket"}
-    assert "sent_as" not in written(here, "both")["realm"]["abs-dev"]
+    assert "sent_as" not in written("both")["realm"]["abs-dev"]
 
 
 def test_an_environment_that_stands_in_the_way_is_told_and_the_file_stays(
-    command: RunCommand, here: Path, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
     monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
     ended = command("init", "dev", "--base-url", "http://127.0.0.1:9")
     assert ended.code == 6
-    assert written(here)["base_url"] == "http://127.0.0.1:9"
+    assert written()["base_url"] == "http://127.0.0.1:9"
 
 
 @pytest.mark.parametrize(
@@ -137,17 +117,12 @@ def test_an_environment_that_stands_in_the_way_is_told_and_the_file_stays(
     [
         (("dev",), "no address: give --base-url"),
         (("dev", "--base-url", "https://h.example/api/v2013"), "holds the interface's own /api/v"),
-        (
-            ("dev", "--base-url", "https://h.example/api/v2023/documents/x"),
-            "take that out with all behind it",
-        ),
         (("../dev", "--base-url", "https://h.example"), "is no name for a target"),
         (("dev", "--base-url", "https://h.example", "--realm", "abs"), "is a production realm"),
         (("dev", "--base-url", "https://h.example", "--realm", "zz-dev"), "unknown realm 'zz-dev'"),
         (("dev", "--from-har", "nowhere.har"), "no HAR file 'nowhere.har'"),
     ],
 )
-@pytest.mark.usefixtures("here")
 def test_what_cannot_be_used_is_one_line(command: RunCommand, words: tuple[str, ...], says: str) -> None:
     ended = command("init", *words)
     assert ended.code == 4
@@ -155,9 +130,46 @@ def test_what_cannot_be_used_is_one_line(command: RunCommand, words: tuple[str, 
     assert ended.err.count("\n") == 1
 
 
-def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(command: RunCommand, here: Path) -> None:
+def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(command: RunCommand) -> None:
     assert command("init", "dev", "--base-url", "https://one.example").code == 0
     assert command("init", "dev", "--base-url", "https://two.example").code == 4
-    assert written(here)["base_url"] == "https://one.example"
+    assert written()["base_url"] == "https://one.example"
     assert command("init", "dev", "--base-url", "https://two.example", "--force").code == 0
-    assert written(here)["base_url"] == "https://two.example"
+    assert written()["base_url"] == "https://two.example"
+
+
+def learned(query: str, **headers: str) -> Any:
+    listed = [{"name": name.replace("_", "-"), "value": value} for name, value in headers.items()]
+    read = read_entry(
+        1, entry("GET", f"{SITE}/api/v2013/document-drafts?{query}", answer="[]", headers=listed)
+    )
+    assert read is not None
+    return learn([read])
+
+
+@pytest.mark.parametrize(("query", "headers"), [("", {"X_Tenant": "ABS"}), ("tenant=bch", {})])
+def test_production_is_seen_wherever_its_realm_travels(query: str, headers: dict[str, str]) -> None:
+    found = learned(query, Authorization=f"Bearer {TOKEN}", **headers)
+    assert found.production
+    assert SITE not in "".join(found.notes)
+
+
+@pytest.mark.parametrize(
+    ("value", "scheme", "told"),
+    [
+        (f"Ticket {TOKEN}", "Ticket", "scheme 'Ticket'"),
+        (f"bearer {TOKEN}", None, ""),
+        (TOKEN, None, "token alone, without a scheme"),
+        ("[REDACTED]", None, ""),
+    ],
+)
+def test_a_client_s_own_names_are_learned_never_guessed_and_no_token_is_told(
+    value: str, scheme: str | None, told: str
+) -> None:
+    found = learned("limit=1", X_Tenant="abs-dev", Authorization=value)
+    notes = "; ".join(found.notes)
+    assert (found.names.scheme, found.names.query) == (scheme, {})
+    assert (found.names.realm_header, [*found.realms]) == ("X-Tenant", ["abs-dev"])
+    assert "'limit' (request 1) is no name of the document" in notes
+    assert told in notes
+    assert TOKEN not in notes
