@@ -26,7 +26,7 @@ from contracts.plugin.plan import SMALL_LIMIT
 _RUN_INI: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 #: What a fork would load otherwise, each for itself.
 _FOR_FORKS: Final = tuple(
-    f"contracts.sandbox.{part}" for part in ("app", "faults.population", "serve", "variants")
+    f"contracts.sandbox.{part}" for part in ("app", "faults.population", "odata", "serve", "variants")
 )
 _LOCAL: Final = "127.0.0.1"
 _END_SECONDS: Final = 5.0

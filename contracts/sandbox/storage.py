@@ -3,38 +3,18 @@
 import io
 import secrets
 import shutil
+import sqlite3
 import struct
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import (
-    Boolean,
-    Column,
-    DateTime,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
-    bindparam,
-    create_engine,
-    delete,
-    exists,
-    func,
-    insert,
-    select,
-    update,
-)
-from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import StaticPool
 from starlette.concurrency import run_in_threadpool
 
 from contracts.errors import UsageError
@@ -116,176 +96,164 @@ class TemporaryFile:
     used: bool = False
 
 
-METADATA = MetaData()
-_COLUMNS: Final = {int: Integer, str: Text, bool: Boolean, datetime: DateTime}
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS versions (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT, realm TEXT NOT NULL, identifier TEXT NOT NULL, state TEXT NOT NULL,
+    schema TEXT NOT NULL, owner TEXT NOT NULL, content TEXT NOT NULL, size INTEGER NOT NULL,
+    created_on DATETIME NOT NULL, updated_on DATETIME NOT NULL, UNIQUE (realm, identifier, state)
+);
+CREATE TABLE IF NOT EXISTS attachments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, identifier TEXT NOT NULL, filename TEXT NOT NULL,
+    content_type TEXT NOT NULL, size INTEGER NOT NULL, owner TEXT NOT NULL, created_on DATETIME NOT NULL,
+    file_key TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS temporary_files (
+    id TEXT PRIMARY KEY, filename TEXT NOT NULL, size INTEGER NOT NULL, file_key TEXT NOT NULL, used BOOLEAN NOT NULL
+);
+CREATE TABLE IF NOT EXISTS locks (
+    realm TEXT, identifier TEXT, owner TEXT NOT NULL, locked_on DATETIME NOT NULL, PRIMARY KEY (realm, identifier)
+);
+CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY);
+"""
+#: Owner and state of everything that makes a record, the lock first.
+_OWNERS: Final = """
+SELECT owner, '' AS state FROM locks WHERE realm = :realm AND identifier = :identifier
+UNION ALL SELECT owner, state FROM versions WHERE realm = :realm AND identifier = :identifier
+ORDER BY state
+"""
+_OWNERS_ANYWHERE: Final = """
+SELECT owner FROM versions WHERE identifier = :identifier UNION SELECT owner FROM locks WHERE identifier = :identifier
+"""
+_STORE: Final = """
+INSERT INTO versions (realm, identifier, state, schema, owner, content, size, created_on, updated_on)
+VALUES (:realm, :identifier, :state, :schema, :owner, :content, :size, :now, :now)
+ON CONFLICT (realm, identifier, state) DO UPDATE SET
+    schema = excluded.schema, content = excluded.content, size = excluded.size, updated_on = excluded.updated_on
+RETURNING *
+"""
 
 
-def _table(name: str, kind: type, *more: Any) -> Table:
-    """Return the table of a dataclass: a column for each field, the first of them its key."""
-    key, *others = fields(kind)
-    return Table(
-        name,
-        METADATA,
-        Column(key.name, _COLUMNS[key.type], primary_key=True),  # type: ignore[index]
-        *(Column(each.name, _COLUMNS[each.type], nullable=False) for each in others),  # type: ignore[index]
-        *more,
-        sqlite_autoincrement=key.type is int,  # a number is never given twice
-    )
+def sql_moment(moment: datetime) -> str:
+    """Return a moment as the database has it, so that the order of texts is that of moments."""
+    return moment.isoformat(" ", "microseconds")
 
 
-VERSIONS = _table("versions", Version, UniqueConstraint("realm", "identifier", "state"))
-ATTACHMENTS = _table("attachments", Attachment)
-TEMPORARY_FILES = _table("temporary_files", TemporaryFile)
-LOCKS = Table(
-    "locks",
-    METADATA,
-    Column("realm", Text, primary_key=True),
-    Column("identifier", Text, primary_key=True),
-    Column("owner", Text, nullable=False),
-    Column("locked_on", DateTime, nullable=False),
-)
-MARKS = Table("marks", METADATA, Column("name", Text, primary_key=True))
-
-# Made once: most requests ask one of them.
-_HERE = (VERSIONS.c.realm == bindparam("r")) & (VERSIONS.c.identifier == bindparam("i"))
-_LOCK_HERE = (LOCKS.c.realm == bindparam("r")) & (LOCKS.c.identifier == bindparam("i"))
-_VERSION = select(VERSIONS).where(_HERE, VERSIONS.c.state == bindparam("s"))
-_OWNERS = (
-    select(VERSIONS.c.owner, VERSIONS.c.state.label("state"))
-    .where(_HERE)
-    .union_all(select(LOCKS.c.owner, func.char().label("state")).where(_LOCK_HERE))
-    .order_by("state")
-)
-_LOCKED = select(exists().where(_LOCK_HERE, LOCKS.c.locked_on <= bindparam("now")))
-_OWNERS_ANYWHERE = (
-    select(VERSIONS.c.owner)
-    .where(VERSIONS.c.identifier == bindparam("i"))
-    .union(select(LOCKS.c.owner).where(LOCKS.c.identifier == bindparam("i")))
-)
+sqlite3.register_adapter(datetime, sql_moment)
+sqlite3.register_converter("DATETIME", lambda text: datetime.fromisoformat(text.decode()))
 
 
 class Records:
     """What is stored, seen from inside one transaction."""
 
-    def __init__(self, connection: Connection, clock: Clock) -> None:
+    def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
         self.connection = connection
         self.clock = clock
 
     def version(self, realm: str, identifier: str, state: str) -> Version | None:
         """Return one version of a document, or ``None``."""
-        row = self.connection.execute(_VERSION, {"r": realm, "i": identifier, "s": state}).one_or_none()
-        return None if row is None else Version(**row._mapping)
+        question = "SELECT * FROM versions WHERE realm = ? AND identifier = ? AND state = ?"
+        row = self.connection.execute(question, (realm, identifier, state)).fetchone()
+        return None if row is None else Version(*row)
 
     def owner(self, realm: str, identifier: str) -> str | None:
         """Return who owns the record, from its lock, draft or published version; ``None``: no record."""
-        return self.connection.execute(_OWNERS, {"r": realm, "i": identifier}).scalars().first()
+        return next((owner for owner, _ in self._owners(realm, identifier)), None)
+
+    def _owners(self, realm: str, identifier: str) -> sqlite3.Cursor:
+        return self.connection.execute(_OWNERS, {"realm": realm, "identifier": identifier})
 
     def owners_anywhere(self, identifier: str) -> set[str]:
         """Return the owners of the records of that identifier in all realms (attachments carry no realm)."""
-        return set(self.connection.execute(_OWNERS_ANYWHERE, {"i": identifier}).scalars())
+        return {owner for (owner,) in self.connection.execute(_OWNERS_ANYWHERE, {"identifier": identifier})}
 
     def submitted(self, realm: str, identifier: str) -> bool:
         """Tell whether the record is more than a draft: published, or locked now or soon."""
-        states = self.connection.execute(_OWNERS, {"r": realm, "i": identifier}).all()
-        return any(state != DRAFT for _, state in states)
+        return any(state != DRAFT for _, state in self._owners(realm, identifier))
 
     def is_locked(self, realm: str, identifier: str) -> bool:
         """Tell whether the record is locked for workflow."""
-        here = {"r": realm, "i": identifier, "now": self.clock.now()}
-        return bool(self.connection.execute(_LOCKED, here).scalar_one())
+        question = "SELECT 1 FROM locks WHERE realm = ? AND identifier = ? AND locked_on <= ?"
+        here = (realm, identifier, self.clock.now())
+        return self.connection.execute(question, here).fetchone() is not None
 
     def lock(self, realm: str, identifier: str, owner: str, delay: float = 0) -> None:
         """Lock a record for workflow, from so many seconds on; a lock that is there stays."""
         moment = self.clock.now() + timedelta(seconds=delay)
-        values = {"realm": realm, "identifier": identifier, "owner": owner, "locked_on": moment}
-        self.connection.execute(insert(LOCKS).prefix_with("OR IGNORE"), values)
+        self.connection.execute(
+            "INSERT OR IGNORE INTO locks VALUES (?, ?, ?, ?)", (realm, identifier, owner, moment)
+        )
 
     def store(
         self, realm: str, identifier: str, state: str, *, schema: str, owner: str, content: str
     ) -> Version:
         """Create a version, or replace the one of the same realm, identifier and state: owner and creation stay."""
-        present, moment = self.version(realm, identifier, state), self.clock.now()
-        changing = {"schema": schema, "content": content, "size": len(content.encode()), "updated_on": moment}
-        if present is None:
-            new = {
-                "realm": realm,
-                "identifier": identifier,
-                "state": state,
-                "owner": owner,
-                "created_on": moment,
-            }
-            self.connection.execute(insert(VERSIONS), new | changing)
-        else:
-            here = VERSIONS.c.sequence == present.sequence
-            self.connection.execute(update(VERSIONS).where(here).values(changing))
-        stored = self.version(realm, identifier, state)
-        assert stored is not None  # noqa: S101 - it was written above, in the same transaction
-        return stored
+        present = {"realm": realm, "identifier": identifier, "state": state, "schema": schema, "owner": owner}
+        changing = {"content": content, "size": len(content.encode()), "now": self.clock.now()}
+        return Version(*self.connection.execute(_STORE, present | changing).fetchone())
 
     def remove_draft(self, realm: str, identifier: str) -> None:
         """Remove the draft version only; the published version and the lock stay."""
-        here = {"r": realm, "i": identifier}
-        self.connection.execute(delete(VERSIONS).where(_HERE, VERSIONS.c.state == DRAFT), here)
+        command = "DELETE FROM versions WHERE realm = ? AND identifier = ? AND state = ?"
+        self.connection.execute(command, (realm, identifier, DRAFT))
 
     def published(self) -> Counter[str]:
         """How many records beyond drafts each realm has."""
-        question = select(VERSIONS.c.realm, func.count()).where(VERSIONS.c.state != DRAFT)
-        rows = self.connection.execute(question.group_by(VERSIONS.c.realm))
-        return Counter({str(realm): int(number) for realm, number in rows})
+        question = "SELECT realm, count(*) FROM versions WHERE state <> ? GROUP BY realm"
+        return Counter(dict(map(tuple, self.connection.execute(question, (DRAFT,)))))
 
     def drafts_alone(self) -> set[tuple[str, str]]:
         """Realm and identifier of each draft whose record is neither published nor locked."""
-        places = select(VERSIONS.c.realm, VERSIONS.c.identifier)
-        records = {*self.connection.execute(places.where(VERSIONS.c.state != DRAFT))}
-        records |= {*self.connection.execute(select(LOCKS.c.realm, LOCKS.c.identifier))}
-        drafts = {*self.connection.execute(places.where(VERSIONS.c.state == DRAFT))}
-        return {(str(realm), str(identifier)) for realm, identifier in drafts - records}
+        question = """SELECT realm, identifier FROM versions WHERE state = :draft
+            EXCEPT SELECT realm, identifier FROM versions WHERE state <> :draft
+            EXCEPT SELECT realm, identifier FROM locks"""
+        return {
+            (realm, identifier) for realm, identifier in self.connection.execute(question, {"draft": DRAFT})
+        }
 
     def attachment(self, uid: str, number: int, filename: str | None) -> Attachment | None:
         """Return the attachment of that number, if it is of that document, and of that name where one is given."""
-        question = select(ATTACHMENTS).where(ATTACHMENTS.c.id == number, ATTACHMENTS.c.identifier == uid)
-        if filename is not None:
-            question = question.where(ATTACHMENTS.c.filename == filename)
-        row = self.connection.execute(question).one_or_none()
-        return None if row is None else Attachment(**row._mapping)
+        question = (
+            "SELECT * FROM attachments WHERE id = ? AND identifier = ? AND filename = coalesce(?, filename)"
+        )
+        row = self.connection.execute(question, (number, uid, filename)).fetchone()
+        return None if row is None else Attachment(*row)
 
     def attachments(self, uid: str) -> list[Attachment]:
         """Return the attachments of a document, in the order of their numbers."""
-        question = select(ATTACHMENTS).where(ATTACHMENTS.c.identifier == uid).order_by(ATTACHMENTS.c.id)
-        return [Attachment(**row._mapping) for row in self.connection.execute(question)]
+        question = "SELECT * FROM attachments WHERE identifier = ? ORDER BY id"
+        return [Attachment(*row) for row in self.connection.execute(question, (uid,))]
 
     def add_attachment(self, attachment: Attachment) -> Attachment:
         """Store an attachment and return it with its number."""
-        values = {name: value for name, value in asdict(attachment).items() if name != "id"}
-        (number,) = self.connection.execute(insert(ATTACHMENTS), values).inserted_primary_key or (0,)
-        return Attachment(number, **values)
+        command = "INSERT INTO attachments VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+        _, *values = astuple(attachment)
+        return replace(attachment, id=self.connection.execute(command, values).lastrowid or 0)
 
     def remove_attachment(self, number: int) -> None:
         """Remove an attachment; its file stays."""
-        self.connection.execute(delete(ATTACHMENTS).where(ATTACHMENTS.c.id == number))
+        self.connection.execute("DELETE FROM attachments WHERE id = ?", (number,))
 
     def temporary_file(self, file_id: str) -> TemporaryFile | None:
         """Return a temporary file, used or not, or ``None``."""
-        question = select(TEMPORARY_FILES).where(TEMPORARY_FILES.c.id == file_id)
-        row = self.connection.execute(question).one_or_none()
-        return None if row is None else TemporaryFile(**row._mapping)
+        question = "SELECT * FROM temporary_files WHERE id = ?"
+        row = self.connection.execute(question, (file_id,)).fetchone()
+        return None if row is None else TemporaryFile(*row)
 
     def add_temporary_files(self, files: list[TemporaryFile]) -> None:
         """Store new temporary files."""
-        self.connection.execute(insert(TEMPORARY_FILES), [asdict(file) for file in files])
+        self.connection.executemany("INSERT INTO temporary_files VALUES (?, ?, ?, ?, ?)", map(astuple, files))
 
     def use_up(self, file_id: str) -> None:
         """Mark a temporary file as used; it cannot be used again."""
-        here = TEMPORARY_FILES.c.id == file_id
-        self.connection.execute(update(TEMPORARY_FILES).where(here).values(used=True))
+        self.connection.execute("UPDATE temporary_files SET used = TRUE WHERE id = ?", (file_id,))
 
     def marked(self, name: str) -> bool:
         """Tell whether a mark was set in this database."""
-        return self.connection.execute(select(MARKS).where(MARKS.c.name == name)).first() is not None
+        return self.connection.execute("SELECT 1 FROM marks WHERE name = ?", (name,)).fetchone() is not None
 
     def mark(self, name: str) -> None:
         """Set a mark, for ever."""
-        self.connection.execute(insert(MARKS), {"name": name})
+        self.connection.execute("INSERT INTO marks VALUES (?)", (name,))
 
 
 DATABASE: Final = "registry.sqlite"
@@ -301,14 +269,12 @@ class Storage:
     def __init__(self, data: Path | None, clock: Clock) -> None:
         self._clock = clock
         self._lock = RLock()
-        self._engine = _engine(data)
         try:
-            with self._engine.connect() as connection:
-                if data is not None:
-                    connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-                    connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
-            METADATA.create_all(self._engine)
-        except SQLAlchemyError as error:
+            self._connection = opened(":memory:" if data is None else str(data / DATABASE))
+            if data is not None:
+                self._connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
+            self._connection.executescript(_SCHEMA)
+        except sqlite3.Error as error:
             raise UsageError(f"{data}/{DATABASE} cannot be used as the sandbox's database") from error
 
     @contextmanager
@@ -317,17 +283,19 @@ class Storage:
 
         Never await inside: the lock is held by the thread.
         """
-        with self._lock, self._engine.begin() as connection:
-            yield Records(connection, self._clock)
+        with self._lock, self._connection:
+            yield Records(self._connection, self._clock)
 
     def close(self) -> None:
         """Close the database."""
-        self._engine.dispose()
+        self._connection.close()
 
 
-def _engine(data: Path | None) -> Engine:
-    url = "sqlite://" if data is None else f"sqlite:///{data / DATABASE}"
-    return create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+def opened(database: str) -> sqlite3.Connection:
+    """Open a database for all threads, whose rows know their columns and whose moments are read as such."""
+    connection = sqlite3.connect(database, check_same_thread=False, detect_types=sqlite3.PARSE_DECLTYPES)
+    connection.row_factory = sqlite3.Row
+    return connection
 
 
 @dataclass(frozen=True)

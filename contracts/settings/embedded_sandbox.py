@@ -60,7 +60,7 @@ _LONGEST_OUTPUT = 100_000
 _LOOK_SECONDS = 0.02
 _USAGE = 4
 _READY = re.compile(r"^sandbox ready at (http://127\.0\.0\.1:\d+)\s*\n", re.MULTILINE)
-_EXTRA = ("starlette", "uvicorn", "sqlalchemy", "odata_query", "PIL", "flask_swagger_ui")
+_EXTRA = ("starlette", "uvicorn", "odata_query", "PIL", "flask_swagger_ui")
 
 
 class EmbeddedSandbox:

@@ -3,24 +3,20 @@
 import inspect
 import json
 import re
-import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Select, create_engine, func
-from sqlalchemy.pool import StaticPool
-from sqlalchemy.sql import ColumnElement
 from starlette.responses import PlainTextResponse, Response
 
 from contracts.sandbox.app import Seeds, store
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import Attachments, Contacts, Drafts
 from contracts.sandbox.http import JsonBody, Problem, Reason, Refusal, conflict
-from contracts.sandbox.lists import Lists, Page
+from contracts.sandbox.lists import Lists
 from contracts.sandbox.responses import INVALID_VALUE, Responses, json_response, json_text
-from contracts.sandbox.storage import ATTACHMENTS, DRAFT, PUBLISHED, Attachment, Records, Version
+from contracts.sandbox.storage import DRAFT, PUBLISHED, Attachment, Records, Version, opened
 from contracts.sandbox.validation import (
     CONTACT,
     UNEXPECTED_TERM,
@@ -204,7 +200,7 @@ class _Late(Lists):
     _shown: Records | None = None
     _next: tuple[float, Records] | None = None
 
-    def page(self, records: Records, rows: Select[Any], page: Page) -> list[dict[str, Any]]:
+    def page(self, records: Records, *query: Any) -> list[dict[str, Any]]:
         now = time.monotonic()
         if self._next is None or now - self._next[0] >= LATE_SECONDS:
             # What was copied a second ago is shown from now on, and what is there now is copied for later.
@@ -212,21 +208,19 @@ class _Late(Lists):
                 self._shown.connection.close()
             self._shown = _copied(records) if self._next is None else self._next[1]
             self._next = now, _copied(records)
-        return super().page(self._shown or records, rows, page)
+        return super().page(self._shown or records, *query)
 
 
 def _copied(records: Records) -> Records:
     """Return a copy of all that is stored."""
-    copy = sqlite3.connect(":memory:", check_same_thread=False)
-    original: Any = records.connection.connection.driver_connection
-    original.backup(copy)
-    engine = create_engine("sqlite://", creator=lambda: copy, poolclass=StaticPool)
-    return Records(engine.connect(), records.clock)
+    copy = opened(":memory:")
+    records.connection.backup(copy)
+    return Records(copy, records.clock)
 
 
 class _ListedAnew(Lists):
-    def number(self) -> ColumnElement[int]:
-        return func.row_number().over(order_by=ATTACHMENTS.c.id)
+    def number(self) -> str:
+        return "row_number() OVER (ORDER BY id)"
 
 
 @_variant("attachment-id-per-document", "attachment-fields", beside=(_ListedAnew,))
