@@ -58,7 +58,6 @@ _PARTS = ("fixed", "drawn", "manners")
     type=click.Path(path_type=Path),
     help="Folder for proof.md, trials.jsonl and what explains a survivor.",
 )
-@click.option("--docs", type=click.Path(path_type=Path), help="Also put the report into this document.")
 def command(*, parts: tuple[str, ...], **options: Any) -> int:
     """Run the suite against sandboxes that are broken on purpose, and against ones that only differ.
 

@@ -143,7 +143,6 @@ CLOSE: Final[Mapping[str, tuple[str, str]]] = {
     "resets": ("share=0.06", "share=0.15"),
     "truncated": ("share=0.06", "share=0.15"),
     "outage-midway": ("from_request=30", "from_request=12"),
-    "outage-ten-seconds": ("from_request=20", "from_request=5"),
     "restart": ("every=30", "every=15"),
 }
 #: Clauses of which a fault lies beneath the weather.

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 import traceback
 from collections import deque
@@ -118,10 +119,10 @@ def fork(work: Callable[[], int]) -> int:
         The fork's process number.
     """
     process = os.fork()
-    return process or _end_with(work)
+    return process or _done(work)
 
 
-def _end_with(work: Callable[[], int]) -> NoReturn:
+def _done(work: Callable[[], int]) -> NoReturn:
     code = _BROKEN
     try:
         code = work()
@@ -190,68 +191,13 @@ class Ended(Generic[T]):
     late: bool
 
 
-class _ShareOfCores:
-    """A clock that runs slower while more work is ready than there are cores: a hang is told from a crowd."""
-
-    def __init__(self) -> None:
-        self._cores = os.cpu_count() or 1
-        self._seen = time.monotonic()
-        self._seconds = 0.0
-
-    def seconds(self) -> float:
-        """Seconds since the clock was made, each divided by how many wanted a core."""
-        now = time.monotonic()
-        self._seconds += (now - self._seen) / max(1.0, os.getloadavg()[0] / self._cores)
-        self._seen = now
-        return self._seconds
-
-
-class _Watchdog:
-    """A process that ends the forks of this one when this one is gone, however it was ended.
-
-    Each fork writes its process group into a pipe and closes its end. The end of the pipe is the end of this process.
-    """
-
-    def __init__(self) -> None:
-        reading, self._writing = os.pipe()
-        self._process = fork(lambda: self._watch(reading))
-        os.close(reading)
-
-    def _watch(self, reading: int) -> int:
-        os.setsid()
-        os.close(self._writing)
-        for number in INTERRUPTING_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        groups: set[int] = set()
-        with open(reading, encoding="ascii") as lines:
-            for line in lines:
-                (groups.add if line.startswith("+") else groups.discard)(int(line[1:]))
-        for group in groups:
-            _kill(group)
-        return 0
-
-    def enter(self) -> None:
-        """Note this fork, which leads its process group; called in the fork, once."""
-        os.write(self._writing, f"+{os.getpid()}\n".encode())
-        os.close(self._writing)
-
-    def leave(self, group: int) -> None:
-        """Forget a fork that ended."""
-        os.write(self._writing, f"-{group}\n".encode())
-
-    def stop(self) -> None:
-        """End the watchdog; no fork is left."""
-        os.close(self._writing)
-        os.waitpid(self._process, 0)
-
-
 class SideBySide(Generic[T]):
     """A queue of tasks, worked off by forks of this process, which end with it however it ends.
 
     Args:
         work: Does one task in a fork; returns the fork's exit code.
         jobs: How many at once.
-        longest: Seconds that one may take; while the cores are shared with other work they pass more slowly.
+        longest: Seconds that one may take.
     """
 
     def __init__(self, work: Callable[[T], int], jobs: int, longest: float) -> None:
@@ -259,8 +205,9 @@ class SideBySide(Generic[T]):
         self._jobs = jobs
         self._longest = longest
         self._waiting: deque[T] = deque()
-        self._running: dict[int, tuple[T, float, float]] = {}
-        self._clock = _ShareOfCores()
+        self._running: dict[int, tuple[T, float]] = {}
+        # The end of this pipe is the end of this process, however it ends: no fork keeps the end that writes.
+        self._alive, self._held = os.pipe()
 
     def add(self, task: T) -> None:
         """Put a task at the end of the queue; may be called while `results` is being read."""
@@ -273,14 +220,11 @@ class SideBySide(Generic[T]):
 
     def results(self) -> Iterator[Ended[T]]:
         """Work off the queue, and yield what ends; ends all forks when it is left early."""
-        watchdog = _Watchdog()
         try:
             while self._waiting or self._running:
                 while self._waiting and len(self._running) < self._jobs:
-                    self._start(self._waiting.popleft(), watchdog)
-                for ended in self._ended():
-                    watchdog.leave(ended.process)
-                    yield ended
+                    self._start(self._waiting.popleft())
+                yield from self._ended()
                 time.sleep(_JOB_POLL_SECONDS)
         finally:
             # A second signal would leave forks that nothing ends.
@@ -289,13 +233,15 @@ class SideBySide(Generic[T]):
                     _kill(process)
                     os.waitpid(process, 0)
                 self._running.clear()
-                watchdog.stop()
+            os.close(self._held)
+            os.close(self._alive)
 
-    def _start(self, task: T, watchdog: _Watchdog) -> None:
+    def _start(self, task: T) -> None:
         def work() -> int:
             # A group of its own: it can be ended with all it started, and Ctrl-C reaches the parent alone.
             os.setpgid(0, 0)
-            watchdog.enter()
+            os.close(self._held)
+            threading.Thread(target=_end_with, args=(self._alive,), daemon=True).start()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
             return self._work(task)
 
@@ -305,13 +251,12 @@ class SideBySide(Generic[T]):
             # Here too: the parent may end the group before the fork has come to its own call.
             with suppress(ProcessLookupError, PermissionError):
                 os.setpgid(process, process)
-            self._running[process] = (task, time.monotonic(), self._clock.seconds())
+            self._running[process] = (task, time.monotonic())
 
     def _ended(self) -> Iterator[Ended[T]]:
-        now = self._clock.seconds()
-        for process, (task, started, share) in list(self._running.items()):
+        for process, (task, started) in list(self._running.items()):
             seconds = time.monotonic() - started
-            late = now - share > self._longest
+            late = seconds > self._longest
             if late:
                 _kill(process)
             ended, status = os.waitpid(process, 0 if late else os.WNOHANG)
@@ -320,6 +265,12 @@ class SideBySide(Generic[T]):
                 _kill(process)
                 del self._running[process]
                 yield Ended(task, process, os.waitstatus_to_exitcode(status), seconds, late)
+
+
+def _end_with(pipe: int) -> None:
+    """End this process group with the process that holds the other end of a pipe."""
+    os.read(pipe, 1)
+    os.killpg(0, signal.SIGKILL)
 
 
 @contextmanager

@@ -31,13 +31,13 @@ from contracts.proving.plan import (
     trials_of_function,
 )
 from contracts.proving.processes import Ended, SideBySide, preload
-from contracts.proving.report import Report, put_between
+from contracts.proving.report import Report
 from contracts.proving.runs import CaseIndex, run_trial
 from contracts.proving.trials import FAITHFUL, Kind, Outcome, Part, Result, Trial, function_of
 from contracts.sandbox.faults import population
 
 #: Many times what the slowest trial takes alone, as other work may want the cores too.
-_LONGEST_SECONDS: Final = 900.0
+_LONGEST_SECONDS: Final = 1800.0
 _SAID_EVERY_SECONDS: Final = 15.0
 _SHOWN: Final = 500
 
@@ -66,7 +66,6 @@ class Proof:
     whole: bool = False
     jobs: int = 4
     reports: Path = Path("reports/proof")
-    docs: Path | None = None
     floor: Path | None = None
     command: str = ""
 
@@ -136,8 +135,6 @@ def carry_out(proof: Proof) -> int:
     """
     seed = Random().randrange(10**6) if proof.seed is None else proof.seed  # noqa: S311 - nothing secret
     floor = None if proof.floor is None else read_floor(proof.floor)
-    if proof.docs is not None:
-        put_between(proof.docs, "proof", "")
     trials = trials_of(proof, seed)
     runs = proof.reports / "runs"
     try:
@@ -168,10 +165,7 @@ def carry_out(proof: Proof) -> int:
 def _write(proof: Proof, report: Report) -> None:
     lines = [json.dumps(plain(result), ensure_ascii=False) for result in report.results]
     (proof.reports / "trials.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    text = "\n".join(report.lines())
-    (proof.reports / "proof.md").write_text(f"{text}\n", "utf-8")
-    if proof.docs is not None:
-        put_between(proof.docs, "proof", text)
+    (proof.reports / "proof.md").write_text("".join(f"{line}\n" for line in report.lines()), "utf-8")
 
 
 class _Prover:

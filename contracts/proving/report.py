@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from statistics import median
 from typing import Final
 
-from contracts.errors import UsageError
 from contracts.evidence.record import ExitCode
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.proving.floor import Floor, Share
@@ -147,8 +145,6 @@ class Report:
         if requests:
             yield f"| … requests until the first confirmed finding, median | {median(requests):g} |"
         yield from (f"| {_SOUND[kind]} | {_of(sound)} |" for kind, sound in self._sound())
-        spent = [result.cpu_seconds for result in self.results] or [0.0]
-        yield f"| CPU seconds of a trial, mean and longest | {sum(spent) / len(spent):.1f}, {max(spent):.1f} |"
 
     def _bad_rows(self) -> Iterator[str]:
         if self.bad:
@@ -162,23 +158,3 @@ class Report:
 
 def _of(share: Share) -> str:
     return f"{share.found} of {share.of}"
-
-
-def put_between(path: Path, name: str, text: str) -> None:
-    """Put a text between the two marks of a name in a document, and leave the rest as it is.
-
-    The marks are the comments `<!-- begin NAME -->` and `<!-- end NAME -->`; without a text they are only looked for.
-
-    Raises:
-        UsageError: the document is not there or lacks the marks.
-    """
-    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-    try:
-        before, marker, rest = path.read_text(encoding="utf-8").partition(begin)
-    except OSError as error:
-        raise UsageError(f"cannot read '{path}': {error.strerror}") from None
-    _, closed, after = rest.partition(end)
-    if not marker or not closed:
-        raise UsageError(f"'{path}' lacks the line '{begin}' or '{end}' between which the tables go")
-    if text:
-        path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import resource
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -246,7 +245,7 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
     Args:
         folder: A fresh one, for the run's evidence and output.
     """
-    started, cpu = time.monotonic(), _cpu_seconds()
+    started = time.monotonic()
     with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
         sandbox = _CountedSandbox(_alteration(trial), _COUNTED.get(trial.kind, ""))
         watch = _watch(trial, sandbox)
@@ -269,7 +268,6 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
     if not watch.ended and not result.trouble:
         _read_verdict(result, folder, sandbox.counts)
     result.seconds = round(time.monotonic() - started, 2)
-    result.cpu_seconds = round(_cpu_seconds() - cpu, 2)
     return result
 
 
@@ -328,12 +326,6 @@ def _trouble(watch: Watch, code: int) -> str:
         return f"the suite broke in {watch.errors[0]}"
     broken = not watch.ended and code in (ExitCode.ERROR, ExitCode.USAGE)
     return f"the run ended with exit code {code}" if broken else ""
-
-
-def _cpu_seconds() -> float:
-    """CPU seconds of this process and of its children that ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> None:

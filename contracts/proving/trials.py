@@ -125,7 +125,6 @@ class Result:
         realm: Where the first of them ran.
         passed: Cases that the faithful service passed.
         requests: Sent until the first finding that counts, or in all.
-        cpu_seconds: Of run and sandbox together.
         altered: How often the fault made a difference; None when the sandbox did not say.
         reasons: Clauses that were not judged, and why.
         false_passes: Must clauses that passed without the service showing what they are about, and why.
@@ -145,7 +144,6 @@ class Result:
     passed: tuple[Name, ...] = ()
     requests: Count = 0
     seconds: Seconds = 0.0
-    cpu_seconds: Seconds = 0.0
     altered: int | None = None
     reasons: tuple[str, ...] = ()
     false_passes: tuple[str, ...] = ()

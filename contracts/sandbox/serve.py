@@ -207,20 +207,15 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
 
 def _serve_in_weather(settings: Settings, app: "Starlette", listener: socket.socket) -> None:
     """Serve in the weather of the settings."""
-    from contracts.sandbox.weather import chosen_weather  # noqa: PLC0415 - only loaded when asked for
+    from contracts.sandbox.weather import lay_over  # noqa: PLC0415 - only loaded when asked for
 
-    environment = chosen_weather(settings.weather).lay_over(app, settings.weather_seed)
-
-    def ready() -> None:
-        _announce(listener)
-        environment.begin()
-
-    server = make_server(_across_origins(app, settings), ready)
-    environment.gate.stand_before(server, listener)
+    gate = lay_over(app, settings.weather, settings.weather_seed)
+    server = make_server(_across_origins(app, settings), lambda: _announce(listener))
+    gate.stand_before(server, listener)
     try:
         server.run(sockets=[listener])
     finally:
-        environment.gate.close()
+        gate.close()
 
 
 def _across_origins(app: ASGIApp, settings: Settings) -> ASGIApp:

@@ -12,8 +12,8 @@ import socket
 import struct
 import textwrap
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.errors import UsageError, suggestion
 from contracts.interface.description import load_description
-from contracts.sandbox.app import Service
+from contracts.sandbox.authentication import TokenBook
 from contracts.sandbox.http import TRANSPORT
 
 _AT_ONCE = struct.pack("ii", 1, 0)
@@ -118,43 +118,22 @@ STANDS_IN_THE_WAY: Final = "inconclusive"
 """The service cannot be judged in it."""
 
 
-@dataclass
-class Environment:
-    """What the weathers over one sandbox share; the seed makes chance the same again for the same order of requests."""
-
-    app: Starlette
-    seed: int
-    gate: Gate = field(default_factory=Gate)
-    on_start: list[Callable[[], None]] = field(default_factory=list)
-
-    @property
-    def service(self) -> Service:
-        """The parts of the sandbox."""
-        service: Service = self.app.state.service
-        return service
-
-    def begin(self) -> None:
-        """Do what is to happen as soon as the server listens."""
-        for act in self.on_start:
-            act()
-
-
 class Meeting:
     """A weather over an application, and the request that it meets: ``met`` counts them.
 
     Args:
         app: what stands below.
-        weather: which weather it is; ``figures`` say how strong.
+        figures: how strong the weather is, by name.
+        seed: makes chance the same again for the same order of requests.
     """
 
-    def __init__(self, app: ASGIApp, weather: "Weather", figures: Figures, environment: Environment) -> None:
-        self.app, self.weather, self.figures, self.environment = app, weather, figures, environment
+    def __init__(self, app: ASGIApp, weather: "Weather", figures: Figures, gate: Gate, seed: int) -> None:
+        self.app, self.weather, self.figures, self.gate = app, weather, figures, gate
         # A source of chance of its own, so that other weathers beside it change nothing for it.
-        self.chance = random.Random(f"{environment.seed} {weather.name}")  # noqa: S311 - nothing secret
+        self.chance = random.Random(f"{seed} {weather.name}")  # noqa: S311 - nothing secret
         self.met = 0
         self.until: float | None = None
-        self.left, self.since = 0.0, time.monotonic()
-        weather.prepare(self)
+        self.left, self.since = float(figures.get("burst", 0)), time.monotonic()
 
     def __getitem__(self, name: str) -> float:
         """Return a figure that is a number."""
@@ -184,10 +163,6 @@ class Meeting:
 Act = Callable[[Meeting, Scope, Receive, Send], Awaitable[None]]
 
 
-def _nothing(_meeting: Meeting) -> None:
-    """Most weathers have nothing to do before the first request."""
-
-
 @dataclass(frozen=True)
 class Weather:
     """One environment.
@@ -196,7 +171,6 @@ class Weather:
         act: answers one request.
         figures: how strong it is, by name, where the command line says nothing else.
         expects: how a run over the faithful service ends in it.
-        prepare: what is to be done before the first request.
     """
 
     name: str
@@ -204,7 +178,6 @@ class Weather:
     act: Act
     figures: Figures
     expects: str = PASSES
-    prepare: Callable[[Meeting], None] = _nothing
 
 
 def _transport_of(scope: Scope) -> asyncio.Transport | None:
@@ -256,12 +229,6 @@ async def _latency(meeting: Meeting, scope: Scope, receive: Receive, send: Send)
     await meeting.app(scope, receive, send)
 
 
-async def _jitter(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
-    usual = meeting.chance.uniform(0, meeting["seconds"])
-    await asyncio.sleep(meeting["longest"] if meeting.strikes() else usual)
-    await meeting.app(scope, receive, send)
-
-
 @_now_and_then
 async def _sporadic_503(meeting: Meeting, _scope: Scope, _receive: Receive, send: Send) -> None:
     if meeting.chance.random() < 0.5:
@@ -269,10 +236,6 @@ async def _sporadic_503(meeting: Meeting, _scope: Scope, _receive: Receive, send
     else:
         body = b'{"message":"try again later"}'
         await _reply(send, 503, b"application/json", body, meeting["retry_after"])
-
-
-def _fill(meeting: Meeting) -> None:
-    meeting.left = meeting["burst"]
 
 
 async def _rate_limit(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
@@ -341,48 +304,35 @@ async def _truncated(meeting: Meeting, scope: Scope, receive: Receive, send: Sen
         await _gone(receive)
 
 
-_REFUSED, _GATEWAY, _SILENT = "refused", "gateway", "silent"
-_KINDS = (_REFUSED, _GATEWAY, _SILENT)
-_FOREVER = 0
-
-
-def _plan_outage(meeting: Meeting) -> None:
-    kind = meeting.figures["as"]
-    if kind not in _KINDS:
-        raise UsageError(f"an outage is known as {', '.join(_KINDS)}, not '{kind}'")
-    if meeting["from_request"] == 0:
-        meeting.environment.on_start.append(partial(_begin_outage, meeting))
-
-
-def _begin_outage(meeting: Meeting) -> None:
-    seconds = meeting["seconds"] or None
-    meeting.until = time.monotonic() + (seconds or math.inf)
-    if meeting.figures["as"] == _REFUSED:
-        meeting.environment.gate.shut(seconds)
-
-
 async def _outage(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
-    """Refused connections, a gateway's 503 in place of every answer, or no answer at all, as ``as`` says."""
-    if meeting.until is None and meeting.met >= meeting["from_request"]:
-        _begin_outage(meeting)
-    if meeting.until is None or time.monotonic() >= meeting.until:
+    over = meeting.until is not None and time.monotonic() >= meeting.until
+    if over or meeting.met < meeting["from_request"]:
         await meeting.app(scope, receive, send)
-    elif meeting.figures["as"] == _GATEWAY:
-        await _page(send, 503, "503 Service Unavailable")
-    elif meeting.figures["as"] == _SILENT:
-        await _gone(receive)
-    else:
-        await _reset(scope, receive)
+        return
+    if meeting.until is None:
+        seconds = meeting["seconds"] or None
+        meeting.until = time.monotonic() + (seconds or math.inf)
+        meeting.gate.shut(seconds)
+    await _reset(scope, receive)
+
+
+def _tokens(scope: Scope) -> TokenBook:
+    tokens: TokenBook = scope["app"].state.service.identity.tokens
+    return tokens
 
 
 async def _restart(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
     if meeting.met % meeting["every"]:
         await meeting.app(scope, receive, send)
         return
-    if meeting.figures["tokens"] == "forgotten":
-        meeting.environment.service.identity.tokens.forget()
-    meeting.environment.gate.shut(meeting["seconds"])
+    _tokens(scope).forget()
+    meeting.gate.shut(meeting["seconds"])
     await _reset(scope, receive)
+
+
+async def _short_tokens(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+    _tokens(scope).lifetime = timedelta(seconds=meeting["seconds"])
+    await meeting.app(scope, receive, send)
 
 
 async def _hanging(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
@@ -394,20 +344,13 @@ async def _hanging(meeting: Meeting, scope: Scope, receive: Receive, send: Send)
         await meeting.app(scope, receive, send)
 
 
-def _shorten_tokens(meeting: Meeting) -> None:
-    meeting.environment.service.identity.tokens.lifetime = timedelta(seconds=meeting["seconds"])
-
-
-_DOWN: Final[dict[str, float | str]] = {"from_request": 100, "seconds": _FOREVER, "as": _REFUSED}
 # fmt: off
 WEATHERS = (
     Weather("latency", "Every answer takes a while longer.", _latency, {"seconds": 0.05}),
-    Weather("jitter", "Answers take now more, now less time, and a few take long.",
-            _jitter, {"seconds": 0.06, "share": 0.01, "longest": 1.0}),
     Weather("sporadic-503", "Now and then a request is answered 503 with Retry-After and does not reach the service.",
             _sporadic_503, {"share": 0.02, "retry_after": 1}),
     Weather("rate-limit", "Requests above a rate are answered 429 with Retry-After.",
-            _rate_limit, {"per_second": 60, "burst": 60, "retry_after": 1}, prepare=_fill),
+            _rate_limit, {"per_second": 60, "burst": 60, "retry_after": 1}),
     Weather("gateway-html",
             "Now and then a gateway answers with an HTML page, 502 or 504, before or after the request was done.",
             _gateway_html, {"share": 0.02}),
@@ -420,17 +363,15 @@ WEATHERS = (
             _resets, {"share": 0.02, "after": 0.5}),
     Weather("truncated", "Now and then the body of an answer breaks off in its middle.",
             _truncated, {"share": 0.02}),
-    Weather("outage-from-start", "The service is down from the start.",
-            _outage, _DOWN | {"from_request": 0}, STANDS_IN_THE_WAY, _plan_outage),
-    Weather("outage-midway", "From some request on the service is down for good.",
-            _outage, _DOWN | {"from_request": 300}, STANDS_IN_THE_WAY, _plan_outage),
-    Weather("outage-ten-seconds", "From some request on the service is down for ten seconds.",
-            _outage, _DOWN | {"seconds": 10}, prepare=_plan_outage),
+    Weather("outage-from-start", "The service is down from the first request on.",
+            _outage, {"from_request": 1, "seconds": 0}, STANDS_IN_THE_WAY),
+    Weather("outage-midway", "From some request on the service is down, for good or for so many seconds.",
+            _outage, {"from_request": 300, "seconds": 0}, STANDS_IN_THE_WAY),
     Weather("restart", "Every so often the server restarts: connections drop, new ones are refused for a moment, "
             "tokens are forgotten, data is kept.",
-            _restart, {"every": 400, "seconds": 1.5, "tokens": "forgotten"}),
+            _restart, {"every": 400, "seconds": 1.5}),
     Weather("short-tokens", "Tokens die, as their expiration says, after five seconds.",
-            _pass_on, {"seconds": 5}, prepare=_shorten_tokens),
+            _short_tokens, {"seconds": 5}),
     Weather("hanging-operation", "One operation never answers.",
             _hanging, {"operation": "getDraftInfo", "from_request": 0}, STANDS_IN_THE_WAY),
 )
@@ -440,32 +381,22 @@ ALL: Final = {weather.name: weather for weather in WEATHERS}
 """Every weather by its name."""
 
 
-@dataclass(frozen=True)
-class ChosenWeather:
-    """Weathers to come, each with its figures; the first is met first."""
+def lay_over(app: Starlette, texts: Iterable[str], seed: int) -> Gate:
+    """Put weathers over an application that has not started yet, the first of them met first.
 
-    weathers: Sequence[tuple[Weather, Figures]] = ()
-
-    def lay_over(self, app: Starlette, seed: int) -> Environment:
-        """Put the weathers over an application that has not started yet; refuse a figure that cannot be used."""
-        environment = Environment(app, seed)
-        for weather, figures in reversed(self.weathers):
-            make = partial(Meeting, weather=weather, figures=figures, environment=environment)
-            # In front: nearer to the wire than everything that is there already.
-            app.user_middleware.insert(0, Middleware(make))
-        # Built now, so that a figure that cannot be used is refused before anything starts.
-        app.middleware_stack = app.build_middleware_stack()
-        return environment
-
-
-def chosen_weather(texts: Iterable[str]) -> ChosenWeather:
-    """Read weathers as the command line gives them: ``NAME``, ``NAME:FIGURE=VALUE:…``, several with commas between.
+    Args:
+        texts: As the command line gives them: ``NAME``, ``NAME:FIGURE=VALUE:…``, several with commas between.
 
     Raises:
         UsageError: a name or a figure is unknown, or its value cannot be used; the line suggests another.
     """
+    gate = Gate()
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
-    return ChosenWeather(tuple(_read(part) for part in parts))
+    for weather, figures in reversed([_read(part) for part in parts]):
+        make = partial(Meeting, weather=weather, figures=figures, gate=gate, seed=seed)
+        # In front: nearer to the wire than everything that is there already.
+        app.user_middleware.insert(0, Middleware(make))
+    return gate
 
 
 def _read(text: str) -> tuple[Weather, Figures]:

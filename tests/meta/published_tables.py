@@ -11,7 +11,6 @@ from typing import Any
 
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.known_cases import known_cases
-from contracts.proving.report import put_between
 from contracts.sandbox.faults.population import population
 from contracts.sandbox.variants import fillings
 from contracts.sandbox.variants.silences import SENTENCES, WITHOUT_KNOB
@@ -141,6 +140,15 @@ def weathers_table() -> str:
 
 def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
+
+
+def put_between(path: Path, name: str, text: str) -> None:
+    """Put a text between the comments `<!-- begin NAME -->` and `<!-- end NAME -->` of a document."""
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    before, _, rest = path.read_text("utf-8").partition(begin)
+    _, closed, after = rest.partition(end)
+    assert closed, f"{path} lacks '{begin}' or '{end}'"
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", "utf-8")
 
 
 #: Document, mark in it, and what makes the table between its marks.

@@ -12,7 +12,7 @@ import requests
 
 from contracts.sandbox.habits import Settings
 from contracts.sandbox.serve import altered, make_server
-from contracts.sandbox.weather import chosen_weather
+from contracts.sandbox.weather import lay_over
 from tests.meta.sandbox_client import TIME_LIMIT, SandboxClient
 
 
@@ -59,17 +59,12 @@ class WeatherClient(SandboxClient):
 @contextmanager
 def in_weather(*weather: str, seed: int = 1) -> Iterator[WeatherClient]:
     app = altered(Settings())
-    environment = chosen_weather(weather).lay_over(app, seed)
+    gate = lay_over(app, weather, seed)
     ready = threading.Event()
-
-    def begin() -> None:
-        environment.begin()
-        ready.set()
-
-    server = make_server(app, begin)
+    server = make_server(app, ready.set)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        environment.gate.stand_before(server, listener)
+        gate.stand_before(server, listener)
         thread = threading.Thread(target=lambda: server.run(sockets=[listener]))
         thread.start()
         try:
@@ -79,7 +74,7 @@ def in_weather(*weather: str, seed: int = 1) -> Iterator[WeatherClient]:
         finally:
             server.should_exit = True
             thread.join(TIME_LIMIT)
-            environment.gate.close()
+            gate.close()
 
 
 @pytest.fixture
