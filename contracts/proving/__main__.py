@@ -76,7 +76,6 @@ def command(*, parts: tuple[str, ...], **options: Any) -> int:
     Examples:
       python -m contracts.proving --clause draft-get-content
       python -m contracts.proving drawn --faults 200 --services 50
-      python -m contracts.proving drawn --faults 100 --services 0 --profile smoke
       python -m contracts.proving drawn --wide --faults 16 --services 0
       python -m contracts.proving drawn --service gzip+list-hal --realm abs-dev
       python -m contracts.proving fixed drawn --seed 7 --floor .ci/drawn.json

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from contracts.checks.table import UNIVERSAL
@@ -58,10 +58,7 @@ def false_passes(verdict: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[s
     Returns:
         Why, by clause.
     """
-    return dict(_false_passes(verdict, shown))
-
-
-def _false_passes(verdict: Mapping[str, Any], shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    found = {}
     for entry in verdict["clauses"]:
         clause = load_catalogue().clause(entry["id"])
         passes = any(cell["verdict"] == "pass" for cell in entry["realms"].values())
@@ -69,6 +66,7 @@ def _false_passes(verdict: Mapping[str, Any], shown: Mapping[str, Any]) -> Itera
             continue
         what, operations = needed(clause)
         if operations and not any(shown["operations"].get(o, {}).get(what) for o in operations):
-            yield clause.id, f"passes, yet the service showed no {what} of {', '.join(operations)}"
+            found[clause.id] = f"passes, yet the service showed no {what} of {', '.join(operations)}"
         elif clause.message is not None and clause.id not in shown["messages"]:
-            yield clause.id, "passes, yet the service never gave its message"
+            found[clause.id] = "passes, yet the service never gave its message"
+    return found

@@ -1,4 +1,4 @@
-"""How many drawn faults were found: the share with its interval, and the figure that no draw may fall below."""
+"""How many drawn faults were found: the share, and the figure that no draw may fall below."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 from contracts.errors import UsageError
 from contracts.file_formats import Count, Format, Name, read_file
 
-#: The normal quantile of a confidence of 95 percent.
-_Z: Final = 1.96
 _SIGNIFICANT: Final = 0.05
 
 
@@ -19,15 +17,6 @@ class Share(NamedTuple):
 
     found: int
     of: int
-
-    def interval(self) -> tuple[float, float]:
-        """The Wilson score interval, with a confidence of 95 percent."""
-        if self.of == 0:
-            return 0.0, 1.0
-        share, spread = self.found / self.of, _Z**2 / self.of
-        middle = share + spread / 2
-        reach = _Z * math.sqrt(share * (1 - share) / self.of + spread / (4 * self.of))
-        return (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)
 
     def below(self, other: Share) -> bool:
         """Whether it is significantly lower than another: Fisher's exact test, one-sided, 5 percent."""

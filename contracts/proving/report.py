@@ -82,14 +82,9 @@ class Report:
         again = sum(bool(result.first_run) for result in self.results)
         if again:
             yield f"{many(again, 'service')} tried in a second run, alone; the report says why"
-        parts = [
-            f"{share.found} of {many(share.of, 'fault')} of the {name} found"
-            for name, share in (("fixed set", self.fixed), ("draw", self.drawn))
-            if share.of
-        ]
-        parts += [f"{sound.found} of {sound.of} {_SOUND[kind]}" for kind, sound in self._sound()]
         word = {ExitCode.PASS: "holds", ExitCode.FAIL: "does not hold"}.get(self.exit_code(), "says nothing")
-        yield f"proof: {word}: {'; '.join(parts)}"
+        figures = (f"{value} {label}" for label, value in self._figures())
+        yield f"proof: {word}: {'; '.join(figures)}"
 
     def lines(self) -> Iterator[str]:
         """The report in Markdown."""
@@ -98,14 +93,12 @@ class Report:
         cores = many(os.cpu_count() or 1, "core")
         yield f"{many(len(self.results), 'trial')} in {took}, {self.jobs} side by side on {cores}."
         yield ""
-        yield from self._figures()
+        yield from ("| | |", "|---|---|")
+        yield from (f"| {label} | {value} |" for label, value in self._figures())
         yield from self._bad_rows()
-        for result in self.results:
-            if result.first_run:
-                yield ""
-                yield f"{result.trial.shown}: judged in a second run, alone; first: {result.first_run}"[
-                    :_LONGEST
-                ]
+        for result in filter(lambda result: result.first_run, self.results):
+            said = f"{result.trial.shown}: judged in a second run, alone; first: {result.first_run}"
+            yield from ("", said[:_LONGEST])
         if self.idle:
             yield ""
             yield f"Test functions that found no fault: {', '.join(f'`{name}`' for name in self.idle)}."
@@ -118,33 +111,27 @@ class Report:
         of_part = [r for r in self.results if r.trial.part is part and r.trial.kind is Kind.FAULT]
         return [result for result in of_part if not result.trial.only]
 
-    def _sound(self) -> Iterator[tuple[Kind, Share]]:
-        for kind in _SOUND:
-            outcomes = [result.outcome for result in self.results if result.trial.kind is kind]
-            if outcomes:
-                yield kind, Share(outcomes.count(Outcome.PASS), len(outcomes))
-
-    def _figures(self) -> Iterator[str]:
-        yield "| | |"
-        yield "|---|---|"
+    def _figures(self) -> Iterator[tuple[str, str]]:
+        """What is counted, and how many of how many."""
         if self.fixed.of:
             clauses = {clause for result in self._faults(Part.FIXED) for clause in result.trial.clauses}
             broken = Counter(load_catalogue().clause(clause).level for clause in clauses)
-            yield f"| faults of the fixed set that are found on their own clause | {_of(self.fixed)} |"
-            yield f"| clauses that it breaks: must, should | {broken[Level.MUST]}, {broken[Level.SHOULD]} |"
+            yield "faults of the fixed set found on their own clause", _of(self.fixed)
+            yield "must and should clauses that it breaks", f"{broken[Level.MUST]} and {broken[Level.SHOULD]}"
         drawn = self._faults(Part.DRAWN)
         if drawn:
-            low, high = self.drawn.interval()
-            yield f"| drawn faults that fail the run on a clause they break | {_of(self.drawn)} |"
-            yield f"| … with a confidence of 95 % | {100 * low:.1f} % to {100 * high:.1f} % |"
+            yield "drawn faults that fail the run on a clause they break", _of(self.drawn)
         profiles = Counter(r.trial.profile for r in drawn)
         for profile in profiles if len(profiles) > 1 else ():
             found = sum(r.found for r in drawn if r.trial.profile == profile)
-            yield f"| … of those that {profile} has to find | {_of(Share(found, profiles[profile]))} |"
+            yield f"of those that {profile} has to find", _of(Share(found, profiles[profile]))
         requests = [result.requests for result in drawn if result.found]
         if requests:
-            yield f"| … requests until the first confirmed finding, median | {median(requests):g} |"
-        yield from (f"| {_SOUND[kind]} | {_of(sound)} |" for kind, sound in self._sound())
+            yield "requests until a drawn fault is found, median", f"{median(requests):g}"
+        for kind, label in _SOUND.items():
+            outcomes = [result.outcome for result in self.results if result.trial.kind is kind]
+            if outcomes:
+                yield label, _of(Share(outcomes.count(Outcome.PASS), len(outcomes)))
 
     def _bad_rows(self) -> Iterator[str]:
         if self.bad:

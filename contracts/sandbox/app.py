@@ -6,7 +6,6 @@ locked), ``sandbox-published-<realm>`` and one with ``-2`` (the author's, a publ
 organization ``organization-<realm>`` and the unused temporary files ``sandbox-temporary-<realm>-01`` to ``-20``.
 """
 
-import copy
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
@@ -173,26 +172,11 @@ async def _file_of_page(request: Request) -> Response:
 
 
 def described(request: Request) -> dict[str, Any]:
-    """Return the description, with this sandbox as its server and its accounts as examples of signing in."""
+    """Return the description, with this sandbox as its server."""
     from contracts.interface.description import load_description  # noqa: PLC0415 - read when first asked for
 
-    address = str(request.base_url).rstrip("/")
-    description = copy.deepcopy(load_description().published)
-    for item in description["paths"].values():
-        for operation in item.values():
-            if operation["operationId"] == "createToken":
-                operation["requestBody"]["content"]["application/json"]["examples"] = _sign_in_examples()
-    return {**description, "servers": [{"url": address, "description": "This sandbox."}]}
-
-
-def _sign_in_examples() -> dict[str, Any]:
-    return {
-        account.name: {
-            "summary": f"The sandbox's account {account.name}",
-            "value": {"email": account.email, "password": account.password},
-        }
-        for account in ACCOUNTS
-    }
+    server = {"url": str(request.base_url).rstrip("/"), "description": "This sandbox."}
+    return {**load_description().published, "servers": [server]}
 
 
 @cache

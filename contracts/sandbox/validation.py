@@ -272,18 +272,17 @@ class Validator:
 
     def of_value(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
         """Yield the problems of one value, by the kind the table gives."""
-        alone = {Kind.DATE: self.of_date, Kind.PLACE: self.of_place, Kind.LSTRING: self.of_lstring}
-        if field.kind in alone:
-            return alone[field.kind](value, path)
         match field.kind:
             case Kind.HEADER:
                 return self.of_header(value, path, expectation)
-            case Kind.LINK:
-                return self.of_member(value, "url", path)
-            case Kind.TERM:
-                return self.of_term(field, value, path)
-            case Kind.REFERENCE:
-                return self.of_reference(field, value, path, expectation)
+            case Kind.LSTRING:
+                return self.of_lstring(value, path)
+            case Kind.TERM | Kind.REFERENCE | Kind.LINK:
+                return self.of_object(field, value, path, expectation)
+            case Kind.DATE:
+                return self.of_date(value, path)
+            case Kind.PLACE:
+                return self.of_place(value, path)
         return self.of_type(value, _TYPES[field.kind], path)
 
     def of_type(self, value: Any, wanted: type, path: Path) -> Problems:
@@ -297,8 +296,11 @@ class Validator:
     def of_date(self, value: Any, path: Path) -> Problems:
         """Yield the problems of a calendar date, written YYYY-MM-DD."""
         yield from self.of_type(value, str, path)
-        if isinstance(value, str) and not _is_date(value):
-            yield Problem(INVALID_VALUE, path)
+        if isinstance(value, str):
+            try:
+                date.fromisoformat(value if _DATE.fullmatch(value) else "")
+            except ValueError:
+                yield Problem(INVALID_VALUE, path)
 
     def of_place(self, value: Any, path: Path) -> Problems:
         """Yield the problem of a Place that does not hold a point of two numbers."""
@@ -323,32 +325,24 @@ class Validator:
         if unknown or _LANGUAGE.fullmatch(language) is None:
             yield Problem(UNSPECIFIED_LOCALE, path)
 
-    def of_member(self, value: Any, member: str, path: Path) -> Problems:
-        """Yield the problems of an object that must carry one string member."""
+    def of_object(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
+        """Yield the problems of a Term, Reference or Link: its member, the term, the record that it names."""
         if not isinstance(value, dict):
             yield Problem(INVALID_TYPE, path)
             return
-        if value.get(member) is None:
+        member = "url" if field.kind is Kind.LINK else "identifier"
+        named, terms = value.get(member), field.terms if self.habits.terms_checked else ()
+        wrong = list(self.of_type(named, str, (*path, member)))
+        if named is None:
             yield Problem(MANDATORY, (*path, member))
-        else:
-            yield from self.of_type(value[member], str, (*path, member))
+        elif wrong:
+            yield from wrong
+        elif terms and named not in terms:
+            yield Problem(UNEXPECTED_TERM, path)
+        elif field.must_exist and not expectation.knows(named):
+            yield Problem(INVALID_VALUE, path)
         if self.habits.further_members_refused:
             yield from (Problem(INVALID_PROPERTY, (*path, name)) for name in value if name != member)
-
-    def of_term(self, field: Field, value: Any, path: Path) -> Problems:
-        """Yield the problems of a Term, also a term that is not expected here."""
-        problems = list(self.of_member(value, "identifier", path))
-        yield from problems
-        terms = field.terms if self.habits.terms_checked else ()
-        if not problems and terms and value["identifier"] not in terms:
-            yield Problem(UNEXPECTED_TERM, path)
-
-    def of_reference(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
-        """Yield the problems of a Reference, also one that names a record that does not exist."""
-        problems = list(self.of_member(value, "identifier", path))
-        yield from problems
-        if not problems and field.must_exist and not expectation.knows(value["identifier"]):
-            yield Problem(INVALID_VALUE, path)
 
     def of_header(self, value: Any, path: Path, expectation: Expectation) -> Problems:
         """Yield the problems of a Header: its members are optional, but must be right and must agree."""
@@ -385,13 +379,3 @@ class Validator:
                 yield from self.of_language(language, path)
             else:
                 yield Problem(INVALID_TYPE, path)
-
-
-def _is_date(text: str) -> bool:
-    if _DATE.fullmatch(text) is None:
-        return False
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
