@@ -192,44 +192,34 @@ def held_to(*entries: Any) -> Terms:
     return Terms(deviations=entries, deviations_file="deviations/dev.toml")
 
 
-@pytest.fixture
-def happening() -> Story:
-    """Everything holds but what the deviation speaks of, in both realms."""
-    made = Story()
-    made.holds("draft-save-creates", "uid-too-short", "draft-get-absent", "workflow-locked-record")
-    for realm in ("abs-dev", "bch-dev"):
-        made.case("draft-get-content", realm)
-        made.contradicts("draft-get-content", realm)
-    return made
+GET, OTHER = "draft-get-content", deviation("uid-too-short", operation="saveDraft", line=17)
+HAPPENS, PARTLY, GONE, UNJUDGED = (DeviationState(word) for word in ("happens", "partly", "gone", "unjudged"))
 
 
-def test_an_accepted_contradiction_does_not_fail_the_run(happening: Story) -> None:
-    assert happening.verdict().exit_code is ExitCode.FAIL
-    verdict = happening.verdict(held_to(deviation()))
-    assert verdict.exit_code is ExitCode.PASS
-    assert verdict.reason.endswith("; 1 accepted deviation")
-    assert {cell.verdict for cell in verdict.cells if cell.clause.id == "draft-get-content"} == {
-        Verdict.DEVIATION
-    }
-    assert [outcome.course for outcome in verdict.deviations] == [DeviationState.HAPPENS]
-    assert verdict.notes == ()
-
-
-def test_another_contradiction_of_the_same_clause_is_not_accepted(happening: Story) -> None:
-    happening.contradicts("uid-too-short", operation="getDraft")
-    entries = deviation(), deviation("uid-too-short", operation="saveDraft", line=17)
-    verdict = happening.verdict(held_to(*entries))
-    assert verdict.exit_code is ExitCode.FAIL
-    assert "uid-too-short (getDraft)" in verdict.reason
-    assert verdict.deviations[1].course is DeviationState.GONE
-
-
-def test_what_happens_in_one_realm_only_says_so(whole: Story) -> None:
-    whole.contradicts("draft-get-content", "bch-dev")
-    verdict = whole.verdict(held_to(deviation()))
-    assert verdict.exit_code is ExitCode.PASS
-    assert verdict.deviations[0].course is DeviationState.PARTLY
-    assert "happens in bch-dev, no longer in abs-dev: leave abs-dev out of its realms" in verdict.notes[0]
+@pytest.mark.parametrize(
+    ("contradicted", "entries", "code", "courses", "says"),
+    [
+        ([(GET, REALM), (GET, "bch-dev")], (), 1, [], f"{GET} (getDraft)"),
+        ([(GET, REALM), (GET, "bch-dev")], (deviation(),), 0, [HAPPENS], "; 1 accepted deviation"),
+        ([(GET, "bch-dev")], (deviation(),), 0, [PARTLY], "1 accepted deviation"),
+        # Another contradiction of the same clause is not accepted.
+        ([(GET, REALM), ("uid-too-short", REALM, "getDraft")], (deviation(realms=(REALM,)), OTHER), 1,
+         [HAPPENS, GONE], "uid-too-short (getDraft)"),
+        ([], (deviation(),), 1, [GONE], "no longer happens"),
+        # What only the nightly shows is not missed in a gate.
+        ([], (deviation(profile="nightly"),), 0, [UNJUDGED], ""),
+    ],
+)  # fmt: skip
+def test_an_accepted_contradiction_does_not_fail_the_run_and_no_other_hides_behind_it(
+    whole: Story, contradicted: list[tuple[str, ...]], entries: Any, code: int, courses: Any, says: str
+) -> None:
+    for each in contradicted:
+        whole.contradicts(*each)
+    verdict = whole.verdict(held_to(*entries))
+    assert (verdict.exit_code, [outcome.course for outcome in verdict.deviations]) == (code, courses)
+    assert says in verdict.reason
+    cells = {cell.verdict for cell in verdict.cells if cell.clause.id == GET}
+    assert (Verdict.DEVIATION in cells) is bool({HAPPENS, PARTLY} & {*courses})
 
 
 STOPPED = {"environment": Environment(requests=1, breaker="three refusals")}
@@ -252,13 +242,6 @@ def test_a_run_that_has_seen_too_little_calls_nothing_gone(whole: Story, change:
     verdict = whole.verdict(held_to(deviation(realms=("abs-dev",))))
     assert verdict.deviations[0].course is DeviationState.UNJUDGED
     assert not verdict.deviations[0].fails
-
-
-def test_what_only_the_nightly_shows_is_not_missed_in_a_gate(whole: Story) -> None:
-    terms = held_to(deviation(profile="nightly"))
-    assert whole.verdict(terms).deviations[0].course is DeviationState.UNJUDGED
-    whole.facts = {"profile": "nightly"}
-    assert whole.verdict(terms).deviations[0].course is DeviationState.GONE
 
 
 def test_what_stands_behind_a_deviation_is_not_green_unless_it_is_waived(story: Story) -> None:

@@ -14,7 +14,7 @@ from contracts.errors import UsageError
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import convert
-from contracts.reports import build_server, finding_files, html, summary, verdict_json
+from contracts.reports import build_server, finding_files, summary, verdict_json
 from contracts.reports.build_server import annotation_lines
 from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
 
@@ -144,12 +144,12 @@ def held_to_terms(story: Story, tmp_path: Path) -> Path:
     entries = deviation(), deviation("draft-save-creates", line=17)
     terms = Terms(used, entries, "deviations/dev.toml")
     record, verdict = story.record(terms), story.verdict(terms)
-    for each in (verdict_json, build_server, summary, html, finding_files):
+    for each in (verdict_json, build_server, summary, finding_files):
         each.write(record, verdict, tmp_path)
     return tmp_path
 
 
-def test_the_machines_answers_name_every_term(held_to_terms: Path) -> None:
+def test_every_term_is_named_to_machines_and_people(held_to_terms: Path) -> None:
     content = json.loads((held_to_terms / "verdict.json").read_text("utf-8"))
     courses = [(each["course"], each["fails"], each["line"]) for each in content["deviations"]]
     assert (content["exit_code"], courses) == (1, [("happens", False, 7), ("gone", True, 17)])
@@ -169,13 +169,8 @@ def test_the_machines_answers_name_every_term(held_to_terms: Path) -> None:
     )
     stale = [case.result[0] for case in suites["deviations"] if case.result]
     assert [(each.type, "deviations/dev.toml:17" in each.message) for each in stale] == [("gone", True)]
-
-
-def test_the_page_the_summary_and_a_ticket_show_them_apart(held_to_terms: Path) -> None:
-    page, text = ((held_to_terms / name).read_text("utf-8") for name in ("index.html", "summary.md"))
-    for shown in (page, text):
-        assert "no longer happens in abs-dev, bch-dev: take the entry out" in shown
-    assert "client.drafts.get" in page
+    summary_text = (held_to_terms / "summary.md").read_text("utf-8")
+    assert "no longer happens in abs-dev, bch-dev: take the entry out" in summary_text
     tickets = [path.read_text("utf-8") for path in (held_to_terms / "findings").glob("*.md")]
     assert sum("| Accepted | Old records lose a member." in ticket for ticket in tickets) == 1
     assert sum("no: outside what the consumer uses" in ticket for ticket in tickets) == 1
