@@ -3,18 +3,19 @@
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
+from xmlrpc.client import ServerProxy
 
 import pytest
 
@@ -93,19 +94,18 @@ class Launched:
     """A process that a launcher forked; `subprocess.Popen` as far as tests need it.
 
     Args:
-        connection: Over which the launcher tells its number and its exit code.
+        forks: Where the launcher takes orders.
         out: Where it writes its output; its errors go beside it.
     """
 
-    def __init__(self, connection: socket.socket, out: Path) -> None:
-        self._connection = connection
-        self._out = out
+    def __init__(self, forks: str, pid: int, out: Path) -> None:
+        self._forks, self.pid, self._out = forks, pid, out
+        self._ended = os.pidfd_open(pid)
         self._code: int | None = None
-        self.pid = int(connection.recv(32))
 
     def poll(self) -> int | None:
         """Return the exit code, or None while the process goes on."""
-        with suppress(TimeoutError, BlockingIOError):
+        with suppress(TimeoutError):
             return self.wait(0.0)
         return None
 
@@ -116,9 +116,10 @@ class Launched:
             TimeoutError: not within so many seconds.
         """
         if self._code is None:
-            self._connection.settimeout(timeout)
-            self._code = int(self._connection.recv(32))
-            self._connection.close()
+            if not select.select([self._ended], [], [], timeout)[0]:
+                raise TimeoutError
+            self._code = int(str(ServerProxy(self._forks).code(self.pid)))
+            os.close(self._ended)
         return self._code
 
     def send_signal(self, number: int) -> None:
@@ -146,19 +147,14 @@ class Launcher:
         Args:
             checkout: Whose library and cases are loaded.
         """
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as orders,
-        ):
-            orders.bind(f"{folder}/orders")
-            orders.listen(64)
+        with socket.create_server(("127.0.0.1", 0)) as orders:
             script, number = Path(__file__).with_name("launcher.py"), orders.fileno()
             words = [sys.executable, str(script), str(number), str(checkout)]
             with subprocess.Popen(words, env=clean_environment(), pass_fds=[number]) as process:
                 try:
-                    yield cls(f"{folder}/orders")
+                    yield cls(f"http://127.0.0.1:{orders.getsockname()[1]}")
                 finally:
-                    process.kill()
+                    process.terminate()
 
     def run(
         self,
@@ -181,22 +177,18 @@ class Launcher:
         *,
         forks_sandbox: bool = False,
     ) -> Launched:
-        """Start a command in a session of its own; workers of pytest-xdist are forks of it.
+        """Start a command in a session of its own.
 
         Args:
             folder: The folder it runs in.
             environment: All its variables.
             out: Where to keep what it writes; its errors go beside it.
-            kind: `program` is `registry-contracts`; `pytest`, `sandbox`, or `module` of this checkout, by its name.
+            kind: `program` is `registry-contracts`; `pytest`, or `sandbox`.
             forks_sandbox: Its embedded sandbox is a fork as well, which does not outlive a Ctrl-C to the session.
         """
         order = {"kind": kind, "forks_sandbox": forks_sandbox, "words": list(words)}
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        connection.connect(self.address)
-        connection.send(
-            json.dumps({**order, "cwd": str(folder), "env": dict(environment), "out": str(out)}).encode()
-        )
-        return Launched(connection, out)
+        text = json.dumps({**order, "cwd": str(folder), "env": dict(environment), "out": str(out)})
+        return Launched(self.address, int(str(ServerProxy(self.address).start(text))), out)
 
 
 @dataclass
