@@ -37,7 +37,7 @@ class Forks(SimpleXMLRPCServer):
         self._parent = os.getppid()
         self._running: set[int] = set()
 
-    def start(self, order: str) -> int:
+    def start(self, order: Any) -> int:
         """Fork a process for an order, which is JSON (kind, words, cwd, env, out); returns its number."""
         from contracts.proving.processes import fork  # noqa: PLC0415 - only once the checkout is settled
 
@@ -45,7 +45,7 @@ class Forks(SimpleXMLRPCServer):
         self._running.add(process)
         return process
 
-    def code(self, process: int) -> int:
+    def code(self, process: Any) -> int:
         """Wait for the end of a process; returns its exit code, negative for a signal."""
         _, status = os.waitpid(process, 0)
         self._running.discard(process)

@@ -127,13 +127,6 @@ CUT_TOKEN = replace(READ_OTHERWISE, authorization="Bearer $TOKEN[:9]")
             "PUT /documents/abcdefghij/versions/draft?schema=contact as author",
         ),
         (
-            "draft-get-content",
-            READ,
-            "404 {}",
-            "But getDraft was answered 404 {}; expected: accepted.",
-            f"GET /documents/{UID}/versions/draft as author after saveDraft 201",
-        ),
-        (
             "draft-get-needs-token",
             NO_TOKEN,
             "404 {}",

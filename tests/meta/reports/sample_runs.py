@@ -16,7 +16,11 @@ from tests.meta.journal_events import message, write_ending, write_exchange, wri
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&`|\x00\x1b[31m\u202egnp.exe\ud800</pre>```"
+    "]]>&lt;<!--\x07\x7f\x85\u2028\u2029\u2066\ufffe\uffff\udc00=1+1"
 )
+#: Bodies that not every reader of JSON takes, and values that not every writer of it writes.
+ODD_BODIES = ("NaN", "-Infinity", "1e400", "9" * 5000, "[" * 5000, '{"a": NaN}', '{"a": 1, "a": "\\ud800"}')
+ODD_VALUES: tuple[Any, ...] = (10**4000, -(10**400), 1e308, [HOSTILE], {HOSTILE: [True, None]}, {}, "")
 IN_ENVIRONMENT = "known-to-the-environment-only"
 PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
 Work = Callable[[Journal], None]
@@ -72,6 +76,7 @@ def first_worker(journal: Journal) -> None:
         exchange(journal, failed, 200, sent=body(None, HOSTILE), answer=body(PNG)),
         exchange(journal, failed, 200, sent=body(PNG), answer=body(None, json.dumps([HOSTILE]))),
         exchange(journal, failed, None),
+        *(exchange(journal, failed, 200, sent=body(None, odd), answer=body(None, odd)) for odd in ODD_BODIES),
     ]
     told: dict[str, Any] = {
         "seen": HOSTILE,
@@ -86,7 +91,8 @@ def first_worker(journal: Journal) -> None:
     write_finding(journal, advised, code.id, operation="createContact", **told)
     seen = case(journal, info, "abs-dev", "observed")
     where = {"clause": info.id, "realm": "abs-dev", "operation": "getDraftInfo", "case": seen}
-    journal.write("observation", **where, seen={"body": HOSTILE})
+    for value in ({"body": HOSTILE}, *ODD_VALUES):
+        journal.write("observation", **where, seen=value)
     case(journal, locked, "abs-dev", "untested", reason="setting realm.abs-dev.locked_identifier is missing")
     case(journal, token, "any", "pass", held=3)
 

@@ -17,6 +17,7 @@ from contracts.file_formats import convert
 from contracts.reports import build_server, finding_files, summary, verdict_json
 from contracts.reports.build_server import annotation_lines
 from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
+from tests.meta.reports.sample_runs import ODD_VALUES
 
 SCHEMA_FILE = Path(verdict_json.__file__).parent / "schemas" / "verdict.schema.json"
 SCHEMA = jsonschema_rs.Draft202012Validator(json.loads(SCHEMA_FILE.read_text()), validate_formats=True)
@@ -48,7 +49,11 @@ def test_verdict_json_says_all_that_the_design_asks_for(content: Any) -> None:
         "token-issued": {"any": "pass"},
     }
     assert content["findings"][0]["reproduce"]["command"] == "run --finding 0"
-    assert [len(content[each]) for each in ("residue", "leftovers", "observations")] == [1, 1, 1]
+    assert [len(content[each]) for each in ("residue", "leftovers", "observations")] == [
+        1,
+        1,
+        1 + len(ODD_VALUES),
+    ]
 
 
 @pytest.mark.parametrize(

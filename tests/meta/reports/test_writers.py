@@ -35,6 +35,11 @@ def test_the_same_journals_give_the_same_reports_without_what_stands_in_the_envi
     assert write_all(folder, catalogue=CATALOGUE) == verdict
     assert dict(texts(folder)) == first
     assert not [name for name, text in first.items() if IN_ENVIRONMENT in text]
+    # Whatever a service answers, what is written is what readers of it take.
+    assert verdict.unwritten == ()
+    for name, text in first.items():
+        if name.endswith((".json", ".har")):
+            json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
 
 
 def cut(folder: Path) -> None:
