@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contracts.cases.generated_cases import Case as Case
     from contracts.cases.generated_cases import for_each_case as for_each_case
     from contracts.cases.hostile_input import Deal as Deal
+    from contracts.cases.known_lists import drafts_searched as drafts_searched
     from contracts.cases.known_lists import known_drafts as known_drafts
     from contracts.cases.known_lists import known_files as known_files
     from contracts.cases.list_pages import Lister as Lister
@@ -95,7 +96,7 @@ _NAMES = {
     "contracts.cases.fault_probe": "Probe",
     "contracts.cases.generated_cases": "Case for_each_case",
     "contracts.cases.hostile_input": "Deal",
-    "contracts.cases.known_lists": "known_drafts known_files",
+    "contracts.cases.known_lists": "drafts_searched known_drafts known_files",
     "contracts.cases.list_pages": "Lister attachments_of drafts_of equals quoted",
     "contracts.cases.marks": "Profile contract smoke",
     "contracts.cases.properties": "Properties",

@@ -158,7 +158,7 @@ def _found_large(there: Claim, world: World, sought: Attachment, created: Exchan
         raise
 
 
-def named_twice(claim: Claim, world: World, name: str) -> None:
+def claim_each_of_two_served(claim: Claim, world: World, name: str) -> None:
     """Claim of two files that are attached under one name that the later one is served, and each under its own id.
 
     Whether a document takes a name twice, replaces the file or gives it another name is not shown: what is served
@@ -291,7 +291,7 @@ def claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
     claim.holds(not refused, exchange, expected="persisted: no limit")
 
 
-def persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:
+def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:
     """Claim that a temporary file was not refused for want of a header that its operation does not list."""
 
     def with_header(header: Mapping[str, str]) -> Exchange:
@@ -312,7 +312,7 @@ def persisted_without_headers(expect: Expect, world: World, kept: Exchange, real
         )
 
 
-def another_persisted(expect: Expect, world: World, before: Attachment) -> None:
+def claim_another_persisted(expect: Expect, world: World, before: Attachment) -> None:
     """Claim that another temporary file of the settings becomes an attachment, with bytes of its own.
 
     Args:
@@ -422,7 +422,7 @@ def _file_names(bodies: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys([*called, *alike]))[:_MOST_NAMES]
 
 
-def fate(
+def claim_kept_if_taken(
     claim: Claim,
     world: World,
     uid: str,

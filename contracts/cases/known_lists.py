@@ -6,12 +6,12 @@ and that the service takes is used; when it takes none, nothing can be claimed b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
-from contracts.cases.list_pages import Lister, Page, Record, attachments_of, drafts_of, equals, paths_to
+from contracts.cases.list_pages import Lister, Record, attachments_of, drafts_of, equals, text_paths
 from contracts.cases.shared_documents import shared_document, shared_document_list
 from contracts.cases.world import World
 from contracts.checks.outcomes import Blocked, require
@@ -32,9 +32,9 @@ class Field:
         filters: Whether a filter by it picks exactly the suite's own items.
     """
 
-    by_filter: str | None
-    by_order: str | None
-    filters: bool
+    by_filter: str | None = None
+    by_order: str | None = None
+    filters: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class KnownList:
 
     Attributes:
         learns_from: The same items in the list that is promised to hold them; the field is learnt there.
-        keep: Makes the own items, or gives their values, in the order of their making.
+        own: The values that tell the suite's own items, in the order of their making.
         usual: Names of fields that are tried besides those that the items carry.
         clauses: How the names of the clauses about it begin.
     """
@@ -51,36 +51,17 @@ class KnownList:
     world: World
     lister: Lister
     learns_from: Lister
-    keep: Callable[[], tuple[str, ...]]
+    own: tuple[str, ...]
     usual: tuple[str, ...]
     clauses: str
 
     @cached_property
-    def own(self) -> tuple[str, ...]:
-        """The values that tell the suite's own items, in the order of their making."""
-        return self.keep()
-
-    @property
-    def label(self) -> str:
-        """What tells this list from others, for things that are found out once."""
-        return self.lister.label
-
-    @cached_property
     def field(self) -> Field:
-        """The field that holds the own values.
-
-        Raises:
-            Blocked: it cannot be learnt.
-        """
-        look = partial(learn, self.learns_from, self.own, self.usual)
-        return self.world.once(f"field of {self.learns_from.label}", look)
-
-    @property
-    def known_field(self) -> Field | None:
-        """The field; None where it cannot be learnt."""
+        """The field that holds the own values; without a path where it cannot be learnt."""
+        name = f"field of {self.learns_from.label}"
         with suppress(Blocked):
-            return self.field
-        return None
+            return self.world.once(name, lambda: learn(self.learns_from, self.own, self.usual))
+        return Field()
 
     @property
     def filter_path(self) -> str:
@@ -98,16 +79,14 @@ class KnownList:
 
     def _taken(self, path: str | None, what: str) -> str:
         if path is None:
-            raise Blocked(
-                self.lister.operation, f"{what} take none of the fields that hold a value the suite knows"
-            )
+            cause = f"{what} take none of the fields that hold a value the suite knows"
+            raise Blocked(self.lister.operation, cause)
         return path
 
     @property
     def proven_path(self) -> str | None:
         """The path of the filter, where filtering by it was seen to pick the own items."""
-        field = self.known_field
-        return field.by_filter if field is not None and field.filters else None
+        return self.field.by_filter if self.field.filters else None
 
     @property
     def narrowed(self) -> Lister | None:
@@ -124,6 +103,11 @@ class KnownList:
         rising, _ = self.orders()
         self._need(rising == sorted(rising), "orderby alone does not order the list")
 
+    def need_top(self) -> None:
+        """See once that top alone bounds the list, for claims about what else it does."""
+        size = self.world.once(f"top of {self.lister.label}", lambda: self.lister.page(top=1).size)
+        self._need(0 <= size <= 1, "top alone does not bound the list")
+
     def _need(self, holds: bool, cause: str) -> None:
         require(holds, self.lister.operation, f"{self.lister.sign}{cause}")
 
@@ -131,13 +115,11 @@ class KnownList:
         """The suite's own items as the list holds them in rising and in falling order, looked up once."""
 
         def look() -> tuple[list[str], list[str]]:
-            rising, falling = (
-                self.lister.page(orderby=f"{self.order_path}{word}").order_of(self.own)
-                for word in ("", " desc")
-            )
-            return rising, falling
+            path = self.order_path
+            pages = [self.lister.page(orderby=order) for order in (path, f"{path} desc")]
+            return pages[0].order_of(self.own), pages[1].order_of(self.own)
 
-        return self.world.once(f"orders of {self.label}", look)
+        return self.world.once(f"orders of {self.lister.label}", look)
 
     @property
     def is_ordered(self) -> bool:
@@ -150,10 +132,8 @@ class KnownList:
 
 def known_drafts(world: World, collection: str | None = "mydrafts") -> KnownList:
     """The list of drafts with the actor's own kept ones, of a collection or of none."""
-    keep = partial(kept_drafts, world)
-    return KnownList(
-        world, drafts_of(world.author, collection), drafts_of(world.author, "mydrafts"), keep, _UIDS, "list"
-    )
+    lister, mine = drafts_of(world.author, collection), drafts_of(world.author, "mydrafts")
+    return KnownList(world, lister, mine, kept_drafts(world), _UIDS, "list")
 
 
 def known_files(world: World, *, sound: bool = True) -> KnownList:
@@ -168,7 +148,7 @@ def known_files(world: World, *, sound: bool = True) -> KnownList:
     shared = shared_document(world)
     files = shared_document_list(world) if sound else attachments_of(world.author, shared.uid)
     names = tuple(attachment.filename for attachment in shared.attachments)
-    return KnownList(world, files, files, lambda: names, _FILES, "attachment-list")
+    return KnownList(world, files, files, names, _FILES, "attachment-list")
 
 
 def kept_drafts(world: World) -> tuple[str, ...]:
@@ -193,8 +173,16 @@ def kept_drafts(world: World) -> tuple[str, ...]:
     return world.once("drafts to list", make)
 
 
+def drafts_searched(world: World, collection: str | None) -> Lister:
+    """The author's list of drafts, in which a filter finds a draft where filters are seen to work."""
+    return drafts_of(world.author, collection, known_drafts(world).proven_path)
+
+
 def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Field:
     """Learn the field that holds these values, each of another record.
+
+    A name that is no field may be passed over, so that a filter which is taken shows every record: one that picks goes
+    before one that is taken.
 
     Args:
         usual: Names tried besides, since a list may show a field under another name than filters take.
@@ -203,38 +191,25 @@ def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Fiel
         Blocked: no listed record has a field that holds such a value.
     """
     # How long a page is, and which items come first, is not shown.
-    held = _held(lister.needed(), own) or _held(lister.walk(), own)
-    if held is None:
+    value, paths = _held(lister.needed(), own) or _held(lister.walk(), own) or ("", [])
+    if not paths:
         raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
-    value, paths = held
     # An envelope around each item need be no part of a field's name.
-    names = list(dict.fromkeys([*paths, *(path.rpartition("/")[2] for path in paths), *usual]))
-    by_filter, picks_one = _filtered_by(lister, names, value)
-    by_order = next((name for name in names if lister.page(orderby=name).size >= 0), None)
-    exact = picks_one and _exact(lister.page(filter=equals(str(by_filter), *own)), own)
-    return Field(by_filter, by_order, exact)
+    names = dict.fromkeys([*paths, *(path.rpartition("/")[2] for path in paths), *usual])
+    filtered, picked = None, False
+    for name in names:
+        page = lister.page(filter=equals(name, value))
+        picked = page.holds_just([value])
+        if picked or (filtered is None and page.size >= 0 and not page.not_found):
+            filtered = name  # a filter by an unknown field may be answered "not found"
+        if picked:
+            break
+    ordered = next((name for name in names if lister.page(orderby=name).size >= 0), None)
+    exact = picked and lister.page(filter=equals(str(filtered), *own)).holds_just(own)
+    return Field(filtered, ordered, exact)
 
 
 def _held(records: Iterable[Record], own: Sequence[str]) -> tuple[str, list[str]] | None:
     """The first of the values that a record holds, and the paths of the fields that hold it."""
-    found = ((value, paths_to(record, value)) for record in records for value in own)
+    found = ((value, text_paths(record, value)) for record in records for value in own)
     return next(((value, paths) for value, paths in found if paths), None)
-
-
-def _filtered_by(lister: Lister, names: Sequence[str], value: str) -> tuple[str | None, bool]:
-    """The name by which a filter picks the record with a value, or else one that is taken; and whether it picks.
-
-    A name that is no field may be passed over, so that a filter which is taken shows every record.
-    """
-    taken = []
-    for name in names:
-        page = lister.page(filter=equals(name, value))
-        if _exact(page, [value]):
-            return name, True
-        # A filter by an unknown field may be answered "not found".
-        taken += [name] if page.size >= 0 and not page.not_found else []
-    return (taken[0] if taken else None), False
-
-
-def _exact(page: Page, own: Sequence[str]) -> bool:
-    return page.size == len(own) and all(page.names(value) for value in own)

@@ -5,11 +5,12 @@ Records are told apart by the identifiers in them, and fields are learnt from a 
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from contracts.checks.outcomes import Blocked, Untested, done, usable
@@ -75,27 +76,13 @@ class Page:
         return -1 if self.records is None else len(self.records)
 
     @property
-    def different(self) -> int:
-        """How many different records there are; -1 when the answer is no list."""
-        return -1 if self.records is None else len(set(map(_whole, self.records)))
-
-    @property
     def seen(self) -> str:
         """What was seen, for the report."""
         count = "no list" if self.records is None else f"{self.size} items"
         return f"{count}: {self.exchange.answer.quote()}"
 
-    def seen_of(self, other_uid: str) -> str:
-        """What was seen, for the report, with how much of it is of a document that it is not about."""
-        count = self.count(other_uid)
-        return (
-            f"{self.size} items, {count} of them of {other_uid}: {self.exchange.answer.quote()}"
-            if count
-            else self.seen
-        )
-
     def seen_beside(self, due: Sequence[str], *, others: bool = False) -> str:
-        """What was seen, for the report, and what is missing, is too much or stands elsewhere beside what is due.
+        """What was seen, and what is missing, is too much or stands elsewhere beside what is due.
 
         Args:
             others: Whether more than what is due may be there.
@@ -108,7 +95,7 @@ class Page:
 
     def names(self, identifier: str) -> bool:
         """Whether a record with this identifier is among them."""
-        return any(readers.names(record, identifier) for record in self.records or ())
+        return self.count(identifier) > 0
 
     def count(self, identifier: str) -> int:
         """How many records carry this identifier."""
@@ -116,8 +103,12 @@ class Page:
 
     def order_of(self, identifiers: Sequence[str]) -> list[str]:
         """Those of `identifiers` that are on the page, in the order of the page."""
-        hits = ((own for own in identifiers if readers.names(record, own)) for record in self.records or ())
-        return [own for match in hits for own in match]
+        records = self.records or ()
+        return [own for record in records for own in identifiers if readers.names(record, own)]
+
+    def holds_just(self, identifiers: Sequence[str]) -> bool:
+        """Whether each of its records carries one of `identifiers`, and each of these is carried."""
+        return self.size == len(identifiers) and all(map(self.names, identifiers))
 
 
 @dataclass(frozen=True)
@@ -135,20 +126,14 @@ class Search:
     @property
     def nameless(self) -> bool:
         """Whether there are items, and none that names a draft of any run of the suite's."""
-        texts = [
-            text
-            for page in self.pages
-            for value in readers.values(page.records or ())
-            for text in ([value] if isinstance(value, str) else value if isinstance(value, dict) else ())
-        ]
-        return any(page.records for page in self.pages) and not any(SUITE_PREFIX in text for text in texts)
+        records = [record for page in self.pages for record in page.records or ()]
+        return bool(records) and SUITE_PREFIX not in json.dumps(records)
 
     @property
     def seen(self) -> str:
         """What was seen, for the report."""
-        last = self.exchanges[-1].answer.quote()
         where = f"the draft among the items of {len(self.pages)} pages" if self.found else "not there"
-        return f"{where}: {last}"
+        return f"{where}: {self.exchanges[-1].answer.quote()}"
 
 
 def unlike(due: Sequence[str], got: Sequence[str]) -> str:
@@ -175,13 +160,15 @@ class Lister:
     Attributes:
         sign: What stands before the names of options: `$` for drafts, nothing for attachments.
         fixed: Query parameters of every request.
+        field: A field that holds the items' uids and by which the service is known to filter rightly.
     """
 
     actor: Actor
     operation: str
     sign: str = ""
-    path: Mapping[str, str] = field(default_factory=dict)
-    fixed: Mapping[str, str] = field(default_factory=dict)
+    path: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    fixed: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    field: str | None = None
 
     @property
     def label(self) -> str:
@@ -206,30 +193,35 @@ class Lister:
         page = self.page(**options)
         records = page.records
         if records is None:
-            done(page.exchange)
-        if records is None:
-            raise Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
+            raise self._no_list(page)
         if self._holds_what_is_not_shown and (page.not_found or len(records) < at_least):
             raise Untested(
                 f"which drafts a list other than {_OWN} holds is not shown: it lists {len(records)}"
             )
         if len(records) < at_least:
-            seen = f"lists {len(records)} items where there are {at_least} or more"
-            raise Blocked(self.operation, seen)
+            raise Blocked(self.operation, f"lists {len(records)} items where there are {at_least} or more")
         return records
 
     @property
     def _holds_what_is_not_shown(self) -> bool:
         return self.operation == _LISTING and self.fixed.get("collection") != _OWN
 
-    def search(self, uid: str, field: str | None = None) -> Search:
-        """Look for a draft: on the first page, by a filter, and then page by page.
+    def read(self, **options: Option) -> Page:
+        """A page that is a list, or "not found", which holds nothing; raises Blocked for any other."""
+        page = self.page(**options)
+        if page.records is None and not page.not_found:
+            raise self._no_list(page)
+        return page
+
+    def _no_list(self, page: Page) -> Blocked:
+        done(page.exchange)
+        return Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
+
+    def search(self, uid: str) -> Search:
+        """Look for a draft: on the first page, by a filter where filters are known to work, and then page by page.
 
         How long a page is that was asked for without options is not shown. A list that is "not found" holds nothing,
         for how an empty list is told is not shown either.
-
-        Args:
-            field: A field that holds the uid and by which the service is known to filter rightly.
 
         Raises:
             Blocked: the list is refused, or cannot be read to its end.
@@ -237,27 +229,19 @@ class Lister:
         pages = [self.read()]
         at = pages[0].size
         while not pages[-1].names(uid) and pages[-1].size > 0:
-            if len(pages) > 1 and field is not None:
-                pages[1:] = [self.read(filter=equals(field, uid))]
+            if len(pages) > 1 and self.field is not None:
+                pages[1:] = [self.read(filter=equals(self.field, uid))]
                 break
             if len(pages) == _MOST_PAGES:
                 cause = f"the list goes on after {_MOST_PAGES} pages, so that absence cannot be told"
                 raise Blocked(self.operation, cause)
             pages.append(self.read(skip=at))
-            if pages[-1].size > 0 and pages[-1].records == pages[0].records and field is None:
+            if pages[-1].size > 0 and pages[-1].records == pages[0].records and self.field is None:
                 cause = "the list cannot be read to its end: skip gives the same page again"
                 raise Blocked(self.operation, cause)
             # Items that are removed meanwhile shift all that follow, so the next page repeats some.
             at += max(1, pages[-1].size - pages[-1].size // _OVERLAP)
         return Search(pages[-1].names(uid), pages)
-
-    def read(self, **options: Option) -> Page:
-        """A page that is a list, or "not found", which holds nothing."""
-        page = self.page(**options)
-        if page.records is None and not page.not_found:
-            done(page.exchange)
-            raise Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
-        return page
 
     def walk(self, first: Page | None = None) -> Iterator[Record]:
         """The records of the list, page after page, for as long as a page brings others than the one before.
@@ -281,13 +265,13 @@ class Lister:
     def with_fixed(self, **options: Option) -> Lister:
         """The same list with some options in every request."""
         more = {f"{self.sign}{name}": str(value) for name, value in options.items()}
-        return Lister(self.actor, self.operation, self.sign, self.path, {**self.fixed, **more})
+        return dataclasses.replace(self, fixed={**self.fixed, **more})
 
 
-def drafts_of(actor: Actor, collection: str | None = None) -> Lister:
-    """The list of drafts, of one collection or of none."""
+def drafts_of(actor: Actor, collection: str | None = None, field: str | None = None) -> Lister:
+    """The list of drafts, of one collection or of none; `field` as for `Lister`."""
     fixed = {} if collection is None else {"collection": collection}
-    return Lister(actor, "listDrafts", "$", {}, fixed)
+    return Lister(actor, _LISTING, "$", {}, fixed, field)
 
 
 def attachments_of(actor: Actor, uid: str) -> Lister:
@@ -296,90 +280,56 @@ def attachments_of(actor: Actor, uid: str) -> Lister:
 
 
 class Names:
-    """Tells records of one list apart: by the identifiers in them where these differ, else by all they hold.
+    """Tells records of one list apart: by the identifier that is another in each of them, else by all they hold.
 
-    A record may carry what is another in each answer (a score, a moment, a receipt) or at each place (a cursor). So the
-    member that holds the suite's identifiers comes first, and members without a value in common between the answers
-    come last.
+    A member that holds the suite's identifiers comes first, and one without a value in common between the answers
+    last: a record may carry what is another in each answer, such as a receipt.
 
     Args:
         answers: The records of the list, as one answer or several of them give them.
     """
 
     def __init__(self, *answers: Sequence[Record]) -> None:
-        volatile, telling = _volatile(answers), _telling_paths(answers)
-        ways: list[Callable[[Record], str]] = []
-        for left_out in (volatile, frozenset[str]()):
-            ways += [partial(_at, path) for path in telling if path not in left_out]
-            ways.append(partial(_by_identifiers, left_out))
-        ways.append(partial(_lasting, volatile))
-        self._name = next((name for name in ways if _tells_apart(name, answers)), _whole)
+        members = [[dict(leaves(record)) for record in records] for records in answers]
+        ranks = {path: _rank(path, members) for path in _telling(members)}
+        known = {path: rank for path, rank in ranks.items() if rank is not None}
+        self._path = min(known, key=known.__getitem__, default=None)
 
     def of(self, records: Sequence[Record] | None) -> list[str]:
         """The records' names, in order."""
-        return [self._name(record) for record in records or ()]
+        if self._path is None:
+            return [json.dumps(record, sort_keys=True, ensure_ascii=False) for record in records or ()]
+        return [str(dict(leaves(record)).get(self._path, "")) for record in records or ()]
 
 
-def _tells_apart(name: Callable[[Record], str], answers: Sequence[Sequence[Record]]) -> bool:
-    named = [[name(record) for record in records] for records in answers]
-    return all(all(names) and len(set(names)) == len(names) for names in named)
-
-
-def _telling_paths(answers: Sequence[Sequence[Record]]) -> list[str]:
-    """Paths of members that may identify a record alone: of the suite's identifiers, then of numbers called an id."""
-    leaves = [leaf for records in answers for record in records for leaf in _leaves(record)]
-    named = [path for path, value in leaves if isinstance(value, str) and SUITE_PREFIX in value]
-    numbered = [
-        path
-        for path, value in leaves
-        if any(rank < _NO_ID for rank, _ in readers.ranked_integers({path.rpartition("/")[2]: value}))
-    ]
-    return list(dict.fromkeys([*named, *numbered]))
-
-
-def _volatile(answers: Sequence[Sequence[Record]]) -> Set[str]:
-    """Paths of the members that no two records have alike in two answers which both have them."""
-    if len(answers) == 1:
-        return frozenset()
-    values: list[dict[str, set[str]]] = []
-    for records in (answers[0], answers[-1]):
-        values.append(defaultdict(set))
-        for path, value in (leaf for record in records for leaf in _leaves(record)):
-            values[-1][path].add(json.dumps(value, sort_keys=True))
-    first, last = values
-    return {path for path in first.keys() & last.keys() if first[path].isdisjoint(last[path])}
-
-
-def _leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of a record that are no objects, by their OData paths."""
     for name, value in record.items():
         if isinstance(value, dict):
-            yield from _leaves(value, f"{prefix}{name}/")
+            yield from leaves(value, f"{prefix}{name}/")
         else:
             yield f"{prefix}{name}", value
 
 
-def _at(path: str, record: Record) -> str:
-    return next((str(value) for here, value in _leaves(record) if here == path), "")
+def _values(path: str, records: Sequence[Record]) -> list[str]:
+    return [str(record[path]) for record in records if record.get(path) not in (None, "")]
 
 
-def _by_identifiers(left_out: Set[str], record: Record) -> str:
-    return " ".join(sorted(identifiers_in(_without(record, left_out))))
+def _telling(answers: Sequence[Sequence[Record]]) -> list[str]:
+    """The paths at which every record has a value, and another than the others of its answer."""
+    paths = dict.fromkeys(path for records in answers for record in records for path in record)
+    return [
+        path for path in paths if all(len(set(_values(path, records))) == len(records) for records in answers)
+    ]
 
 
-def _lasting(left_out: Set[str], record: Record) -> str:
-    return _whole(_without(record, left_out))
-
-
-def _without(record: Record, paths: Set[str], prefix: str = "") -> Record:
-    return {
-        name: _without(value, paths, f"{prefix}{name}/") if isinstance(value, dict) else value
-        for name, value in record.items()
-        if f"{prefix}{name}" not in paths
-    }
-
-
-def _whole(record: Record) -> str:
-    return json.dumps(record, sort_keys=True, ensure_ascii=False)
+def _rank(path: str, answers: Sequence[Sequence[Record]]) -> tuple[bool, bool] | None:
+    """How well a member tells records apart, the least best; None for what is no identifier."""
+    first, last = (_values(path, records) for records in (answers[0], answers[-1]))
+    named, numbers = [*first, *last], readers.ranked_integers({path.rpartition("/")[2]: [*first, *last]})
+    own = any(SUITE_PREFIX in value for value in named)
+    identifies = own or all(map(is_valid_uid, named)) or any(rank < _NO_ID for rank, _ in numbers)
+    return (set(first).isdisjoint(last), not own) if identifies else None
 
 
 def identifiers_in(record: Record) -> set[str]:
@@ -389,13 +339,12 @@ def identifiers_in(record: Record) -> set[str]:
     return {*texts, *numbers}
 
 
-def paths_to(record: Record, wanted: object, prefix: str = "") -> list[str]:
-    """OData paths of the fields of a record that hold a value, those nearest to the top first."""
-    here = [f"{prefix}{name}" for name, value in record.items() if value == wanted]
-    if prefix.count("/") + 1 >= _DEEPEST_FIELD:
-        return here
-    nested = [(name, value) for name, value in record.items() if isinstance(value, dict)]
-    return here + [path for name, value in nested for path in paths_to(value, wanted, f"{prefix}{name}/")]
+def text_paths(record: Record, wanted: str | None = None) -> list[str]:
+    """OData paths of the fields of a record that hold a text, or the one wanted; those nearest to the top first."""
+    texts = (path for path, value in leaves(record) if isinstance(value, str) and wanted in (None, value))
+    return sorted(
+        (path for path in texts if path.count("/") < _DEEPEST_FIELD), key=lambda path: path.count("/")
+    )
 
 
 def quoted(text: str) -> str:

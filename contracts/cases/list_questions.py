@@ -18,30 +18,27 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases.hostile_input import Deal
 from contracts.cases.known_lists import SCRAMBLED, KnownList
-from contracts.cases.list_pages import Lister, Names, Page, Record, equals, paths_to, quoted
+from contracts.cases.list_pages import Lister, Names, Page, Record, equals, leaves, quoted, text_paths
 from contracts.cases.properties import Properties
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, Untested, require, usable
-from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.namespace import SUITE_PREFIX
 
 #: What stands in a filter for a word, by `path` and forms of the value that it is about, and whether it holds.
-_SIMPLE: Final[Mapping[str, tuple[str, Callable[[str, str], bool]]]] = MappingProxyType(
+_Word = tuple[str, Callable[[str, str], bool]]
+_COMPARED: Final[Mapping[str, _Word]] = MappingProxyType(
+    {test.__name__: (f"{{path}} {test.__name__} {{text}}", test) for test in (eq, ne, gt, ge, lt, le)}
+)
+_FOUND: Final[Mapping[str, _Word]] = MappingProxyType(
     {
-        "eq": ("{path} eq {text}", eq),
-        "ne": ("{path} ne {text}", ne),
-        "gt": ("{path} gt {text}", gt),
-        "ge": ("{path} ge {text}", ge),
-        "lt": ("{path} lt {text}", lt),
-        "le": ("{path} le {text}", le),
         "startswith": ("startswith({path},{text})", str.startswith),
         "endswith": ("endswith({path},{text})", str.endswith),
         "contains": ("contains({path},{text})", str.__contains__),
     }
 )
 #: Those that a service may pass over, as it does not know them; beside `eq`, which it knows.
-_FURTHER: Final[Mapping[str, tuple[str, Callable[[str, str], bool]]]] = MappingProxyType(
+_FURTHER: Final[Mapping[str, _Word]] = MappingProxyType(
     {
         "tolower": ("({path} eq {text} and tolower({path}) eq {lower})", eq),
         "toupper": ("({path} eq {text} and toupper({path}) eq {upper})", eq),
@@ -53,7 +50,7 @@ _FURTHER: Final[Mapping[str, tuple[str, Callable[[str, str], bool]]]] = MappingP
         "eq-in-other-case": ("({path} eq {text} and {path} eq {other_case})", lambda *_: False),
     }
 )
-_WORDS: Final = {**_SIMPLE, **_FURTHER}
+_WORDS: Final = {**_COMPARED, **_FOUND, **_FURTHER}
 #: How conditions are joined; `or-and` and `and-and` without parentheses.
 _JOINED: Final[Mapping[str, tuple[str, Callable[..., bool]]]] = MappingProxyType(
     {
@@ -87,13 +84,8 @@ class Condition:
         if self.operator in _JOINED:
             return _JOINED[self.operator][0].format(*(part.text(path, own) for part in self.parts))
         value = own[self.number][self.start :]
-        forms = {
-            "text": value,
-            "lower": value.lower(),
-            "upper": value.upper(),
-            "other_case": value.swapcase(),
-        }
-        forms |= {"start": value[:-5], "end": value[5:]}
+        forms = {"text": value, "start": value[:-5], "end": value[5:], "other_case": value.swapcase()}
+        forms |= {"lower": value.lower(), "upper": value.upper()}
         literals = {name: quoted(form) for name, form in forms.items()}
         template, _ = _WORDS[self.operator]
         return template.format(path=path, size=len(value), **literals)
@@ -146,8 +138,8 @@ class Question:
 def _conditions() -> SearchStrategy[Condition]:
     numbers = st.integers(0, len(SCRAMBLED) - 1)
     # Texts from the middle are not compared: which of two comes first may differ there between ways to compare them.
-    compared = st.builds(Condition, st.sampled_from(tuple(_SIMPLE)[:6]), numbers)
-    found = st.builds(Condition, st.sampled_from(tuple(_SIMPLE)[6:]), numbers, st.integers(0, 5))
+    compared = st.builds(Condition, st.sampled_from(tuple(_COMPARED)), numbers)
+    found = st.builds(Condition, st.sampled_from(tuple(_FOUND)), numbers, st.integers(0, 5))
     simple = st.one_of(compared, found)
 
     def joined(inner: SearchStrategy[Condition]) -> SearchStrategy[Condition]:
@@ -231,52 +223,48 @@ class Questions:
         self._list_of, self._claim = known, expect
         try:
             self._known = known("mydrafts")
-            self._lister, self._own = self._known.lister, self._known.own
+            self._own = self._known.own
             self._claim_narrowed()
             self._known.need_filter()
-            narrowed = self._lister.page(filter=equals(self._known.filter_path, *self._own))
-            there = len(narrowed.order_of(self._own)) == len(self._own)
-            require(there, self._lister.operation, "does not show the suite's own items any more")
+            operation = self._known.lister.operation
+            require(self._shows_own(self._known), operation, "does not show the suite's own items any more")
         except Blocked as obstacle:
             raise Untested(str(obstacle)) from None
         # Attachments know no collections; those of the drafts are looked into when they are asked for.
         self._of_files = self._known.clauses != "list"
-        self._holding: dict[str | None, bool] = (
-            dict.fromkeys((None, "my", "mydrafts"), True) if self._of_files else {"mydrafts": True}
-        )
+        looked: tuple[str | None, ...] = (None, "my", "mydrafts") if self._of_files else ("mydrafts",)
+        self._holding = dict.fromkeys(looked, True)
+        self._window = "pages-cover" if self._of_files else "top-and-skip"
 
     def _judging(self, what: str) -> Claim:
         return self._claim(f"{self._known.clauses}-{what}")
 
-    @property
-    def _window(self) -> str:
-        """The clause about the part that skip and top leave of a list."""
-        return "pages-cover" if self._of_files else "top-and-skip"
-
     def _claim_narrowed(self) -> None:
         """Claim that a filter by several values gives just those which filters by each of them give, each once."""
-        path, own, lister = self._known.field.by_filter, self._own, self._lister
+        path, own, lister = self._known.field.by_filter, self._own, self._known.lister
         if path is None or self._known.field.filters:
             return
-        single, several = (lister.page(filter=equals(path, *values)) for values in (own[:1], own))
-        plain, claim = lister.page(), self._judging("filter-meaning")
-        wording = {"expected": f"{', '.join(own)}, and no other item", "seen": several.seen_beside(own)}
-        if any(several.count(value) > plain.count(value) > 0 for value in own):
-            claim.holds(False, plain.exchange, several.exchange, **wording)
-        surplus = several.size - len(several.order_of(own))
+
+        def alone(value: str) -> Page:
+            return lister.page(filter=equals(path, value))
+
+        single, several, plain = alone(own[0]), lister.page(filter=equals(path, *own)), lister.page()
+        shown = several.order_of(own)
         # As many items as the list gives anyway may be all that fit on a page.
-        narrower = 0 < several.size < plain.size
-        if single.size == 1 and single.names(own[0]):
-            missing = [value for value in own if not several.names(value)] if narrower else []
-            lost = [value for value in missing if lister.page(filter=equals(path, value)).names(value)]
-            claim.holds(surplus <= 0 and not lost, several.exchange, **wording)
-        elif narrower and surplus <= 0:
+        narrower, surplus = 0 < several.size < plain.size, several.size > len(shown)
+        wrong = any(several.count(value) > plain.count(value) > 0 for value in own)
+        if single.holds_just(own[:1]):
+            missing = [value for value in own if narrower and value not in shown]
+            wrong = wrong or surplus or any(alone(value).names(value) for value in missing)
+        elif narrower and not surplus:
             # What a filter by several values shows is shown by a filter by its own value, too.
-            value = next(value for value in own if several.names(value))
-            alone = lister.page(filter=equals(path, value))
-            if not usable(alone.exchange).refusal or alone.not_found:
-                wording = {"expected": f"the item {value}", "seen": alone.seen}
-                claim.holds(alone.names(value), several.exchange, alone.exchange, **wording)
+            single = alone(shown[0])
+            wrong = wrong or (single.size >= 0 and not single.names(shown[0]))
+        elif not wrong:
+            return
+        expected, seen = f"{', '.join(own)}, and no other item", several.seen_beside(own)
+        exchanges = [page.exchange for page in (plain, single, several)]
+        self._judging("filter-meaning").holds(not wrong, *exchanges, expected=expected, seen=seen)
 
     def claim_all_options(self) -> None:
         """Claim that a list with every option at once is the part that was asked for, in its order.
@@ -313,12 +301,10 @@ class Questions:
         if (ordered and not self._known.is_ordered) or not self._holds_own(question.collection):
             return False
         page = self._ask(question)
-        if usable(page.exchange).refusal or page.size < 0:
+        passed_over = question.condition.operator in _FURTHER and page.size > 1
+        if usable(page.exchange).refusal or page.size < 0 or passed_over:
             return False
         whole, wanted = question.answer(self._own)
-        passed_over = question.condition.operator in _FURTHER and page.size > 1
-        if passed_over:
-            return False
         seen = page.order_of(whole)
         # In which order the list comes without one is not shown: the window may hold any of those that match.
         right = page.size == len(wanted) == len(seen) and (seen == wanted or not ordered)
@@ -333,28 +319,31 @@ class Questions:
 
     def _at_fault(self, question: Question, page: Page, clauses: Sequence[str]) -> str:
         """The clause of the option without which a list is answered rightly that is answered wrongly with it."""
-        first, *others = clauses
         whole, wanted = question.answer(self._own)
         seen = page.order_of(whole)
-        if not others or page.size > len(seen):
-            return first  # items are there that do not match, or there is nothing else that could be at fault
+        if len(clauses) == 1 or page.size > len(seen):
+            return clauses[
+                0
+            ]  # items are there that do not match, or there is nothing else that could be at fault
         unpaged = self._ask(replace(question, top=None, skip=None))
-        if unpaged.order_of(whole) == whole and unpaged.size == len(whole) and self._window in others:
+        if unpaged.order_of(whole) == whole and unpaged.size == len(whole) and self._window in clauses:
             parts = [whole[start : start + len(wanted)] for start in range(len(whole))]
             moved = len(seen) != len(wanted) or seen in [*parts, wanted[::-1]]
             return self._window if moved else "orderby-meaning"
         # Where the list without the order holds what was asked for, it is the order that changes that.
         plain = self._ask(replace(question, falling=None))
-        return "orderby-meaning" if len(plain.order_of(whole)) == len(wanted) == plain.size else first
+        return "orderby-meaning" if len(plain.order_of(whole)) == len(wanted) == plain.size else clauses[0]
 
     def _holds_own(self, collection: str | None) -> bool:
         """Whether the list of a collection holds the own items: which drafts are in others is not shown."""
         if collection not in self._holding:
-            known = self._list_of(collection)
-            page = known.lister.page(filter=equals(known.filter_path, *self._own))
-            # Others beside them are there because the filter does not work, which is for the claims to say.
-            self._holding[collection] = len(page.order_of(self._own)) == len(self._own)
+            self._holding[collection] = self._shows_own(self._list_of(collection))
         return self._holding[collection]
+
+    def _shows_own(self, known: KnownList) -> bool:
+        # Others beside them are there because the filter does not work, which is for the claims to say.
+        page = known.lister.page(filter=equals(known.filter_path, *self._own))
+        return len(page.order_of(self._own)) == len(self._own)
 
     def _ask(self, question: Question) -> Page:
         return self._list_of(question.collection).lister.page(**question.options(self._known))
@@ -371,13 +360,8 @@ _KNOWN: Final = MappingProxyType({"expected": "an effect", "seen": "the one that
 def claim_picked(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) -> None:
     """Claim that a filter gives exactly the items that carry these values."""
     page = lister.page(filter=expression)
-    there = all(page.names(value) for value in wanted)
-    claim.holds(
-        page.size >= 0 and there and page.size == len(page.order_of(wanted)),
-        page.exchange,
-        expected=f"{' and '.join(wanted) or 'nothing'} for {expression}",
-        seen=page.seen_beside(wanted),
-    )
+    expected = f"{' and '.join(wanted) or 'nothing'} for {expression}"
+    claim.holds(page.holds_just(wanted), page.exchange, expected=expected, seen=page.seen_beside(wanted))
 
 
 def claim_ordered(claim: Claim, known: KnownList, *, falling: bool = False) -> None:
@@ -394,12 +378,8 @@ def claim_ordered(claim: Claim, known: KnownList, *, falling: bool = False) -> N
             raise Blocked(known.lister.operation, "the suite's own items are not all on the first page")
         page = narrowed.page(orderby=order)
     wanted = sorted(known.own, reverse=falling)
-    claim.holds(
-        page.order_of(known.own) == wanted,
-        page.exchange,
-        expected=f"in the order {', '.join(wanted)}",
-        seen=page.seen_beside(wanted, others=True),
-    )
+    expected, seen = f"in the order {', '.join(wanted)}", page.seen_beside(wanted, others=True)
+    claim.holds(page.order_of(known.own) == wanted, page.exchange, expected=expected, seen=seen)
 
 
 def claim_filters_heeded(claim: Claim, known: KnownList) -> None:
@@ -411,14 +391,11 @@ def claim_filters_heeded(claim: Claim, known: KnownList) -> None:
     Raises:
         Untested: the service takes a filter by none of them, or passes over some and finds nothing by others.
     """
-    _ = known.own
     if known.proven_path is not None:
         claim.holds(True, **_KNOWN)
         return
-    lister = known.lister
+    lister, passed, emptied = known.lister, list[Page](), list[Page]()
     fields = _text_fields(lister.needed(_FEW), known.usual)
-    passed: list[Page] = []
-    emptied: list[Page] = []
     for field in fields:
         filtered = lister.page(filter=equals(field, _NO_VALUE))
         if filtered.size > 0:
@@ -433,12 +410,8 @@ def claim_filters_heeded(claim: Claim, known: KnownList) -> None:
         raise Untested("which fields filters take is not shown, and none of those known is plainly taken")
     pages = passed or emptied
     due = "no item for a value that none has" if passed else "items for any value but one that none has"
-    claim.holds(
-        False,
-        *(page.exchange for page in pages),
-        expected=f"{due}, by one of {', '.join(fields)}",
-        seen=f"{'items' if passed else 'none'} for each: {pages[0].exchange.answer.quote()}",
-    )
+    expected, exchanges = f"{due}, by one of {', '.join(fields)}", [page.exchange for page in pages]
+    claim.holds(False, *exchanges, expected=expected, seen=f"for each: {pages[0].seen}")
 
 
 def claim_orders_heeded(claim: Claim, known: KnownList) -> None:
@@ -450,16 +423,13 @@ def claim_orders_heeded(claim: Claim, known: KnownList) -> None:
         Untested: by no field that differs between the items does the service take both; or the suite has too few items
             of its own to tell one order from the other.
     """
-    _ = known.own
-    field = known.known_field
-    if field is not None and known.is_ordered:
+    if known.is_ordered:
         claim.holds(True, **_KNOWN)
         return
-    if field is not None and field.by_order is not None:
+    if known.field.by_order is not None:
         _claim_not_inverted(claim, known)
-    lister = known.lister
+    lister, passed = known.lister, list[Exchange]()
     records = lister.needed(_FEW)
-    passed: list[Exchange] = []
     fields = [
         name for name in _text_fields(records, known.usual) if name in known.usual or _differs(records, name)
     ]
@@ -483,12 +453,9 @@ def claim_orders_heeded(claim: Claim, known: KnownList) -> None:
         raise Untested(
             "which fields orders take is not shown, and none was seen that differs between the items"
         )
-    claim.holds(
-        False,
-        *passed,
-        expected=f"a falling order unlike the rising one, by one of {', '.join(fields)}",
-        seen=f"the same order for each, or no item: {passed[0].answer.quote()}",
-    )
+    expected = f"a falling order unlike the rising one, by one of {', '.join(fields)}"
+    seen = f"the same order for each, or no item: {passed[0].answer.quote()}"
+    claim.holds(False, *passed, expected=expected, seen=seen)
 
 
 def _claim_not_inverted(claim: Claim, known: KnownList) -> None:
@@ -498,31 +465,17 @@ def _claim_not_inverted(claim: Claim, known: KnownList) -> None:
     rising, falling = known.orders()
     if set(rising) == set(falling) == set(known.own) and rising[::-1] == falling == sorted(falling):
         again = known.lister.page(orderby=known.order_path)
-        claim.holds(
-            again.order_of(known.own) != rising,
-            again.exchange,
-            expected=f"in the order {', '.join(falling)}",
-            seen=f"in falling order: {', '.join(rising)}",
-        )
+        expected, seen = f"in the order {', '.join(falling)}", f"in falling order: {', '.join(rising)}"
+        claim.holds(again.order_of(known.own) != rising, again.exchange, expected=expected, seen=seen)
 
 
 def _text_fields(records: Sequence[Record], usual: Sequence[str]) -> list[str]:
     """Paths of fields that hold texts: those that tell the items apart, the usual ones, then others; not many."""
-    first = records[0]
-    texts = [
-        path for value in readers.values(first) if isinstance(value, str) for path in paths_to(first, value)
-    ]
-    shown = sorted(dict.fromkeys(texts), key=lambda path: (not _differs(records, path), path not in usual))
-    telling = [path for path in shown if _differs(records, path)]
-    return list(dict.fromkeys([*telling[:_MOST_FIELDS], *usual, *shown[:_MOST_FIELDS]]))
+    texts = text_paths(records[0])
+    telling = [path for path in texts if _differs(records, path)]
+    return list(dict.fromkeys([*telling[:_MOST_FIELDS], *usual, *texts[:_MOST_FIELDS]]))
 
 
 def _differs(records: Sequence[Record], path: str) -> bool:
     """Whether each of these records has a value of its own in a field."""
-
-    def at(value: object) -> object:
-        for name in path.split("/"):
-            value = value.get(name) if isinstance(value, dict) else None
-        return value
-
-    return len({str(at(record)) for record in records}) == len(records)
+    return len({str(dict(leaves(record)).get(path)) for record in records}) == len(records)

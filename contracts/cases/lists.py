@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from contracts.cases.known_lists import KnownList, kept_drafts
@@ -40,13 +40,10 @@ _LOOKED_AT = 2
 _MOST_UIDS = 3
 
 
-def claim_listed(claim: Claim, world: World, lister: Lister, uid: str, path: str | None = None) -> None:
+def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     """Claim that a list is given and holds a draft, if need be a few seconds later.
 
     A refused list is the contradiction itself, and no precondition that failed.
-
-    Args:
-        path: A field that holds the uid and by which the service is known to filter rightly.
 
     Raises:
         Blocked: no item names any draft of the suite's; by which member an item names its draft is not shown.
@@ -54,21 +51,20 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str, path: str
     first = lister.page()
     if usable(first.exchange).refusal and not first.not_found:
         claim.accepted(first.exchange)
-    found = first.records is not None and first.names(uid)
-    result = Search(True, [first]) if found else _look_until(True, world, lister, uid, path)
+    result = Search(True, [first]) if first.names(uid) else _look_until(True, world, lister, uid)
     if not result.found:
         _need_names(lister, result)
     claim.holds(result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.seen)
 
 
-def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str, path: str | None = None) -> None:
-    """Claim that no page of a list holds a draft, if need be a few seconds later; `path` as for `claim_listed`.
+def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
+    """Claim that no page of a list holds a draft, if need be a few seconds later.
 
     Raises:
         Blocked: it lists items, and none names any draft of the suite's; or it is "not found" where it should be given,
             and the service is not seen to tell so that a list holds nothing.
     """
-    result = _look_until(False, world, lister, uid, path)
+    result = _look_until(False, world, lister, uid)
     _need_names(lister, result)
     first = result.pages[0]
     if first.records is None and not _empty_is_not_found(world, lister.actor):
@@ -76,18 +72,18 @@ def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str, path:
     claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.seen)
 
 
-def need_listed(world: World, lister: Lister, uid: str, path: str | None = None) -> None:
-    """Go on only when a list holds a draft, if need be a few seconds later; `path` as for `claim_listed`."""
-    found = _look_until(True, world, lister, uid, path).found
+def need_listed(world: World, lister: Lister, uid: str) -> None:
+    """Go on only when a list holds a draft, if need be a few seconds later."""
+    found = _look_until(True, world, lister, uid).found
     require(found, lister.operation, f"{lister.label} does not hold a draft that was just saved")
 
 
-def _look_until(wanted: bool, world: World, lister: Lister, uid: str, path: str | None) -> Search:
-    latest = lister.search(uid, path)
+def _look_until(wanted: bool, world: World, lister: Lister, uid: str) -> Search:
+    latest = lister.search(uid)
 
     def look() -> bool:
         nonlocal latest
-        latest = lister.search(uid, path)
+        latest = lister.search(uid)
         return latest.found is wanted
 
     if latest.found is not wanted:
@@ -100,18 +96,15 @@ def _need_names(lister: Lister, result: Search) -> None:
         raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
 
 
-def claim_adds_nothing(claim: Claim, lister: Lister, uid: str, path: str | None) -> None:
+def claim_adds_nothing(claim: Claim, lister: Lister, uid: str) -> None:
     """Claim that a filter by a uid gives no item where the list does not hold it without the filter.
 
     Raises:
         Untested: no field is known to hold the uid.
     """
-    if path is None:
+    if lister.field is None:
         raise Untested("which fields filters take is not shown, and none was seen to pick what is equal")
-    chosen = lister.page(filter=equals(path, uid))
-    if chosen.records is None and not chosen.not_found:
-        done(chosen.exchange)
-        raise Blocked(lister.operation, f"the answer is no list: {chosen.exchange.answer.quote()}")
+    chosen = lister.read(filter=equals(lister.field, uid))
     if not (chosen.names(uid) and lister.search(uid).found):
         claim.holds(not chosen.names(uid), chosen.exchange, expected=f"no draft {uid}", seen=chosen.seen)
 
@@ -181,7 +174,7 @@ def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
     records = sorted(lister.needed(1), key=lambda record: any(prefix in name for name in _named(record)))
     for names in filter(None, map(_named, records[:_LOOKED_AT])):
         checks = [lister.actor.draft_exists(name) for name in names]
-        gone = not {True} & {usable(check).success for check in checks}
+        gone = not any(usable(check).success for check in checks)
         page = lister.page()
         # What was deleted meanwhile is no longer listed.
         listed = gone and any(page.names(name) for name in names)
@@ -205,9 +198,9 @@ def queries_for(known: KnownList, uid: str) -> list[dict[str, str]]:
     shown: list[dict[str, str]] = []
 
     def look() -> bool:
-        sent = [known.lister.actor.list_drafts(query=options) for options in queries]
-        answers = zip(queries, map(usable, sent), strict=True)
-        shown[:] = [options for options, answer in answers if readers.carries_identifier(answer, uid)]
+        answers = [usable(known.lister.actor.list_drafts(query=options)) for options in queries]
+        pairs = zip(queries, answers, strict=True)
+        shown[:] = [options for options, answer in pairs if readers.carries_identifier(answer, uid)]
         return bool(shown)
 
     if not known.world.eventually(look):
@@ -259,103 +252,95 @@ def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -
 _LOOKS = 5
 #: Items at the start of a list that parts are compared with; what happens behind them does not matter.
 HEAD = 12
+#: A list that holds fewer says nothing about its parts.
+_ENOUGH = 4
 
-Options = Mapping[str, Option]
 #: A part of a list: how many items are left out from the start, and how many are given at most; None for no bound.
 Cut = tuple[int, int | None]
 
 
 @dataclass(frozen=True)
-class AtRest:
-    """The head of a list as it was before and after some parts of it were asked for, and these parts.
+class _Parts:
+    """Parts of a list, and the names of the items at its start while they were asked for, in order.
 
     Attributes:
-        items: Names of the items at the start of the list, in order.
-        parts: The items of each part, in order; None for one that was not answered with a list.
+        names: Of the items of each part, in order; None for one that was not answered with a list.
     """
 
     items: list[str]
-    parts: list[list[str] | None]
+    cuts: Sequence[Cut]
     pages: list[Page]
-
-    @property
-    def exchanges(self) -> list[Exchange]:
-        """The exchanges of its parts."""
-        return [page.exchange for page in self.pages]
-
-    @property
-    def taken(self) -> list[str]:
-        """The items of all parts."""
-        return [name for part in self.parts for name in part or ()]
+    names: list[list[str] | None]
 
     def due(self, cut: Cut) -> list[str]:
-        """What a part has to begin with."""
+        """What a part has to begin with; a service may fill it up with what comes behind."""
         skip, top = cut
-        return self.items[skip:] if top is None else self.items[skip : skip + top]
+        return self.items[skip : None if top is None else skip + top]
 
-    def right(self, cuts: Sequence[Cut]) -> bool:
-        """Whether every part is as due; a service may fill it up with what comes behind."""
-        return all(_begins(part, self.due(cut)) for part, cut in zip(self.parts, cuts, strict=True))
+    @property
+    def right(self) -> bool:
+        """Whether every part is as due."""
+        return all(_begins(part, self.due(cut)) for part, cut in zip(self.names, self.cuts, strict=True))
+
+    @property
+    def covering(self) -> bool:
+        """Whether the parts together hold the start of the list."""
+        return not set(self.items).difference(*(part or () for part in self.names))
+
+
+def _begins(seen: Sequence[str] | None, expected: Sequence[str]) -> bool:
+    return seen is not None and list(seen[: len(expected)]) == list(expected)
 
 
 def _at_rest(
     lister: Lister,
+    narrowed: Lister | None,
     cuts: Sequence[Cut],
-    own: Lister | None,
-    at_least: int,
-    base: Options = MappingProxyType({}),
-) -> AtRest:
+    base: Mapping[str, Option] = MappingProxyType({}),
+) -> _Parts:
     """Ask for parts of a list while it is at rest.
 
     Args:
-        own: The same list, narrowed to the suite's own items, for when it is never at rest.
-        at_least: How many items the list must hold for the claim to mean something.
-        base: Options of the whole list that the parts are parts of.
+        narrowed: The list with the suite's own items alone, for when the whole one is never at rest.
+        base: Options of the list that the parts are parts of.
 
     Raises:
         Blocked: the list is refused, too short, or never at rest.
     """
-    parts = [{"skip": skip, **({} if top is None else {"top": top})} for skip, top in cuts]
-    before = lister.needed(at_least, **base)
+    before = lister.needed(_ENOUGH, **base)
     for _ in range(_LOOKS):
-        pages = [lister.page(**part) for part in parts]
-        after = lister.needed(at_least, **base)
+        pages = [
+            lister.page(skip=skip) if top is None else lister.page(skip=skip, top=top) for skip, top in cuts
+        ]
+        after = lister.needed(_ENOUGH, **base)
         names = Names(before, after)
-        if names.of(before)[:HEAD] == names.of(after)[:HEAD]:
-            orders = [None if page.records is None else names.of(page.records) for page in pages]
-            return AtRest(names.of(before)[:HEAD], orders, pages)
+        items = names.of(before)[:HEAD]
+        if items == names.of(after)[:HEAD]:
+            parts = [None if page.records is None else names.of(page.records) for page in pages]
+            return _Parts(items, cuts, pages, parts)
         before = after
-    if own is not None:
-        return _at_rest(own, cuts, None, at_least, base)
+    if narrowed is not None:
+        return _at_rest(narrowed, None, cuts, base)
     raise Blocked(lister.operation, f"the list changed during each of {_LOOKS} looks")
 
 
-def _parts(
-    known: KnownList, cuts: Sequence[Cut], at_least: int, right: Callable[[AtRest], bool] | None = None
-) -> AtRest:
+def _parts(known: KnownList, cuts: Sequence[Cut], right: Callable[[_Parts], bool]) -> _Parts:
     """Parts of a list beside the list that they are parts of.
 
     The order of a list without options is not shown, and need not be that in which it is paged. Where the parts are
     not right beside it, they are held against the list with a skip of zero, unless items of the first are lost there.
-
-    Args:
-        right: Whether the parts are what they have to be; by default each has to be what is due.
     """
-    right = right or (lambda rest: rest.right(cuts))
-    plain = _at_rest(known.lister, cuts, known.narrowed, at_least)
-    if right(plain) or not any(skip for skip, _ in cuts):
+    plain = _at_rest(known.lister, known.narrowed, cuts)
+    in_order = f"{known.lister.sign}orderby" in known.lister.fixed
+    if right(plain) or in_order or not any(skip for skip, _ in cuts):
         return plain
     with suppress(Blocked):
-        paged = _at_rest(known.lister, cuts, known.narrowed, at_least, {"skip": 0})
+        paged = _at_rest(known.lister, known.narrowed, cuts, {"skip": 0})
         # A list with a skip of zero that is the plain one without its first items tells that skip counts wrongly.
         tails = (plain.items[start:] for start in range(1, len(plain.items) - 1))
         if not any(_begins(paged.items, tail) for tail in tails):
             return paged
     return plain
-
-
-def _begins(seen: Sequence[str] | None, expected: Sequence[str]) -> bool:
-    return seen is not None and list(seen[: len(expected)]) == list(expected)
 
 
 def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
@@ -364,14 +349,24 @@ def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
     Raises:
         Blocked: the list is refused, too short, or never at rest.
     """
-    rest = _parts(known, cuts, max(4, *(skip + (top or 0) for skip, top in cuts)))
-    for cut, part, page in zip(cuts, rest.parts, rest.pages, strict=True):
-        (skip, top), due = cut, rest.due(cut)
+    parts = _parts(known, cuts, lambda parts: parts.right)
+    for (skip, top), names, page in zip(cuts, parts.names, parts.pages, strict=True):
+        due = parts.due((skip, top))
         what = f"the list from item {skip + 1} on" if top is None else f"items {skip + 1} to {skip + top}"
-        seen = _seen_beside(due, part) if part is not None else page.seen
-        claim.holds(_begins(part, due), page.exchange, expected=f"{what}: {_some(due)}", seen=seen)
+        seen = (
+            page.seen
+            if names is None
+            else f"{len(names)} items{unlike(due, names[: len(due)])}: {_some(names)}"
+        )
+        claim.holds(_begins(names, due), page.exchange, expected=f"{what}: {_some(due)}", seen=seen)
         if top is not None:
             claim.at_most(page.exchange, top)
+
+
+def claim_pages_in_order(claim: Claim, known: KnownList, size: int, items: int = HEAD) -> None:
+    """Claim that pages of the falling list are parts of that list; arguments as for `claim_pages_cover`."""
+    falling = replace(known, lister=known.lister.with_fixed(orderby=f"{known.order_path} desc"))
+    claim_parts(claim, falling, *((skip, size) for skip in range(0, items, size)))
 
 
 def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = HEAD) -> None:
@@ -380,41 +375,21 @@ def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = HE
     Args:
         items: How many items the pages cover.
     """
-    cuts = [(skip, size) for skip in range(0, items, size)]
-    rest = _parts(known, cuts, size + 1, lambda rest: not set(rest.items) - set(rest.taken))
-    twice = [name for name, times in Counter(rest.taken).items() if times > 1]
-    lost = sorted(set(rest.items) - set(rest.taken))
-    answered = None not in rest.parts
-    for holds, expected, seen in (
-        (answered, "a list for every page", "a page was refused"),
-        (not twice, "no item twice", f"twice: {_some(twice)}"),
-        (not lost, "every item once", f"lost: {_some(lost)}"),
-    ):
-        claim.holds(holds, *rest.exchanges, expected=expected, seen=seen)
+    parts = _parts(known, [(skip, size) for skip in range(0, items, size)], lambda parts: parts.covering)
+    answered = None not in parts.names
+    exchanges = [page.exchange for page in parts.pages]
+    claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
+    claim_each_once(claim, exchanges, parts.items, [name for part in parts.names for name in part or ()])
 
 
-def claim_pages_in_order(claim: Claim, known: KnownList, size: int, items: int = HEAD) -> None:
-    """Claim that pages of the falling list taken together are that list; arguments as for `claim_pages_cover`."""
-    order, narrowed = f"{known.order_path} desc", known.narrowed
-    falling = known.lister.with_fixed(orderby=order)
-    own = None if narrowed is None else narrowed.with_fixed(orderby=order)
-    rest = _at_rest(falling, [(skip, size) for skip in range(0, items, size)], own, size + 1)
-    claim.holds(
-        rest.taken[: len(rest.items)] == rest.items,
-        *rest.exchanges,
-        expected=f"pages that make up the ordered list: {_some(rest.items)}",
-        seen=_seen_beside(rest.items, rest.taken),
-    )
-
-
-def need_top(known: KnownList) -> None:
-    """See once that top alone bounds a list, for claims about what else it does."""
-
-    def look() -> bool:
-        size = known.lister.page(top=1).size
-        return require(0 <= size <= 1, known.lister.operation, "top alone does not bound the list")
-
-    known.world.once(f"top of {known.label}", look)
+def claim_each_once(
+    claim: Claim, exchanges: Sequence[Exchange], due: Sequence[str], seen: Sequence[str]
+) -> None:
+    """Claim that pages repeat no item, and that they lose none of those that are due."""
+    twice = [name for name, times in Counter(seen).items() if times > 1]
+    claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {_some(twice)}")
+    lost = [name for name in due if name not in seen]
+    claim.holds(not lost, *exchanges, expected=f"each of {len(due)} items once", seen=f"lost: {_some(lost)}")
 
 
 def need_parts(known: KnownList, *cuts: Cut) -> None:
@@ -425,19 +400,13 @@ def need_parts(known: KnownList, *cuts: Cut) -> None:
     """
 
     def look() -> bool:
-        rest = _parts(known, cuts, 4)
-        bounded = all(
-            top is None or len(part or ()) <= top for (_, top), part in zip(cuts, rest.parts, strict=True)
-        )
-        return require(
-            rest.right(cuts) and bounded, known.lister.operation, "skip does not give the part that it names"
-        )
+        parts = _parts(known, cuts, lambda parts: parts.right)
+        pairs = zip(cuts, parts.names, strict=True)
+        bounded = all(top is None or len(names or ()) <= top for (_, top), names in pairs)
+        cause = "skip does not give the part that it names"
+        return require(parts.right and bounded, known.lister.operation, cause)
 
-    known.world.once(f"parts {cuts} of {known.label}", look)
-
-
-def _seen_beside(due: Sequence[str], seen: Sequence[str]) -> str:
-    return f"{len(seen)} items{unlike(due, seen[: len(due)])} (listed: {_some(seen)})"
+    known.world.once(f"parts {cuts} of {known.lister.label}", look)
 
 
 def _some(names: Sequence[str]) -> str:

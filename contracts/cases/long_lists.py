@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from contracts.cases import lists
 from contracts.cases.known_lists import SCRAMBLED, KnownList
-from contracts.cases.list_pages import Page, Record, equals, quoted
+from contracts.cases.list_pages import Page, equals, leaves, quoted
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, taken, usable
@@ -66,8 +65,7 @@ def saved_under_every_kind(world: World) -> list[tuple[str, str, Exchange]]:
 
 def claim_every_kind(world: World, expect: Expect) -> None:
     """Claim that a draft is saved, found and read under uids of every kind."""
-    every = saved_under_every_kind(world)
-    for (clause, uid, saved), mark in zip(every, _MARKS, strict=True):
+    for (clause, uid, saved), mark in zip(saved_under_every_kind(world), _MARKS, strict=True):
         expect(clause, "saveDraft").accepted(saved)
         expect(clause, "draftExists").accepted(world.author.draft_exists(uid))
         told = world.samples.members_of_draft(middleName=mark)
@@ -121,46 +119,43 @@ class LongList:
         self._pairs = paired(known.world)
         every = saved_under_every_kind(known.world)
         self._uids = [*known.own, *self._pairs, *(uid for _, uid, saved in every if taken(saved))]
-        self._all, self._paired = (
-            known.lister.with_fixed(filter=equals(known.filter_path, *uids))
-            for uids in (self._uids, self._pairs)
-        )
+        self._narrow = equals(known.filter_path, *self._pairs)
+        self._paired = known.lister.with_fixed(filter=self._narrow)
 
     def claim_pages(self, claim: Claim) -> None:
         """Claim that pages taken one after another hold every draft once."""
         if len(self._uids) < _LONG:
             return  # nothing keeps them: shorter lists are judged
-        pages = self._pages()
-        if self._lost(pages) and pages[0].size > 0:
-            self._known.world.eventually(lambda: not self._lost(self._pages()))
-            pages = self._pages()
-        if pages[0].size < 0:
-            return  # so long a filter is not taken
-        seen = Counter(uid for page in pages for uid in page.order_of(self._uids))
-        twice, lost = [uid for uid, times in seen.items() if times > 1], self._lost(pages)
-        exchanges = [page.exchange for page in pages]
-        claim.holds(not twice, *exchanges, expected="no draft twice", seen=f"twice: {', '.join(twice)}")
-        every = f"each of {len(self._uids)} drafts once"
-        claim.holds(not lost, *exchanges, expected=every, seen=f"lost: {', '.join(lost)}")
+        pages: list[Page] = []
+
+        def complete() -> bool:
+            pages[:] = self._pages()
+            return pages[0].size <= 0 or set(self._uids) <= set(self._listed(pages))
+
+        if not complete():
+            self._known.world.eventually(complete)
+        if pages[0].size >= 0:  # so long a filter may not be taken
+            exchanges = [page.exchange for page in pages]
+            lists.claim_each_once(claim, exchanges, self._uids, self._listed(pages))
 
     def _pages(self) -> list[Page]:
-        pages = [self._all.page(top=_PAGE)]
+        every = self._known.lister.with_fixed(filter=equals(self._known.filter_path, *self._uids))
+        pages = [every.page(top=_PAGE)]
         at = pages[0].size
         while pages[-1].size > 0 and at < len(self._uids) and len(pages) < _MOST_PAGES:
-            pages.append(self._all.page(top=_PAGE, skip=at))
+            pages.append(every.page(top=_PAGE, skip=at))
             at += pages[-1].size
         return pages
 
-    def _lost(self, pages: Sequence[Page]) -> list[str]:
-        seen = {uid for page in pages for uid in page.order_of(self._uids)}
-        return [uid for uid in self._uids if uid not in seen]
+    def _listed(self, pages: Sequence[Page]) -> list[str]:
+        return [uid for page in pages for uid in page.order_of(self._uids)]
 
     def _fields(self) -> Iterator[tuple[str, dict[str, str]]]:
         """The fields in which some of the paired drafts are equal and some differ, with the text that each has."""
         if not self._uids:
             return
         shown = {
-            uid: _texts(record)
+            uid: {path: value for path, value in leaves(record) if isinstance(value, str)}
             for record in self._paired.page().records or ()
             for uid in self._pairs
             if readers.names(record, uid)
@@ -175,20 +170,19 @@ class LongList:
     def claim_quotes(self, claim: Claim) -> None:
         """Claim that a quote is doubled in a literal, on a field by which `eq` picks what has none."""
         for path, values in self._fields():
-            special = next((value for value in values.values() if "'" in value), None)
-            plain = next((value for value in values.values() if "'" not in value), None)
-            if special and plain and self._picked(path, plain, values)[1]:
-                page, right = self._picked(path, special, values)
-                wording = {"expected": f"the drafts whose {path} is {special}", "seen": page.seen}
-                claim.holds(right or bool(usable(page.exchange).refusal), page.exchange, **wording)
-                return
+            # Those without a quote come first.
+            plain, *_, special = sorted(set(values.values()), key=lambda value: "'" in value)
+            if "'" in plain or "'" not in special or not self._picked(path, plain, values)[1]:
+                continue
+            page, right = self._picked(path, special, values)
+            expected, refused = f"the drafts whose {path} is {special}", bool(usable(page.exchange).refusal)
+            claim.holds(right or refused, page.exchange, expected=expected, seen=page.seen)
+            return
 
     def _picked(self, path: str, value: str, values: Mapping[str, str]) -> tuple[Page, bool]:
         """The answer to a filter by a text beside that by the uids, and whether it holds just what has this text."""
-        narrow = equals(self._known.filter_path, *self._pairs)
-        page = self._known.lister.page(filter=f"({narrow}) and {path} eq {quoted(value)}")
-        wanted = [uid for uid, own_value in values.items() if own_value == value]
-        return page, page.size == len(wanted) == len(page.order_of(wanted))
+        page = self._known.lister.page(filter=f"({self._narrow}) and {path} eq {quoted(value)}")
+        return page, page.holds_just([uid for uid, own_value in values.items() if own_value == value])
 
     def claim_two_keys(self, claim: Claim) -> None:
         """Claim that drafts which are equal by the first key come in the order of the second one."""
@@ -212,25 +206,13 @@ class LongList:
                 return
             by_uid = sorted(values, reverse=bool(word))
             wanted = sorted(by_uid, key=lambda uid: texts.index(values[uid]))
-            claim.holds(
-                page.order_of(wanted) == wanted,
-                page.exchange,
-                expected=f"in the order {order}: {', '.join(wanted)}",
-                seen=page.seen_beside(wanted, others=True),
+            expected, seen = (
+                f"in the order {order}: {', '.join(wanted)}",
+                page.seen_beside(wanted, others=True),
             )
+            claim.holds(page.order_of(wanted) == wanted, page.exchange, expected=expected, seen=seen)
 
 
 def _runs(page: Page, values: Mapping[str, str]) -> list[str]:
     """The texts of a page's drafts in their order, each once for those beside each other."""
     return [text for text, _ in itertools.groupby(values[uid] for uid in page.order_of(list(values)))]
-
-
-def _texts(record: Record, prefix: str = "") -> dict[str, str]:
-    """The texts of a record by the OData path of their field."""
-    texts: dict[str, str] = {}
-    for name, value in record.items():
-        if isinstance(value, str):
-            texts[f"{prefix}{name}"] = value
-        elif isinstance(value, dict) and not prefix:
-            texts |= _texts(value, f"{name}/")
-    return texts

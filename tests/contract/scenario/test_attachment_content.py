@@ -53,7 +53,9 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     )
     for _ in range(2):
         attachments.claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
-    attachments.named_twice(expect("attachment-download-same", "getAttachment"), world, f"{world.uid()}.txt")
+    attachments.claim_each_of_two_served(
+        expect("attachment-download-same", "getAttachment"), world, f"{world.uid()}.txt"
+    )
 
 
 @contract("attachment-name-unusual", "attachment-download-same", requests=8)
@@ -64,7 +66,7 @@ def test_unusual_names_are_observed(world: World, expect: Expect, observe: Obser
     seen = {}
     for what, name in contents.UNUSUAL_NAMES.items():
         content = contents.START + contents.content(MORE_THAN_A_BLOCK, seed=len(name)) + contents.END
-        seen[what] = attachments.fate(same, world, uid, name, content)
+        seen[what] = attachments.claim_kept_if_taken(same, world, uid, name, content)
     observe("attachment-name-unusual", "createAttachment", seen)
 
 
@@ -81,7 +83,7 @@ def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
 def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, observe: Observer) -> None:
     """What a Content-Type sent with a file leads to is not shown; a file that is found has its bytes."""
     uid, headers = document_for_uploads(world), {"Content-Type": "application/json"}
-    seen = attachments.fate(
+    seen = attachments.claim_kept_if_taken(
         expect("attachment-download-same", "getAttachment"), world, uid, f"{world.uid()}.json", DATA, headers
     )
     observe("attachment-sent-type", "createAttachment", {"application/json": seen})

@@ -94,10 +94,10 @@ def test_a_document_lists_its_own_attachments_only(world: World, expect: Expect)
         names = {attachment.filename for attachment in own.attachments}
         foreign = {file.filename for file in other.attachments if page.names(file.filename)} - names
         expect("attachment-list-own-only").holds(
-            not foreign and page.different <= len(own.attachments),
+            not foreign and len(set(map(str, page.records or ()))) <= len(own.attachments),
             page.exchange,
             expected=f"its attachments: {', '.join(sorted(names))}",
-            seen=page.seen_of(other.uid),
+            seen=page.seen_beside(sorted(names)),
         )
 
 

@@ -60,7 +60,7 @@ def test_skip_beyond_the_end_gives_no_attachment(
 def test_pages_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
     files = known_files(world)
-    lists.need_top(files)
+    files.need_top()
     lists.need_parts(files, (1, None))
     lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2, items=ALL)
 
@@ -69,7 +69,7 @@ def test_pages_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
 def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
     """With a top of zero no attachment is returned; a refusal returns none."""
     files = known_files(world)
-    lists.need_top(files)
+    files.need_top()
     lists.claim_no_items(expect("attachment-list-top-zero"), files.lister.page(top=0))
 
 

@@ -12,6 +12,7 @@ from contracts.cases import (
     done,
     drafts,
     drafts_of,
+    drafts_searched,
     known_drafts,
     known_lists,
     lists,
@@ -57,10 +58,10 @@ def test_other_lists_hold_a_draft_just_saved(
     clause: str, collection: str | None, world: World, expect: Expect
 ) -> None:
     """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
-    path = known_drafts(world).proven_path
+    listed = drafts_searched(world, collection)
     draft = world.draft()  # the newest, which is what a list is most likely to lack
     lists.need_listed(world, drafts_of(world.author, "mydrafts"), draft.uid)
-    lists.claim_listed(expect(clause), world, drafts_of(world.author, collection), draft.uid, path)
+    lists.claim_listed(expect(clause), world, listed, draft.uid)
 
 
 @contract(operations=["listDrafts"], requests=2.5)
@@ -81,8 +82,7 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
 ) -> None:
     """A personal collection does not hold a draft that another account saved."""
     theirs = world.shared_draft(by=other)
-    path = known_drafts(world).proven_path
-    lists.claim_not_listed(expect(clause), world, drafts_of(world.author, collection), theirs.uid, path)
+    lists.claim_not_listed(expect(clause), world, drafts_searched(world, collection), theirs.uid)
 
 
 @contract("list-collection-with-filter", requests=1)
@@ -91,9 +91,8 @@ def test_a_filter_adds_nothing_to_a_collection(
     collection: str, world: World, other: Actor, expect: Expect
 ) -> None:
     """A filter by the uid of another account's draft gives nothing that the collection lacks."""
-    theirs, drafts = world.shared_draft(by=other), drafts_of(world.author, collection)
-    path = known_drafts(world).proven_path
-    lists.claim_adds_nothing(expect("list-collection-with-filter"), drafts, theirs.uid, path)
+    theirs, drafts = world.shared_draft(by=other), drafts_searched(world, collection)
+    lists.claim_adds_nothing(expect("list-collection-with-filter"), drafts, theirs.uid)
 
 
 @contract("list-my-without-others", operations=["listDrafts"], requests=2)
@@ -101,19 +100,18 @@ def test_a_personal_collection_is_personal_to_everybody(world: World, other: Act
     """The collection my of another account does not hold what the author saved: it is not the author's for all."""
     # By its own draft the other account's list shows how an item names one.
     mine, _ = world.shared_draft(), world.shared_draft(by=other)
-    path = known_drafts(world).proven_path
-    lists.claim_not_listed(expect("list-my-without-others"), world, drafts_of(other, "my"), mine.uid, path)
+    theirs = drafts_of(other, "my", known_drafts(world).proven_path)
+    lists.claim_not_listed(expect("list-my-without-others"), world, theirs, mine.uid)
 
 
 @contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"], requests=8)
 def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> None:
     """A draft that was deleted is no longer in any list that held it."""
-    draft, path = world.draft(), known_drafts(world).proven_path
-    lists.need_listed(world, drafts_of(world.author, "mydrafts"), draft.uid, path)
+    draft, mine = world.draft(), drafts_searched(world, "mydrafts")
+    lists.need_listed(world, mine, draft.uid)
     drafts.need_deleted(world, draft.uid)
-    for listed in (drafts_of(world.author, "mydrafts"), drafts_of(world.author)):
-        gone = expect("list-deleted-gone", "listDrafts")
-        lists.claim_not_listed(gone, world, listed, draft.uid, path)
+    for listed in (mine, drafts_searched(world, None)):
+        lists.claim_not_listed(expect("list-deleted-gone", "listDrafts"), world, listed, draft.uid)
 
 
 @contract("list-drafts-only", requests=5.5)

@@ -34,7 +34,7 @@ def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
 def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) -> None:
     """$top bounds the number of items also together with a collection."""
     kept_drafts(world)
-    lists.need_top(known_drafts(world, None))
+    known_drafts(world, None).need_top()
     drafts = drafts_of(world.author, collection)
     world.once(f"list of {drafts.label}", drafts.needed)
     lists.claim_bounded(expect("list-collection-with-top"), drafts, 4)
@@ -77,7 +77,7 @@ def test_skip_beyond_the_end_gives_no_item(world: World, expect: Expect) -> None
 def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
     drafts = known_drafts(world, collection)
-    lists.need_top(drafts)
+    drafts.need_top()
     lists.need_parts(drafts, (1, None))
     lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
@@ -96,7 +96,7 @@ def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, exp
 def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
     """With a $top of zero no item is returned; a refusal returns none."""
     kept_drafts(world)
-    lists.need_top(known_drafts(world, None))
+    known_drafts(world, None).need_top()
     lists.claim_no_items(expect("list-top-zero"), drafts_of(world.author).page(top=0))
 
 
