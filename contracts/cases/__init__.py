@@ -124,11 +124,7 @@ _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names
 
 
 def __getattr__(name: str) -> Any:
-    """The value of a name that this package hands on.
-
-    Raises:
-        AttributeError: it hands on no such name.
-    """
+    """The value of a name that this package hands on."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = _MODULE_OF[name]

@@ -41,11 +41,7 @@ class Attachment:
 
     @property
     def path(self) -> dict[str, str]:
-        """Its path parameters.
-
-        Raises:
-            Untested: no answer tells its id.
-        """
+        """Its path parameters."""
         if self.id is None:
             raise Untested(UNTOLD)
         return {"uid": self.uid, "attachmentId": str(self.id), "filename": self.filename}
@@ -59,11 +55,7 @@ def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bo
 
 
 def attach(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Attachment:
-    """Create an attachment and find out its id; `chunked` as for `upload`.
-
-    Raises:
-        Blocked, Untested: it was refused, or as for `found`.
-    """
+    """Create an attachment and find out its id; `chunked` as for `upload`."""
     created = upload(actor, uid, filename, content, chunked=chunked)
     done(created)
     return found(actor, Attachment(uid, 0, filename, content), created, len(content))

@@ -209,11 +209,7 @@ def claim_nothing_attached(claim: Claim, world: World, uid: str, *before: Exchan
 
 
 def _tells_emptiness_so(world: World, page: Page) -> None:
-    """See that a document to which nothing was attached is answered with the same status.
-
-    Raises:
-        Blocked: it is not, so that an answer without a list does not say that there is no attachment.
-    """
+    """See that a document to which nothing was attached is answered with the same status."""
     empty = world.once(
         "answer of an empty list",
         lambda: attachments_of(world.author, world.document()).page().exchange.status,
@@ -236,11 +232,7 @@ def need_chain(world: World) -> None:
 
 
 def claim_none_listed(claim: Claim, world: World, uid: str, answers: Sequence[Exchange]) -> None:
-    """Claim that none of these requests listed what the document with this uid lists.
-
-    Raises:
-        Blocked: the document itself lists nothing.
-    """
+    """Claim that none of these requests listed what the document with this uid lists."""
     records = attachments_of(world.author, uid).needed(1)
     own = set().union(*map(identifiers_in, records))
     for exchange in answers:
@@ -317,9 +309,6 @@ def claim_another_persisted(expect: Expect, world: World, before: Attachment) ->
 
     Args:
         before: What another temporary file became.
-
-    Raises:
-        Blocked: one was refused that an earlier run may have used up.
     """
     try:
         named = world.temporary_file()
@@ -446,11 +435,7 @@ def claim_kept_if_taken(
 
 
 def draft_with_file(world: World) -> Attachment:
-    """An attachment of a draft.
-
-    Raises:
-        Untested: drafts take none, which the document leaves open.
-    """
+    """An attachment of a draft."""
     if world.refusal_of_files() is not None:
         raise Untested("drafts take no attachments")
     return world.attachment(world.draft().uid)

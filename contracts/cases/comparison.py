@@ -35,10 +35,6 @@ def claim_tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchang
 
     Args:
         usual: Sends the request without the change; asked only when the changed one was not accepted.
-
-    Raises:
-        Contradiction: a must was contradicted: accepted without the change, not with it.
-        Blocked: not accepted without the change either, which is a matter of another clause.
     """
     answer = usable(changed)
     if taken(changed):
@@ -56,9 +52,6 @@ def claim_tolerated_for_each(changed: Exchange, *reasons: tuple[Claim, Callable[
     Args:
         reasons: A claim, and the request that differs by what this claim is about; the first that is accepted where
             the changed one is not names the clause that was contradicted.
-
-    Raises:
-        Blocked: not accepted in any of the ways.
     """
     if taken(changed):
         for claim, _ in reasons:
@@ -160,9 +153,6 @@ def claim_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]
 
     Args:
         usual: Sends the request as it should be; asked only when nothing at all was found at the address.
-
-    Raises:
-        Blocked: the operation is not served.
     """
     if usable(exchange).status in NOTHING_THERE:
         need_realm_known(usual())

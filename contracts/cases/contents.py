@@ -238,11 +238,7 @@ def upload_limit(configured: int | None, *, everything: bool) -> Limit:
 
 
 def exactly(limit: Limit) -> int:
-    """The limit to the byte.
-
-    Raises:
-        Untested: it is not known that well.
-    """
+    """The limit to the byte."""
     if limit.exact is None:
         raise Untested("setting attachments.size_limit_bytes is missing, and 1 GB may mean two sizes")
     return limit.exact

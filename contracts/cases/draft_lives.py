@@ -241,12 +241,7 @@ class Life:
             self.call(call)
 
     def call(self, call: Call) -> None:
-        """Make one call; one that has nothing to act on, or whose family does not work, is passed over.
-
-        Raises:
-            Contradiction: a must does not hold.
-            Blocked: drafts cannot be saved or read at all.
-        """
+        """Make one call; one that has nothing to act on, or whose family does not work, is passed over."""
         (action, name), players = call, self._players
         if FAMILIES[action] in players.off or name not in self._documents:
             return
@@ -304,11 +299,7 @@ class Life:
                 self._renew(name, actor)
 
     def _accepted(self, clause: str, operation: str, answer: Response) -> bool:
-        """Claim that a request was accepted where such a one was before; whether it was.
-
-        Raises:
-            Blocked: it was refused, as always before.
-        """
+        """Claim that a request was accepted where such a one was before; whether it was."""
         kind = f"{operation} by {self._model.exchanges[-1].role}"
         if not answer.success and kind not in self._players.worked:
             raise Blocked(operation, f"answered {answer.quote()}")
@@ -317,11 +308,7 @@ class Life:
         return answer.success
 
     def _submit(self, name: str, uid: str, actor: Actor) -> None:
-        """Create where there is no draft, update where there is one; both have to be refused.
-
-        Raises:
-            Blocked: the faulty document is taken, which is a finding of other cases.
-        """
+        """Create where there is no draft, update where there is one; both have to be refused."""
         there, world = uid in self._model.of(actor), self._players.world
         operation = UPDATE if there else CREATE_NAMED
         exchange = world.submit(operation, uid, world.samples.faulty_submission(uid), by=actor)
@@ -331,11 +318,7 @@ class Life:
             raise Blocked(operation, f"took a faulty document: {exchange.answer.quote()}")
 
     def _list(self, actor: Actor, collection: str) -> None:
-        """List a collection until it is as promised, which may be a few seconds later; then judge it.
-
-        Raises:
-            Blocked: the list is refused, is no list, or cannot be read to its end.
-        """
+        """List a collection until it is as promised, which may be a few seconds later; then judge it."""
         lister, told = drafts_of(actor, collection), list[tuple[SequenceCheck, Result]]()
         own = self._model.of(actor) if collection == "mydrafts" else []
         lost: list[str] = []
@@ -359,11 +342,7 @@ class Life:
             self._hold(key, not lost, "every draft of the account in the list", seen)
 
     def _send(self, actor: Actor, operation: str, **parts: Any) -> Response:
-        """Send a request, and judge the answer by the model.
-
-        Raises:
-            Blocked: a server error. EnvironmentFault: no answer.
-        """
+        """Send a request, and judge the answer by the model."""
         exchange = actor.send(operation, **parts)
         self._take(exchange)
         return usable(exchange)

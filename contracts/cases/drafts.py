@@ -82,9 +82,6 @@ def claim_no_draft(claim: Claim, world: World, uids: Iterable[str], *causes: Exc
 
     Args:
         causes: What might have stored one; named in the evidence.
-
-    Raises:
-        Blocked: the service says of any draft that it exists.
     """
     for uid in uids:
         check = world.author.draft_exists(uid)
@@ -101,11 +98,7 @@ def need_absence(world: World) -> None:
 
 
 def claim_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -> None:
-    """Claim that a draft which was there before is there still.
-
-    Raises:
-        Blocked: the service does not say of any draft that it exists.
-    """
+    """Claim that a draft which was there before is there still."""
     check = world.author.draft_exists(uid)
     if not usable(check).success:
         need_presence(world)
@@ -142,11 +135,7 @@ _IN_USE = "workflow-identifier-taken"
 
 
 def need_as_saved(actor: Actor, draft: Draft) -> Exchange:
-    """Read a draft that has to be there as it was saved, header aside.
-
-    Raises:
-        Blocked: it is not, so that nothing can be said about what leaves it as it was.
-    """
+    """Read a draft that has to be there as it was saved, header aside."""
     exchange = actor.get_draft(draft.uid)
     if not readers.holds_document(done(exchange), draft.document):
         raise Blocked("getDraft", "a draft that was just saved is not shown as it was saved")
@@ -225,11 +214,7 @@ def claim_stored(claim: Claim, world: World, uid: str, saved: Exchange, *reads: 
 
 
 def need_deleted(world: World, uid: str) -> Exchange:
-    """Delete a draft and see by the exists check that it is gone.
-
-    Raises:
-        Blocked: it was not deleted, or the check still finds it; either is a finding of another case.
-    """
+    """Delete a draft and see by the exists check that it is gone."""
     exchange = world.author.delete_draft(uid)
     done(exchange)
     if usable(world.author.draft_exists(uid)).success:
@@ -270,12 +255,7 @@ def fate(world: World, uid: str, document: dict[str, Any]) -> str:
 
 
 def published(world: World) -> str:
-    """The first published record of the settings that is there; an attempt may be what takes it away.
-
-    Raises:
-        Untested: the settings name none.
-        Blocked: its identifier is not told to be in use, before anything is saved under it.
-    """
+    """The first published record of the settings that is there; an attempt may be what takes it away."""
     identifiers: tuple[str, ...] = world.samples.setting("published_identifier")
 
     def first() -> str:
@@ -340,9 +320,6 @@ def prove(session: Session, actor: Actor, samples: Samples) -> None:
 
     Args:
         actor: Who saves it; the realm is this actor's.
-
-    Raises:
-        Untested: it does not; the text names the missing setting.
     """
     refusal = session.shared.once(f"{actor.realm} stand-in", lambda: _refusal(session, actor, samples))
     if refusal:
@@ -368,9 +345,6 @@ def need_ordinary_life(world: World, uid: str | None = None) -> None:
 
     Args:
         uid: The ordinary uid; a fresh one by default, and then once for all cases of a realm.
-
-    Raises:
-        Blocked: it cannot, which is a matter of the draft operations' own clauses.
     """
     if uid is None:
         world.once("life of an ordinary draft", lambda: _live(world, None))
@@ -415,9 +389,6 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
 
     Args:
         also: Further operations that find the draft, such as `getDraftInfo`.
-
-    Raises:
-        Blocked: its content is another, or it is there after it was deleted, as under an ordinary uid.
     """
     path, document = {"uid": uid}, world.samples.draft(uid)
     expect(clause, "saveDraft").accepted(world.save(uid, document))

@@ -399,11 +399,7 @@ class DrawnFiles:
         self._claim = expect
 
     def claim_comes_back(self, file: File) -> None:
-        """Claim that a file which was taken comes back as it was sent; whether every kind is taken is not shown.
-
-        Raises:
-            Blocked: it is not found again, nor is one of another name.
-        """
+        """Claim that a file which was taken comes back as it was sent; whether every kind is taken is not shown."""
         name, content = f"{self._world.fresh.uid()}-Report-B{file.kind}", file.content
         created = upload(self._world.author, self._uid, name, content)
         if not taken(created):

@@ -148,9 +148,6 @@ def claim_hyphens(world: World, settings: RealmSettings, expect: Expect) -> None
     """Claim that a draft lives under a uid with hyphens, doubled and at the end too.
 
     Ordinary uids of the suite have hyphens as well. Where it fails, one without any is tried.
-
-    Raises:
-        Contradiction: a must was contradicted. Blocked: a uid without a hyphen names no draft either.
     """
     try:
         claim_life_under(world, expect, "uid-hyphen", world.fresh.uid(20) + "--a-")
@@ -170,11 +167,7 @@ def without_hyphen(settings: RealmSettings) -> list[str]:
 
 
 def spare(settings: RealmSettings, realm: str, pattern: str) -> str:
-    """A spare identifier of the settings that matches a pattern as a whole.
-
-    Raises:
-        Untested: the settings name none of this kind.
-    """
+    """A spare identifier of the settings that matches a pattern as a whole."""
     for identifier in settings.spare_identifiers:
         if re.fullmatch(pattern, identifier):
             return identifier
@@ -186,11 +179,7 @@ _FORBIDDEN: Final = (".", " ", "]", "\\", "é", "\n")
 
 
 def foreign_schema(target: Target, realm: str, turn: str) -> str:
-    """A workflow schema of another realm that is not this one's; another one for each turn, as far as there are.
-
-    Raises:
-        Untested: the settings name none.
-    """
+    """A workflow schema of another realm that is not this one's; another one for each turn, as far as there are."""
     own = target.realm_settings(realm).workflow_schema
     named = (target.realm_settings(other).workflow_schema for other in target.realms if other != realm)
     schemas = [schema for schema in dict.fromkeys(named) if schema and schema != own]
@@ -224,9 +213,6 @@ def claim_every_sign(world: World, expect: Expect) -> None:
 
     One draft judges what many others judge one by one. Where it fails, an ordinary uid is tried, then uids with one
     peculiarity each, so that the finding is about the one that is at fault.
-
-    Raises:
-        Contradiction: a must was contradicted. Blocked: not even an ordinary uid names a draft.
     """
     ending = "".join(_SIGNS.values())
     uid = world.fresh.uid(UID_LONGEST - len(ending)) + ending
@@ -360,11 +346,7 @@ class NearMisses:
         self.refused: Exchange | None = None
 
     def claim_refused(self, miss: NearMiss) -> None:
-        """Claim that an identifier which nearly keeps the rule is refused.
-
-        Raises:
-            Blocked: the operation refuses nothing that is absent, so nothing can be told apart.
-        """
+        """Claim that an identifier which nearly keeps the rule is refused."""
         request = self._request(miss)
         uid = miss.of(request.path["uid"])
         self._world.fresh.claim(uid)

@@ -65,11 +65,7 @@ class KnownList:
 
     @property
     def filter_path(self) -> str:
-        """The path by which the list is filtered.
-
-        Raises:
-            Blocked: filters take none of the fields that are known, and which they take is not shown.
-        """
+        """The path by which the list is filtered."""
         return self._taken(self.field.by_filter, "filters")
 
     @property
@@ -141,9 +137,6 @@ def known_files(world: World, *, sound: bool = True) -> KnownList:
 
     Args:
         sound: See first that it holds just these.
-
-    Raises:
-        Blocked: it does not; that is a finding of its own.
     """
     shared = shared_document(world)
     files = shared_document_list(world) if sound else attachments_of(world.author, shared.uid)
@@ -186,9 +179,6 @@ def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Fiel
 
     Args:
         usual: Names tried besides, since a list may show a field under another name than filters take.
-
-    Raises:
-        Blocked: no listed record has a field that holds such a value.
     """
     # How long a page is, and which items come first, is not shown.
     value, paths = _held(lister.needed(), own) or _held(lister.walk(), own) or ("", [])

@@ -56,9 +56,6 @@ class Page:
         """The records; None when the request was not answered with a list.
 
         How an empty list is told is not shown: where the part that was asked for may be empty, "not found" tells it.
-
-        Raises:
-            Blocked: a server error. Ambiguous: the envelope holds several lists.
         """
         answer = usable(self.exchange)
         if self.may_be_empty and self.not_found:
@@ -222,9 +219,6 @@ class Lister:
 
         How long a page is that was asked for without options is not shown. A list that is "not found" holds nothing,
         for how an empty list is told is not shown either.
-
-        Raises:
-            Blocked: the list is refused, or cannot be read to its end.
         """
         pages = [self.read()]
         at = pages[0].size
@@ -250,9 +244,6 @@ class Lister:
 
         Args:
             first: The first page, where it was asked for already.
-
-        Raises:
-            Blocked: a server error. Ambiguous: the envelope holds several lists.
         """
         seen, before = 0, None
         for _ in range(_MOST_PAGES):

@@ -365,11 +365,7 @@ def claim_picked(claim: Claim, lister: Lister, expression: str, wanted: Sequence
 
 
 def claim_ordered(claim: Claim, known: KnownList, *, falling: bool = False) -> None:
-    """Claim that the suite's own items come in the order asked for.
-
-    Raises:
-        Blocked: they are not all on the page, and the list cannot be narrowed to them.
-    """
+    """Claim that the suite's own items come in the order asked for."""
     order = f"{known.order_path} desc" if falling else known.order_path
     page = known.lister.page(orderby=order)
     if page.size >= 0 and len(page.order_of(known.own)) < len(known.own):

@@ -97,11 +97,7 @@ def _need_names(lister: Lister, result: Search) -> None:
 
 
 def claim_adds_nothing(claim: Claim, lister: Lister, uid: str) -> None:
-    """Claim that a filter by a uid gives no item where the list does not hold it without the filter.
-
-    Raises:
-        Untested: no field is known to hold the uid.
-    """
+    """Claim that a filter by a uid gives no item where the list does not hold it without the filter."""
     if lister.field is None:
         raise Untested("which fields filters take is not shown, and none was seen to pick what is equal")
     chosen = lister.read(filter=equals(lister.field, uid))
@@ -131,22 +127,14 @@ def claim_empty(claim: Claim, page: Page) -> None:
 
 
 def claim_no_items(claim: Claim, page: Page) -> None:
-    """Claim that no item comes, however that is told; a refusal gives none.
-
-    Raises:
-        Blocked: what was given cannot be read as a list.
-    """
+    """Claim that no item comes, however that is told; a refusal gives none."""
     if page.records is None and not page.exchange.answer.refusal:
         raise Blocked(page.exchange.operation or "", f"the answer is no list: {page.exchange.answer.quote()}")
     claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.seen)
 
 
 def claim_answered(claim: Claim, world: World, lister: Lister) -> Page:
-    """Claim that a list of drafts of which it is not shown what it holds is answered with a list; returns the answer.
-
-    Raises:
-        Untested: it is answered as the service tells that a list holds nothing.
-    """
+    """Claim that a list of drafts of which it is not shown what it holds is answered with a list; the answer."""
     page = lister.page()
     if page.not_found and _empty_is_not_found(world, lister.actor):
         raise Untested(f"the list may be empty: {page.exchange.answer.status} tells that elsewhere, too")
@@ -167,9 +155,6 @@ def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
 
     Args:
         prefix: Of the run's own identifiers; other items come first.
-
-    Raises:
-        Blocked: the list is refused, or the exists check finds no draft that the list names.
     """
     records = sorted(lister.needed(1), key=lambda record: any(prefix in name for name in _named(record)))
     for names in filter(None, map(_named, records[:_LOOKED_AT])):
@@ -188,11 +173,7 @@ def _named(record: Record) -> list[str]:
 
 
 def queries_for(known: KnownList, uid: str) -> list[dict[str, str]]:
-    """Queries of the list that show a draft of the actor's own: of the collection, and by its uid.
-
-    Raises:
-        Untested: none does, which is a matter of the list's own clauses.
-    """
+    """Queries of the list that show a draft of the actor's own: of the collection, and by its uid."""
     query, path = dict(known.lister.fixed), known.proven_path
     queries = [query, *([query | {"$filter": equals(path, uid)}] if path else [])]
     shown: list[dict[str, str]] = []
@@ -303,9 +284,6 @@ def _at_rest(
     Args:
         narrowed: The list with the suite's own items alone, for when the whole one is never at rest.
         base: Options of the list that the parts are parts of.
-
-    Raises:
-        Blocked: the list is refused, too short, or never at rest.
     """
     before = lister.needed(_ENOUGH, **base)
     for _ in range(_LOOKS):
@@ -344,11 +322,7 @@ def _parts(known: KnownList, cuts: Sequence[Cut], right: Callable[[_Parts], bool
 
 
 def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
-    """Claim that parts of a list, each by skip and top, are what the list holds there.
-
-    Raises:
-        Blocked: the list is refused, too short, or never at rest.
-    """
+    """Claim that parts of a list, each by skip and top, are what the list holds there."""
     parts = _parts(known, cuts, lambda parts: parts.right)
     for (skip, top), names, page in zip(cuts, parts.names, parts.pages, strict=True):
         due = parts.due((skip, top))
@@ -393,11 +367,7 @@ def claim_each_once(
 
 
 def need_parts(known: KnownList, *cuts: Cut) -> None:
-    """See once that skip, alone or with top, gives a part of a list, for claims about what else it does.
-
-    Raises:
-        Blocked: it does not, which is a finding of its own; or the list was never at rest.
-    """
+    """See once that skip, alone or with top, gives a part of a list, for claims about what else it does."""
 
     def look() -> bool:
         parts = _parts(known, cuts, lambda parts: parts.right)

@@ -94,11 +94,7 @@ class Neighbourhood:
         self._expect = expect
 
     def claim_told_apart(self, names: Sequence[str]) -> None:
-        """Claim that drafts of neighbours keep their contents, and that deleting some leaves the others.
-
-        Raises:
-            Blocked: drafts do not even work under an ordinary identifier.
-        """
+        """Claim that drafts of neighbours keep their contents, and that deleting some leaves the others."""
         need_ordinary_life(self._world)
         base = self._world.uid()
         near = {NEIGHBOURS[name].make(base): NEIGHBOURS[name] for name in names}
@@ -155,11 +151,7 @@ class Neighbourhood:
         )
 
     def _claim_absent(self, uid: str, clause: str, gone: Exchange, check: Exchange) -> None:
-        """Claim that the exists check does not take an identifier for another one; it finds each draft that is there.
-
-        Raises:
-            Blocked: the draft is still there.
-        """
+        """Claim that the exists check takes no identifier for another one; it finds each draft that is there."""
         read = self._world.author.get_draft(uid)
         if usable(read).success:
             raise Blocked("deleteDraft", "leaves the draft where it was")

@@ -40,11 +40,7 @@ def at_once(call: Callable[[T], Exchange], arguments: Sequence[T]) -> list[Excha
 
 
 def claim_files_kept_apart(world: World, expect: Expect) -> None:
-    """Claim that two files of the same length that are sent together come back each as it was sent.
-
-    Raises:
-        Blocked: one was refused, or is not found.
-    """
+    """Claim that two files of the same length that are sent together come back each as it was sent."""
     uid = document_for_uploads(world)
     files = {f"{world.fresh.uid()}.bin": contents.content(3_000, seed=seed) for seed in (1, 2)}
     sent = at_once(lambda file: upload(world.author, uid, *file), list(files.items()))

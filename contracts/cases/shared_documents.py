@@ -59,9 +59,6 @@ def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
 
     Args:
         repeats: It may hold one of them twice, which is for the case to say.
-
-    Raises:
-        Blocked: it holds others too, or lacks one; that is a finding of its own.
     """
     shared = shared_document(world)
     attached = attachments_of(world.author, shared.uid)
@@ -116,11 +113,7 @@ def need_given_back(world: World, attachment: Attachment) -> None:
 
 
 def need_absence(world: World, operation: str) -> None:
-    """See once that an operation does not find an attachment that is not there.
-
-    Raises:
-        Blocked: it finds anything, so that it cannot tell whose an attachment is; that is a finding of its own.
-    """
+    """See once that an operation does not find an attachment that is not there."""
     path = shared_document(world).pictures[0].path | {"attachmentId": str(ABSENT)}
 
     def look() -> bool:
@@ -167,11 +160,7 @@ def _content(name: str, uid: str) -> bytes:
 
 
 def attachment_elsewhere(world: World) -> tuple[Attachment, SharedDocument]:
-    """An attachment, and a document that it does not belong to but that has one of the same name.
-
-    Raises:
-        Blocked: both documents have the same ids, so that one cannot be told from the other.
-    """
+    """An attachment, and a document that it does not belong to but that has one of the same name."""
     theirs, mine = second_document(world), shared_document(world)
     taken = {other.path["attachmentId"] for other in theirs.attachments}
     for attachment in reversed(mine.attachments):

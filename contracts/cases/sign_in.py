@@ -118,11 +118,7 @@ _UNAUTHENTICATED: Final = 401
 
 
 def token_of(actor: Actor, body: Mapping[str, Any]) -> str:
-    """A fresh token.
-
-    Raises:
-        Blocked: the service gave none.
-    """
+    """A fresh token."""
     exchange = actor.create_token(json=body)
     token = token_in(usable(exchange))
     if token is None:
@@ -131,11 +127,7 @@ def token_of(actor: Actor, body: Mapping[str, Any]) -> str:
 
 
 def expiration_of(exchange: Exchange) -> Any:
-    """What stands in the expiration of a sign-in answer.
-
-    Raises:
-        Blocked: there is no token, so nothing that could expire.
-    """
+    """What stands in the expiration of a sign-in answer."""
     answer = usable(exchange)
     if token_in(answer) is None:
         raise Blocked("createToken", f"gave no token: {answer.status}")
@@ -154,9 +146,6 @@ def claim_token(
 
     Returns:
         The plain request's exchange.
-
-    Raises:
-        Blocked: a token only in another way.
     """
     exchange = sign_in()
     given = token_in(usable(exchange)) is not None
@@ -184,11 +173,7 @@ def _gives_now_and_then(sign_in: Callable[[], Exchange]) -> bool:
 def claim_no_more_needed(
     claim: Claim, sign_in: Callable[[], Exchange], with_more: Callable[[], Exchange]
 ) -> None:
-    """Claim that signing in needs no more headers than the document lists.
-
-    Raises:
-        Blocked: no token either way, or one now and then.
-    """
+    """Claim that signing in needs no more headers than the document lists."""
     exchange = sign_in()
     given = token_in(usable(exchange)) is not None
     if not given and (token_in(usable(with_more())) is None or _gives_now_and_then(sign_in)):
@@ -233,9 +218,6 @@ def claim_opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str)
     Args:
         ask: A request with the token; takes another one, and another realm, by the arguments `token` and `realm`.
         elsewhere: The other realm.
-
-    Raises:
-        Blocked: refused for something else, or in the other realm too.
     """
     here = ask()
     if usable(here).success:
@@ -308,12 +290,8 @@ def claim_refused_without_token(
     """Claim that requests were refused and nothing came of them, and see that the same with a valid token works.
 
     Args:
-        actor: A client that may do what was asked.
         request: What was asked for.
         asked: The request without a valid token.
-
-    Raises:
-        Blocked: refused with a valid token too, so nothing can be told.
     """
     drafts.claim_each_refused(claim, asked)
     for effect in _effects(world, request):
@@ -374,11 +352,7 @@ def token_spellings(token: str) -> Mapping[str, str]:
 
 
 def statuses(exchanges: Mapping[str, Exchange]) -> Mapping[str, int]:
-    """The statuses of several exchanges, for an observation.
-
-    Raises:
-        Blocked: one had no answer.
-    """
+    """The statuses of several exchanges, for an observation."""
     if any(exchange.response is None for exchange in exchanges.values()):
         raise Blocked("", "a request had no answer")
     return {name: exchange.answer.status for name, exchange in exchanges.items()}

@@ -257,12 +257,7 @@ def claim_draft_saved(claim: Claim, world: World, identifier: str) -> None:
 
 
 def _shows_drafts_of_locked_records(world: World) -> None:
-    """See once that the draft of a record that is locked for workflow can be read, which is not shown.
-
-    Raises:
-        Blocked: it cannot, so that the drafts of submitted records cannot be looked for.
-        Untested: the settings name no locked record.
-    """
+    """See once that the draft of a record that is locked for workflow can be read, which is not shown."""
     locked = str(world.samples.setting("locked_identifier"))
 
     def look() -> bool:
@@ -279,9 +274,6 @@ def claim_both_accepted(
 
     Only when it is refused is the plain one sent, to tell which of the two claims is contradicted. That keeps the
     records few that cannot be removed.
-
-    Raises:
-        Blocked: the plain one is refused as well, and its claim is a should.
     """
     exchange = send()
     if taken(exchange):
@@ -303,9 +295,6 @@ def claim_accepted_for(claim: Claim, exchange: Exchange, bare: Callable[[], Exch
 
     Args:
         bare: Sends the same without the addition; only called when the submission was refused.
-
-    Raises:
-        Blocked: the plain submission is refused as well, so that the addition is not to blame.
     """
     if not taken(exchange):
         plain = bare()

@@ -112,11 +112,7 @@ class RecordLookup:
         return found
 
     def given(self, exchange: Exchange, sent: Any) -> str:
-        """The identifier that an accepted submission was given.
-
-        Raises:
-            Blocked: the answer names none that works.
-        """
+        """The identifier that an accepted submission was given."""
         known = self.comes_to_know(named_identifiers(done(exchange), sent))
         if known is None:
             raise Blocked(exchange.operation or "", "the answer names no identifier that works")
@@ -134,11 +130,7 @@ _MOST_USED_UP = 2
 
 
 class ExistingRecords(RecordLookup):
-    """Records of one realm that exist: in the settings, in a draft, or from other cases.
-
-    Raises (all methods):
-        Blocked: no record is in the state that the case needs.
-    """
+    """Records of one realm that exist: in the settings, in a draft, or from other cases."""
 
     def standing(self) -> str:
         """A record that exists and is not locked, for requests that are refused; shared while it stays open."""
@@ -227,9 +219,6 @@ class ExistingRecords(RecordLookup):
         """See whether the record of the settings shows no lock because of the record, and not of the service.
 
         Of the record, where a submission shows its lock, or where creating under its identifier finds it free.
-
-        Raises:
-            Untested: the settings name a record that is not locked.
         """
         about_the_record = False
         with suppress(Untested, Blocked):
@@ -349,11 +338,7 @@ class WorkflowRecords(ExistingRecords):
         return [exchange] if errors_array.turned_down(usable(exchange)) else []
 
     def lacking_mandatory(self, record: dict[str, Any]) -> dict[str, Any]:
-        """A record of another sort, which lacks a member that the workflow's schema makes mandatory.
-
-        Raises:
-            Untested: it lacks none that is known to be.
-        """
+        """A record of another sort, which lacks a member that the workflow's schema makes mandatory."""
         mandatory = self._world.once("mandatory for the workflow", self._mandatory)
         if not mandatory - record.keys():
             raise Untested("what the workflow's schema makes mandatory, and a contact lacks, is not known")
@@ -472,11 +457,7 @@ class WorkflowRecords(ExistingRecords):
         return not ended_in(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def need_row_of(self, row: Row, operation: str, send: Callable[[], Exchange], realm: str = "") -> None:
-        """See to it, once for each operation, that a row is given where its condition is the only fault.
-
-        Raises:
-            Blocked: it is not; the row's own clause holds that finding.
-        """
+        """See to it, once for each operation, that a row is given where its condition is the only fault."""
         self._world.once(f"the row of {row} by {operation}", lambda: require_row(send(), row, realm))
 
     def need_row(
@@ -488,9 +469,6 @@ class WorkflowRecords(ExistingRecords):
             identifier: Of the record; one that fits the operation by default.
             named: The realm that the row's message names.
             parts: The fault, as for `submit`.
-
-        Raises:
-            Blocked: it does not; the row's own clause holds that finding.
         """
 
         def send() -> Exchange:

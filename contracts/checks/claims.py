@@ -74,9 +74,6 @@ class Claim:
         Args:
             because_of: Earlier exchanges for which it has to, in order; they are shown with a finding.
             arguments: What it compares with.
-
-        Raises:
-            SuiteError: the table holds no such check.
         """
         result = check_named(check).judge(self._clause, self._operation, exchange, arguments)
         earlier = tuple(exchange.id for exchange in because_of)

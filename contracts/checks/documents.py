@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-import struct
-import zlib
+import warnings
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any, Final
 from xml.etree import ElementTree
@@ -151,7 +151,18 @@ DRAFT_CHECKS: Final = (LIST, AT_MOST, LIST_WITHOUT, DOCUMENT, METADATA, GONE, CO
 
 #: The root of a drawing, which may carry a prefix for its namespace.
 _SVG = re.compile(rb"<(?:[\w.-]+:)?svg[\s/>]")
-_PNG = b"\x89PNG\r\n\x1a\n"
+#: How images of the known formats begin: what begins so and cannot be opened is broken.
+_FORMATS: Final = {
+    name: re.compile(begins, re.DOTALL)
+    for name, begins in {
+        "PNG": rb"\x89PNG",
+        "JPEG": rb"\xff\xd8\xff",
+        "GIF": rb"GIF8",
+        "WEBP": rb"RIFF....WEBP",
+        "BMP": rb"BM",
+        "AVIF": rb"....ftypavi[fs]",
+    }.items()
+}
 #: Labels that deny what they label: with them a client does not get an image, whatever the bytes are.
 _DENYING = ("json", "html")
 #: Control characters that stand in texts.
@@ -178,24 +189,20 @@ def _is_text(body: bytes) -> bool:
 
 def image_kind(body: bytes) -> str | None:
     """The format of an image: empty when it is one of the known formats but broken, None when it is none of them."""
-    for name, begins, whole in _FORMATS:
-        if begins(body):
-            return name if whole(body) else ""
-    return None
+    if _svg_begins(body):
+        return "svg" if _svg_whole(body) else ""
+    from PIL import Image  # noqa: PLC0415 - loaded when the first preview is looked at
 
-
-def _png_whole(body: bytes) -> bool:
-    """Every chunk is there with the right checksum, a header first, pixels, and the end last."""
-    at, names = len(_PNG), []
-    while at + 12 <= len(body):
-        size = struct.unpack(">I", body[at : at + 4])[0]
-        name, data = body[at + 4 : at + 8], body[at + 8 : at + 8 + size]
-        stored = body[at + 8 + size : at + 12 + size]
-        if stored != struct.pack(">I", zlib.crc32(name + data)):
-            return False
-        names.append(name)
-        at += 12 + size
-    return bool(names) and names[0] == b"IHDR" and b"IDAT" in names and names[-1] == b"IEND"
+    known = any(begins.match(body) for begins in _FORMATS.values())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            Image.open(BytesIO(body), formats=[*_FORMATS]).verify()  # that no part is missing
+            image = Image.open(BytesIO(body), formats=[*_FORMATS])
+            image.load()
+            return str(image.format).lower()
+    except (OSError, RuntimeError, SyntaxError, ValueError, Image.DecompressionBombError):
+        return "" if known else None
 
 
 def _svg_begins(body: bytes) -> bool:
@@ -211,28 +218,6 @@ def _svg_whole(body: bytes) -> bool:
     except ElementTree.ParseError:
         return False
 
-
-_FORMATS = (
-    ("png", lambda body: body.startswith(_PNG), _png_whole),
-    ("jpeg", lambda body: body.startswith(b"\xff\xd8\xff"), lambda body: b"\xff\xd9" in body[-64:]),
-    (
-        "gif",
-        lambda body: body[:6] in (b"GIF87a", b"GIF89a"),
-        lambda body: body.rstrip(b"\x00").endswith(b";"),
-    ),
-    (
-        "webp",
-        lambda body: body[:4] == b"RIFF" and body[8:12] == b"WEBP",
-        lambda body: len(body) >= struct.unpack("<I", body[4:8])[0] + 8,
-    ),
-    ("bmp", lambda body: body[:2] == b"BM", lambda body: len(body) >= struct.unpack("<I", body[2:6])[0] > 0),
-    (
-        "avif",
-        lambda body: body[4:12] in (b"ftypavif", b"ftypavis", b"ftypheic"),
-        lambda body: b"mdat" in body,
-    ),
-    ("svg", _svg_begins, _svg_whole),
-)
 
 _PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif"})
 

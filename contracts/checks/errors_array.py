@@ -100,11 +100,7 @@ def told_before(exchange: Exchange) -> Exchange:
 
 
 def refused_before(exchange: Exchange) -> Exchange:
-    """An exchange whose refusal is a precondition of the claim, not the claim.
-
-    Raises:
-        Blocked: the service took it.
-    """
+    """An exchange whose refusal is a precondition of the claim, not the claim."""
     answer = usable(exchange)
     if not turned_down(answer):
         raise Blocked(exchange.operation or exchange.method, f"took what had to be refused: {answer.quote()}")

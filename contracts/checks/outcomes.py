@@ -128,11 +128,7 @@ def taken(exchange: Exchange) -> bool:
 
 
 def done(exchange: Exchange) -> Response:
-    """The answer of a request that had to be accepted.
-
-    Raises:
-        Blocked: it was not.
-    """
+    """The answer of a request that had to be accepted."""
     answer = usable(exchange)
     if not taken(exchange):
         raise Blocked(exchange.operation or exchange.method, f"answered {answer.quote()}")
@@ -261,9 +257,6 @@ def require(condition: bool, operation: str, cause: str) -> bool:
     Args:
         operation: What stands in the way when it does not.
         cause: What that operation did, in a few words.
-
-    Raises:
-        Blocked: it does not hold.
     """
     if not condition:
         raise Blocked(operation, cause)

@@ -80,11 +80,7 @@ def lines_of(operation: str) -> tuple[Line, ...]:
 
 
 def check_named(name: str) -> Check:
-    """A check of the table.
-
-    Raises:
-        SuiteError: there is none of this name.
-    """
+    """A check of the table."""
     if name not in TABLE:
         raise SuiteError(f"there is no check {name!r}; the table holds {', '.join(TABLE)}")
     return TABLE[name]

@@ -199,11 +199,7 @@ def row_or_outcome(exchange: Exchange, realm: str = "") -> str:
 
 
 def require_row(exchange: Exchange, row: Row, realm: str = "") -> None:
-    """See to it that a row is given where its condition is the only fault, so that an order can be told.
-
-    Raises:
-        Blocked: it is not; the row's own clause holds that finding.
-    """
+    """See to it that a row is given where its condition is the only fault, so that an order can be told."""
     if not carries_message_and_status(usable(exchange), row, realm):
         raise Blocked(
             exchange.operation or "", f"does not give the row of {row} where nothing else is at fault"
