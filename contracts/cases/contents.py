@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.cases.sample_records import LOCALISED_FIELDS, Samples
+from contracts.cases.sample_records import LOCALISED_FIELDS, Samples, is_worded
 from contracts.checks.outcomes import Untested
 
 #: Plain text in several scripts, by language code; all of it composed (NFC), so that it has one form only.
@@ -61,17 +61,13 @@ def changed(document: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
 
 def reworded(document: dict[str, Any]) -> dict[str, Any]:
     """The members of a document that hold text, whole or by language, each with some words more."""
-    texts = {name: _reworded(value) for name, value in document.items() if name != "header"}
-    return {name: value for name, value in texts.items() if value is not None}
-
-
-def _reworded(value: Any) -> Any:
-    if isinstance(value, str):
-        return f"{value} (draft)"
-    by_language = isinstance(value, dict) and value and not value.keys() & {"identifier", "url"}
-    if by_language and all(isinstance(text, str) for text in value.values()):
-        return {language: f"{text} (draft)" for language, text in value.items()}
-    return None
+    texts = {name: value for name, value in document.items() if name != "header"}
+    plain = {name: f"{value} (draft)" for name, value in texts.items() if isinstance(value, str)}
+    return plain | {
+        name: {language: f"{text} (draft)" for language, text in value.items()}
+        for name, value in texts.items()
+        if is_worded(value)
+    }
 
 
 def many_scripts(samples: Samples, uid: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from contracts.cases.attachment_ids import Attachment, attach, found, upload
 from contracts.cases.attachments import claim_same_bytes
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
 from contracts.cases.drafts import accepted_with_errors
+from contracts.cases.sample_records import LOCALISED_FIELDS
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
 from contracts.checks.claims import Expect
@@ -44,18 +45,6 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     SCRIPT: ("lastName", "organization", "city"),
     EXACT: ("designation", "relevantInformation", "address", "state"),
 }
-_BY_LANGUAGE: Final = frozenset(
-    {
-        "department",
-        "postalCode",
-        "organization",
-        "city",
-        "designation",
-        "relevantInformation",
-        "address",
-        "state",
-    }
-)
 #: The member that holds made-up values.
 _EXTRA: Final = "additional"
 #: Characters of a text by which a draft is larger than 128 KiB, where services change how they keep one.
@@ -217,7 +206,7 @@ def content_of(
 
 
 def _field(name: str, text: str) -> Any:
-    return {"en": text} if name in _BY_LANGUAGE else text
+    return {"en": text} if name in LOCALISED_FIELDS else text
 
 
 #: Everything that is lost anywhere, at once; the second draws another value of each kind.

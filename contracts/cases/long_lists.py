@@ -8,11 +8,12 @@ from __future__ import annotations
 import itertools
 import string
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from contracts.cases import lists
 from contracts.cases.known_lists import SCRAMBLED, KnownList
 from contracts.cases.list_pages import Page, equals, leaves, quoted
+from contracts.cases.sample_records import is_worded
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, taken, usable
@@ -90,16 +91,9 @@ def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
     """Save a document of the workflow's schema with this text in the place of its own; whether it was taken."""
     if not world.samples.tells_workflow:
         return False
-    document = {name: _worded(value, text) for name, value in world.samples.document(uid).items()}
-    return taken(world.save(uid, document, schema=world.samples.workflow_schema))
-
-
-def _worded(value: Any, text: str) -> Any:
-    """A text by language, as another text."""
-    by_language = isinstance(value, dict) and value and not value.keys() & {"identifier", "url"}
-    if by_language and all(isinstance(text, str) for text in value.values()):
-        return dict.fromkeys(value, text)
-    return value
+    document = world.samples.document(uid)
+    worded = {name: dict.fromkeys(value, text) for name, value in document.items() if is_worded(value)}
+    return taken(world.save(uid, document | worded, schema=world.samples.workflow_schema))
 
 
 class LongList:

@@ -14,47 +14,23 @@ from typing import Any, Final, cast
 
 from contracts.checks.outcomes import Blocked, Untested
 from contracts.exchanges.exchange import Exchange
-from contracts.interface.description import CONTACT_VALUES_NOT_SHOWN
+from contracts.interface.description import CONTACT_VALUES_NOT_SHOWN, load_description
 from contracts.settings.target import RealmSettings
 
+_CONTACT: Final[Mapping[str, Any]] = load_description().bundle["components"]["schemas"]["Contact"]
+
+
+def _kind(described: Mapping[str, Any]) -> str:
+    """The kind of a field as the interface document calls it, such as `string`, `Term` or `array of Link`."""
+    if described.get("type") == "array":
+        return f"array of {_kind(described['items'])}"
+    named = str(described.get("$ref", "string")).rpartition("/")[2]
+    return "lstring" if named == "LString" else named
+
+
 #: The 26 fields of a contact record by kind, in the order of the interface document.
-CONTACT_FIELDS: Final[dict[str, str]] = {
-    "header": "Header",
-    "prefix": "lstring",
-    "firstName": "string",
-    "middleName": "string",
-    "lastName": "string",
-    "gender": "Term",
-    "designation": "lstring",
-    "organization": "lstring",
-    "organizationAcronym": "lstring",
-    "department": "lstring",
-    "organizationType": "Term",
-    "address": "lstring",
-    "city": "lstring",
-    "state": "lstring",
-    "postalCode": "lstring",
-    "country": "Term",
-    "phones": "array of string",
-    "faxes": "array of string",
-    "emails": "array of string",
-    "websites": "array of Link",
-    "addressType": "string",
-    "relevantInformation": "lstring",
-    "relevantDocuments": "array of Link",
-    "type": "string",
-    "government": "Term",
-    "contactOrganization": "Reference",
-}
-MANDATORY_FIELDS: Final = (
-    "firstName",
-    "lastName",
-    "organization",
-    "country",
-    "emails",
-    "type",
-    "contactOrganization",
-)
+CONTACT_FIELDS: Final = {name: _kind(described) for name, described in _CONTACT["properties"].items()}
+MANDATORY_FIELDS: Final[tuple[str, ...]] = tuple(_CONTACT["required"])
 #: What a contact record holds beside what the settings tell: mandatory fields, and then the others.
 _PLAIN: Final[dict[str, Any]] = {
     "firstName": "Wangari",
@@ -255,8 +231,12 @@ class Samples:
         told = self._settings.draft_document
         if told is None or self.drafts_are_contacts:
             return members
-        texts = [value for name, value in members.items() if name != "header" and _is_text(value)]
-        places = [name for name, value in told.items() if name != "header" and _is_free(value)]
+        texts = [
+            value
+            for name, value in members.items()
+            if name != "header" and (isinstance(value, str) or is_worded(value))
+        ]
+        places = [name for name, value in told.items() if name != "header" and is_worded(value)]
         if texts and not places:
             raise Untested(
                 f"setting realm.{self._realm}.draft_document has no text by language to be changed"
@@ -306,16 +286,10 @@ class Samples:
         return {"document": {name: value for name, value in document.items() if name == "header"}}
 
 
-def _is_text(value: Any) -> bool:
-    by_language = isinstance(value, dict) and not value.keys() & {"identifier", "url"}
-    return isinstance(value, str) or (
-        by_language and bool(value) and all(isinstance(text, str) for text in value.values())
-    )
-
-
-def _is_free(value: Any) -> bool:
-    """Whether a member holds text that may be any: text by language; a plain one may be a code or a date."""
-    return isinstance(value, dict) and _is_text(value)
+def is_worded(value: Any) -> bool:
+    """Whether a member holds text by language, which may be any; a plain text may be a code or a date."""
+    by_language = isinstance(value, dict) and bool(value) and not value.keys() & {"identifier", "url"}
+    return by_language and all(isinstance(text, str) for text in value.values())
 
 
 def _in_place(text: dict[str, str], new: Any) -> dict[str, str]:
