@@ -31,19 +31,8 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def claim_tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchange]) -> None:
-    """Claim that a request is accepted with a change in it.
-
-    Args:
-        usual: Sends the request without the change; asked only when the changed one was not accepted.
-    """
-    answer = usable(changed)
-    if taken(changed):
-        claim.accepted(changed)
-        return
-    plain = usual()
-    if not taken(plain):
-        raise Blocked(changed.operation or "", f"answered {plain.answer.quote()} to the usual request")
-    claim.holds(False, changed, plain, expected="accepted like the usual request", seen=answer.quote())
+    """Claim that a request is accepted with a change in it; `usual` sends it without the change where it is not."""
+    claim_tolerated_for_each(changed, (claim, usual))
 
 
 def claim_tolerated_for_each(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange]]) -> None:
@@ -60,7 +49,8 @@ def claim_tolerated_for_each(changed: Exchange, *reasons: tuple[Claim, Callable[
     for claim, usual in reasons:
         plain = usual()
         if taken(plain):
-            claim.holds(False, changed, plain, expected="accepted", seen=changed.answer.quote())
+            seen = changed.answer.quote()
+            claim.holds(False, changed, plain, expected="accepted like the usual request", seen=seen)
     raise Blocked(changed.operation or "", f"answered {changed.answer.quote()}")
 
 

@@ -43,65 +43,30 @@ _HYPHENLESS: Final = (frozenset("0123456789"), frozenset("_"))
 _ALLOWED: Final = re.compile(r"[A-Za-z0-9_-]", re.ASCII)
 
 #: The neighbours of the allowed ranges in ASCII, and what people write into names; NUL last, as proxies refuse it.
-FORBIDDEN: Final[Mapping[str, str]] = {
-    "space": " ",
-    "dot": ".",
-    "comma": ",",
-    "slash": "/",
-    "plus": "+",
-    "exclamation": "!",
-    "colon": ":",
-    "at": "@",
-    "opening bracket": "[",
-    "backtick": "`",
-    "brace": "{",
-    "percent": "%",
-    "asterisk": "*",
-    "tilde": "~",
-    "dollar": "$",
-    "apostrophe": "'",
-    "nul": "\0",
-}
-#: What stands for a letter where an address is decoded twice.
-TWICE: Final[Mapping[str, str]] = {"letter encoded twice": "%41"}
+FORBIDDEN: Final = tuple(" .,/+!:@[`{%*~$'\0")
+#: A letter encoded twice, which stands for it where an address is decoded twice.
+TWICE: Final = "%41"
 #: What the printed pattern lets in when its doubled backslash is read literally.
-MISREAD: Final[Mapping[str, str]] = {"backslash": "\\", "closing bracket": "]", "caret": "^"}
-#: Letters and digits that Unicode-aware patterns take for \w, \d or, caseless, for k and s; and wide look-alikes.
-NON_ASCII: Final[Mapping[str, str]] = {
-    "e acute": "é",
-    "cyrillic a": "\u0430",
-    "kelvin sign": "\u212a",
-    "long s": "\u017f",
-    "full-width A": "\uff21",
-    "full-width one": "\uff11",
-    "arabic-indic one": "\u0661",
-    "full-width low line": "\uff3f",
-    "unbroken hyphen": "\u2011",
-    "emoji": "\U0001f333",
-}
+MISREAD: Final = ("]", "^", "\\")
+#: An accented letter and an Arabic-Indic one, which patterns that know Unicode take for a letter and a digit.
+_LETTER, _DIGIT = "\u00e9", "\u0661"
+#: More of these, Cyrillic or, caseless, for k and s; wide look-alikes of a letter, a digit and the signs; an emoji.
+NON_ASCII: Final = (
+    *(_LETTER, "\u0430", "\u212a", "\u017f"),
+    *("\uff21", "\uff11", _DIGIT, "\uff3f", "\u2011", "\U0001f333"),
+)
 #: Line breaks, which `$` lets through at the end of a text in many engines.
-LINE_BREAKS: Final[Mapping[str, str]] = {"return": "\r", "return and newline": "\r\n", "newline": "\n"}
+LINE_BREAKS: Final = ("\r", "\r\n", "\n")
 #: Every character of ASCII that the rule leaves out.
-ALL_FORBIDDEN: Final[Mapping[str, str]] = {
-    f"ascii {code}": chr(code) for code in reversed(range(128)) if not _ALLOWED.fullmatch(chr(code))
-}
+ALL_FORBIDDEN: Final = tuple(chr(code) for code in reversed(range(128)) if not _ALLOWED.fullmatch(chr(code)))
 #: Half a surrogate pair, which goes out as bytes that are no UTF-8.
-NO_UTF_8: Final[Mapping[str, str]] = {"no utf-8": "\ud800"}
+NO_UTF_8: Final = "\ud800"
 
 
-def spoilt(uid: str, characters: Mapping[str, str]) -> list[str]:
-    """One uid for each character: the same valid uid with just this character in its middle."""
+def within(world: World, uid: str, signs: str) -> list[str]:
+    """The uid of a record of ours with just one of these signs in its middle; the run may write to each of them."""
     half = len(uid) // 2
-    return [uid[:half] + character + uid[half:] for character in characters.values()]
-
-
-def within(world: World, uid: str, characters: Mapping[str, str], ending: str = "") -> list[str]:
-    """As `spoilt`, for the uid of a record of ours that the service may have named; the run may write to them.
-
-    Args:
-        ending: A bad character to put behind the uid as well.
-    """
-    identifiers = [*spoilt(uid, characters), *([uid + ending] if ending else [])]
+    identifiers = [uid[:half] + sign + uid[half:] for sign in signs]
     for identifier in identifiers:
         world.fresh.claim(identifier)
     return identifiers
@@ -117,7 +82,7 @@ def foldings(uids: Iterable[str]) -> list[str]:
         Without the bad characters, with them replaced by hyphen or underscore, cut at the first of them or at 128
         characters, and folded to ASCII; each once. A letter encoded twice stands for itself and folds to nothing.
     """
-    plain = [uid for uid in uids if not any(letter in uid for letter in TWICE.values())]
+    plain = [uid for uid in uids if TWICE not in uid]
     folded_uids = [folded for uid in plain for folded in _foldings(uid) if is_valid_uid(folded)]
     return list(dict.fromkeys(folded_uids))
 
@@ -297,33 +262,30 @@ MISSES: Final = (
     NearMiss(_MISREAD, "]"),
     NearMiss(_MISREAD, "^"),
     NearMiss(_MISREAD, "\\"),
-    NearMiss(_WIDE, NON_ASCII["e acute"]),
-    NearMiss(_WIDE, NON_ASCII["arabic-indic one"]),
+    NearMiss(_WIDE, _LETTER),
+    NearMiss(_WIDE, _DIGIT),
 )
 
 #: What is sent where a service that takes it stores it: every sign by itself, beside the others.
 MISSES_OF_SAVES: Final = (
     *MISSES,
-    *(NearMiss(_CHARACTER, sign) for sign in (*TWICE.values(), *FORBIDDEN.values())),
-    *(NearMiss(_WIDE, sign) for sign in (*NON_ASCII.values(), *NO_UTF_8.values())),
-    *(NearMiss(_NEWLINE, ending, 1.0) for ending in LINE_BREAKS.values()),
+    *(NearMiss(_CHARACTER, sign) for sign in (TWICE, *FORBIDDEN)),
+    *(NearMiss(_WIDE, sign) for sign in (*NON_ASCII, NO_UTF_8)),
+    *(NearMiss(_NEWLINE, ending, 1.0) for ending in LINE_BREAKS),
 )
 
 
 def near_misses() -> SearchStrategy[NearMiss]:
     """Near misses with any character that the rule leaves out, at any place of the second half."""
     places = st.sampled_from((0.0, 0.3, 0.5, 0.8, 1.0))
-    misread = ("]", "^", "\\")
-    plain = [sign for sign in ALL_FORBIDDEN.values() if sign not in misread]
+    plain = [sign for sign in ALL_FORBIDDEN if sign not in MISREAD]
     wide = st.characters(codec="utf-8", min_codepoint=0x80)
     return st.one_of(
-        st.builds(NearMiss, st.just(_CHARACTER), st.sampled_from(list(FORBIDDEN.values())), places),
+        st.builds(NearMiss, st.just(_CHARACTER), st.sampled_from(FORBIDDEN), places),
         st.builds(NearMiss, st.just(_CHARACTER), st.sampled_from(plain), places),
-        st.builds(NearMiss, st.just(_MISREAD), st.sampled_from(misread), places),
-        st.builds(
-            NearMiss, st.just(_WIDE), st.one_of(st.sampled_from(list(NON_ASCII.values())), wide), places
-        ),
-        st.builds(NearMiss, st.just(_NEWLINE), st.sampled_from(list(LINE_BREAKS.values())), st.just(1.0)),
+        st.builds(NearMiss, st.just(_MISREAD), st.sampled_from(MISREAD), places),
+        st.builds(NearMiss, st.just(_WIDE), st.one_of(st.sampled_from(NON_ASCII), wide), places),
+        st.builds(NearMiss, st.just(_NEWLINE), st.sampled_from(LINE_BREAKS), st.just(1.0)),
         st.integers(7, UID_SHORTEST - 1).map(lambda length: NearMiss(_SHORT, length=length)),
         st.integers(UID_LONGEST + 1, 300).map(lambda length: NearMiss(_LONG, length=length)),
     )
