@@ -177,6 +177,8 @@ def pytest_collection(session: pytest.Session) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Note how many cases there are, and say what they will send."""
+    # What is loaded by now stays until the end, so that the collector need not look at it again and again.
+    gc.freeze()
     config = session.config
     if RUN in config.stash and not config.getoption("tx", None):
         config.stash[RUN].planned = sum(map(is_case, session.items))

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
-
-from filelock import FileLock
+from typing import Final, Literal
 
 from contracts.errors import EnvironmentFault
 from contracts.session.namespace import KEPT_PREFIX
-from contracts.session.shared_state import next_number, write_whole
+from contracts.session.shared_state import SharedLines, next_number
 
 #: Share of the budget that only signing in, cleaning and sweeping may use, and its least number of requests.
 _KEPT_BACK: Final = 20
@@ -100,6 +97,42 @@ class Write:
         return f"{self.operation} {self.kind or self.case}"
 
 
+@dataclass(frozen=True)
+class _Step:
+    """What a session asks for, or says of what it asked for: a line that all sessions of the run read alike.
+
+    Attributes:
+        became: What became of the write; empty where a place is asked for.
+        label: As `Write.label`; empty for a write that was planned.
+        advisory: As in `Write`.
+        exists: A record of this name is known to exist already.
+    """
+
+    name: str
+    operation: str
+    label: str
+    advisory: bool
+    exists: bool
+    became: Literal["", "refused", "kept", "renamed"] = ""
+
+
+class _Places:
+    """The places of one realm: records there, each with the label of an unplanned write, and writes under way."""
+
+    def __init__(self, path: Path) -> None:
+        self.lines = SharedLines(path)
+        self.there: dict[str, str] = {}
+        self.under_way: Counter[str] = Counter()
+
+    def settle(self, step: _Step) -> None:
+        """Count a record that was kept; `renamed`, where one of its name is there, as one more."""
+        exists = step.exists or step.name in self.there
+        if step.became == "renamed" or (step.became == "kept" and not exists):
+            record = f"{step.name} again {len(self.there)}" if exists else step.name
+            self.there[record] = step.label
+        self.under_way -= Counter([step.name])
+
+
 class ResidueBudget:
     """The permanent records of a run: a count for each realm, and a plan.
 
@@ -120,6 +153,7 @@ class ResidueBudget:
         self._folder = folder
         self._most = most
         self._exists = exists
+        self._places: dict[str, _Places] = {}
         self._plan: Mapping[str, tuple[str, int]] | None = None
         self._planned: Counter[str] = Counter()
         self._foreseen: set[str] = set()
@@ -141,8 +175,8 @@ class ResidueBudget:
     def reserve(self, write: Write) -> None:
         """Take a place for a record before it is written; raises `ResidueSpent` where there is none for it."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not self._take(write):
-            if len(self._read(write.realm)[0]) >= self._most or time.monotonic() > deadline:
+        while not self._tell(write):
+            if len(self._places[write.realm].there) >= self._most or time.monotonic() > deadline:
                 raise ResidueSpent(
                     f"the run has created the {self._most} permanent records it may create in {write.realm} "
                     "(setting pace.permanent_records)"
@@ -157,61 +191,63 @@ class ResidueBudget:
             renamed: The service may have given its record another name: where there is one of the name that was
                 sent, it is one more.
         """
-        name = write.identifier
-        with self._locked(write.realm):
-            there, under_way = self._read(write.realm)
-            exists = name in there or self._exists(name)
-            if kept and (renamed or not exists):
-                record = f"{name} again {len(there)}" if exists else name
-                there[record] = "" if self._is_planned(write) else write.label
-            self._write(write.realm, there, under_way - Counter([name]))
+        self._tell(write, "refused" if not kept else "renamed" if renamed else "kept")
+
+    def _tell(self, write: Write, became: Literal["", "refused", "kept", "renamed"] = "") -> bool:
+        """Append a step, and take those of other sessions in up to it; returns whether there was a place.
+
+        Whether there is one follows from the steps before it, for every reader alike: nobody waits for a lock.
+        """
+        label = "" if self._is_planned(write) else write.label
+        exists = self._exists(write.identifier)
+        own = _Step(write.identifier, write.operation, label, write.advisory, exists, became)
+        places = self._places.setdefault(write.realm, _Places(self._folder / f"residue-{write.realm}"))
+        refusal: str | None = None
+        for line in places.lines.append(asdict(own)):
+            step = _Step(**line)
+            if step.became:
+                places.settle(step)
+            else:
+                refusal = self._take(write.realm, places, step)
+        if refusal:
+            raise ResidueSpent(refusal)
+        return refusal is None
 
     def _is_planned(self, write: Write) -> bool:
         planned = self._plan is None or (write.case in self._plan and not write.advisory)
         return planned or write.identifier in self._foreseen or write.identifier.startswith(KEPT_PREFIX)
 
-    def _take(self, write: Write) -> bool:
-        name = write.identifier
-        with self._locked(write.realm):
-            there, under_way = self._read(write.realm)
-            # The service has made a further record when this name was sent again.
-            again = any(known.startswith(f"{name} again ") for known in there)
-            if self._exists(name) and not again:
-                return True
-            if again or name not in there:
-                if not self._is_planned(write):
-                    self._refuse_more(write, [label for label in there.values() if label])
-                if len(there.keys() | under_way.keys() | {name}) + again > self._most:
-                    return False
-            self._write(write.realm, there, under_way + Counter([name]))
-            return True
+    def _take(self, realm: str, places: _Places, step: _Step) -> str | None:
+        """Take a place; None where there was one, otherwise why there is none for such a write, or nothing yet."""
+        name, there = step.name, places.there
+        # The service has made a further record when this name was sent again.
+        again = any(known.startswith(f"{name} again ") for known in there)
+        if step.exists and not again:
+            return None
+        if again or name not in there:
+            if step.label and (reason := self._too_many(realm, places, step)):
+                return reason
+            if len(there.keys() | places.under_way.keys() | {name}) + again > self._most:
+                return ""
+        places.under_way[name] += 1
+        return None
 
-    def _refuse_more(self, write: Write, unplanned: list[str]) -> None:
-        """Refuse a write that would show a fault again, or that the planned records leave no room for.
+    def _too_many(self, realm: str, places: _Places, step: _Step) -> str | None:
+        """Why a write is refused that would show a fault again, or that the planned records leave no room for.
 
         Where all that can be found is advice, it takes none of the planned places: a must that could not be judged for
         want of one would cost the run its verdict. But where every place is planned, one such record is let through.
         """
-        room = self.unplanned(write.realm)
-        same = unplanned.count(write.label)
-        of_operation = sum(label.startswith(f"{write.operation} ") for label in unplanned)
-        most = max(1, room) if write.advisory else max(_EVIDENCE, room) + _BORROWED * (not same)
-        full = len(unplanned) >= most and (write.advisory or bool(of_operation))
-        if full or same >= _EVIDENCE:
-            raise ResidueSpent(
-                f"{write.operation} has created {of_operation} permanent records in {write.realm} by requests that no "
-                "plan foresaw, which is evidence enough; the other places are kept for cases that need them "
-                "(setting pace.permanent_records)"
-            )
-
-    def _locked(self, realm: str) -> FileLock:
-        return FileLock(self._folder / f"residue-{realm}.lock")
-
-    def _read(self, realm: str) -> tuple[dict[str, str], Counter[str]]:
-        """The places taken: records there, each with the label of an unplanned write, and writes under way."""
-        path = self._folder / f"residue-{realm}.json"
-        there, under_way = json.loads(path.read_text("utf-8")) if path.exists() else ({}, {})
-        return there, Counter(under_way)
-
-    def _write(self, realm: str, there: dict[str, str], under_way: Counter[str]) -> None:
-        write_whole(self._folder / f"residue-{realm}.json", json.dumps([there, under_way]).encode())
+        room = self.unplanned(realm)
+        unplanned = [label for label in places.there.values() if label]
+        same = unplanned.count(step.label)
+        of_operation = sum(label.startswith(f"{step.operation} ") for label in unplanned)
+        most = max(1, room) if step.advisory else max(_EVIDENCE, room) + _BORROWED * (not same)
+        full = len(unplanned) >= most and (step.advisory or bool(of_operation))
+        if not full and same < _EVIDENCE:
+            return None
+        return (
+            f"{step.operation} has created {of_operation} permanent records in {realm} by requests that no plan "
+            "foresaw, which is evidence enough; the other places are kept for cases that need them "
+            "(setting pace.permanent_records)"
+        )
