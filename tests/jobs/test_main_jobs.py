@@ -1,6 +1,6 @@
 """What the suite's users do, typed as they type it, at services that keep the interface and at some that do not.
 
-Each takes a whole run or more, so `.ci/run` runs them apart from the project's other tests.
+Each takes a whole run or more, so `.ci/run` runs them apart from the project's other tests. The longest come first.
 """
 
 import json
@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,9 +31,13 @@ ACCOUNTS: Final = {
 }
 GATE: Final = "gate --target sandbox --consumer sdk.toml"
 FAULT: Final = "--sandbox-arguments '--fault list-first-lost'"
-#: By name: operations of the SDK, a command, its exit code, and what its last line begins with.
+#: By name: operations of the SDK, a command, its exit code, and what its last line begins with. The gates of one
+#: operation are dealt over the realms; that of all operations has every cell of theirs in each of them.
 AT_THE_SANDBOX: Final = {
-    **{operation: ([operation], GATE, 0, "gate: pass") for operation in ALL},
+    **{
+        operation: ([operation], f"{GATE} --realm {realm}", 0, "gate: pass")
+        for operation, realm in zip(ALL, cycle(DOCUMENT_REALMS), strict=False)
+    },
     "fault": (["listDrafts"], f"{GATE} {FAULT}", 1, "gate: fail: .*listDrafts"),
     "fault-elsewhere": (["createContact"], f"{GATE} {FAULT}", 0, "gate: pass"),
     "call": (ALL, "call listDrafts --set 'query.$top=5' --realm bch-dev", 0, "curl +curl -i -X GET"),
@@ -92,22 +96,6 @@ def uses(folder: Path, operations: Sequence[str]) -> None:
     (folder / "sdk.toml").write_text(f"operations = {json.dumps(operations)}\n", "utf-8")
 
 
-@pytest.mark.parametrize(("operations", "words", "code", "last"), AT_THE_SANDBOX.values(), ids=AT_THE_SANDBOX)
-def test_a_job_at_the_sandbox(
-    does: Does, tmp_path: Path, operations: Sequence[str], words: str, code: int, last: str
-) -> None:
-    uses(tmp_path, operations)
-    does(words, code, last)
-
-
-def test_a_gate_of_all_operations_sends_what_it_announced(does: Does, tmp_path: Path) -> None:
-    uses(tmp_path, ALL)
-    announced = re.search(r"about ([\d,]+) requests", does(GATE, 0, "gate: pass"))
-    sent = json.loads((tmp_path / "reports" / "latest" / "verdict.json").read_text("utf-8"))
-    assert announced
-    assert int(announced[1].replace(",", "")) == pytest.approx(sent["environment"]["requests"], rel=0.05)
-
-
 def test_a_release_after_a_night_asks_what_it_kept(does: Does, tmp_path: Path) -> None:
     does("run --profile nightly --realm abs-dev", 0, "verdict: pass")
     uses(tmp_path, ALL)
@@ -115,16 +103,6 @@ def test_a_release_after_a_night_asks_what_it_kept(does: Does, tmp_path: Path) -
     does(asks, 6, "gate: inconclusive: the kept run cannot tell: it did not judge the realm bch-dev")
     (tmp_path / "sdk.toml").write_text('realms = ["abs-dev"]\n', "utf-8")
     does(asks, 0, "gate: pass")
-
-
-def test_recorded_traffic_and_drift(does: Does) -> None:
-    run = ("run --profile smoke --realm bch-dev", 0, "verdict: pass")
-    does(*run)
-    # What a run sends wrongly on purpose is found; what the service answers is not.
-    does("check reports/latest/traffic.har", 1, r"verdict: fail \(1\): the client breaks the interface")
-    does("drift accept", 0, "accepted 0 changes and .* new facts")
-    does(*run)
-    does("drift", 0, "no drift")
 
 
 @pytest.mark.parametrize("number", range(len(DOCUMENT_REALMS)))
@@ -137,6 +115,24 @@ def test_a_gate_at_a_drawn_service(does: Does, serve: Serve, tmp_path: Path, num
     uses(tmp_path, ALL)
     gate = f"gate --target dev.toml --consumer sdk.toml --realm {DOCUMENT_REALMS[number]}"
     does(gate, 0, "gate: pass", **ACCOUNTS)
+
+
+def test_a_gate_of_all_operations_sends_what_it_announced(does: Does, tmp_path: Path) -> None:
+    uses(tmp_path, ALL)
+    announced = re.search(r"about ([\d,]+) requests", does(GATE, 0, "gate: pass"))
+    sent = json.loads((tmp_path / "reports" / "latest" / "verdict.json").read_text("utf-8"))
+    assert announced
+    assert int(announced[1].replace(",", "")) == pytest.approx(sent["environment"]["requests"], rel=0.05)
+
+
+def test_recorded_traffic_and_drift(does: Does) -> None:
+    run = ("run --profile smoke --realm bch-dev", 0, "verdict: pass")
+    does(*run)
+    # What a run sends wrongly on purpose is found; what the service answers is not.
+    does("check reports/latest/traffic.har", 1, r"verdict: fail \(1\): the client breaks the interface")
+    does("drift accept", 0, "accepted 0 changes and .* new facts")
+    does(*run)
+    does("drift", 0, "no drift")
 
 
 def test_an_author_without_rights_is_a_matter_of_the_settings(
@@ -156,3 +152,11 @@ def test_a_night_after_the_temporary_files_are_used_up(does: Does, serve: Serve)
     night = "run --target dev.toml --profile nightly --realm abs-dev --operation persistTemporaryFile"
     does(night, 0, "verdict: pass", **ACCOUNTS)
     does(night, 0, "verdict: pass", **ACCOUNTS)
+
+
+@pytest.mark.parametrize(("operations", "words", "code", "last"), AT_THE_SANDBOX.values(), ids=AT_THE_SANDBOX)
+def test_a_job_at_the_sandbox(
+    does: Does, tmp_path: Path, operations: Sequence[str], words: str, code: int, last: str
+) -> None:
+    uses(tmp_path, operations)
+    does(words, code, last)
