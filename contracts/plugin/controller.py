@@ -232,6 +232,8 @@ def _finish(session: pytest.Session, run: Run, exitstatus: int) -> None:
     except Exception as error:  # noqa: BLE001 - the run ends here; one line says more than a traceback
         run.trouble = unwritten("the run's verdict", error)
     finally:
+        # What pytest still collects, it need not look for among all this.
+        gc.freeze()
         gc.enable()
     if run.trouble is None and run.verdict is not None:
         session.exitstatus = run.verdict.exit_code
