@@ -20,7 +20,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN, SignIn
-from contracts.sandbox.documents import Attachments, Contacts, Context, Drafts, TemporaryFiles
+from contracts.sandbox.documents import Attachments, Contacts, Context, Drafts
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http import RawPaths, Refusal, not_found
 from contracts.sandbox.layers import Layers
@@ -195,7 +195,6 @@ class Service(Context):
         self.drafts = layers.over(Drafts)(self)
         self.attachments = layers.over(Attachments)(self)
         self.workflow = layers.over(Workflow)(self)
-        self.temporary_files = TemporaryFiles(self)
         self.seeds = layers.over(Seeds)(self)
 
     def close(self) -> None:
@@ -232,7 +231,7 @@ def _routes(service: Service) -> list[Route]:
             PUT=service.workflow.update,
         ),
         # What the sandbox serves beside the document.
-        _route("/sandbox/temporary-files/{filename}", POST=service.temporary_files.create),
+        _route("/sandbox/temporary-files/{filename}", POST=attachments.receive_temporary),
         _route("/openapi.json", GET=_description_json),
         _route("/openapi.yaml", GET=_description_yaml),
         _route("/", GET=_root),

@@ -14,7 +14,6 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.types import Receive, Scope, Send
 
 from contracts.sandbox.authentication import Account, Identity, TokenBook, may_update
 from contracts.sandbox.habits import Habits, Settings
@@ -314,15 +313,6 @@ _MOST_DIGITS = 18
 _TYPES = mimetypes.MimeTypes(filenames=())
 
 
-class WholeFile(FileResponse):
-    """A stored file, always answered whole (ranges: not shown)."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the file (ASGI)."""
-        headers = [(name, value) for name, value in scope["headers"] if name != b"range"]
-        await super().__call__({**scope, "headers": headers}, receive, send)
-
-
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 
@@ -368,6 +358,15 @@ class Attachments:
             filename = habits.temporary_file_prefix + temporary.filename
             attachment = self.add(records, caller, uid, filename, stored)
         return self.written(attachment, habits.attachment_persisted_status)
+
+    async def receive_temporary(self, request: Request) -> Response:
+        """Answer ``POST /sandbox/temporary-files/{filename}``: keep the body, without a size limit."""
+        filename = filename_in_path(request)
+        stored = await self.context.files.receive(request.stream(), limit=None)
+        file_id = secrets.token_urlsafe(12)
+        with self.context.storage.transaction() as records:
+            records.add_temporary_files([TemporaryFile(file_id, filename, stored.size, stored.key)])
+        return json_response({"tempFileId": file_id}, 201)
 
     async def list(self, request: Request) -> Response:
         """Answer a page of a document's attachments."""
@@ -482,12 +481,11 @@ class Attachments:
 
     def _whole(self, attachment: Attachment) -> Response:
         path = self.context.files.path(attachment.file_key)
-        return WholeFile(
+        return FileResponse(
             path,
             stat_result=path.stat(),
             media_type=self.context.habits.download_type or attachment.content_type,
             filename=attachment.filename,
-            headers={"Accept-Ranges": "none"},
         )
 
 
@@ -509,20 +507,3 @@ def filename_in_path(request: Request) -> str:
     if name in {".", ".."} or any(sign in "/\\" or ord(sign) < 32 or ord(sign) == 127 for sign in name):
         raise bad_request("filename must be the name of one file, without slashes or control characters")
     return name
-
-
-class TemporaryFiles:
-    """Answers ``POST /sandbox/temporary-files/{filename}``."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-
-    async def create(self, request: Request) -> Response:
-        """Keep the body as a temporary file, without a size limit, and answer its ``tempFileId``."""
-        context = self.context
-        filename = filename_in_path(request)
-        stored = await context.files.receive(request.stream(), limit=None)
-        file_id = secrets.token_urlsafe(12)
-        with context.storage.transaction() as records:
-            records.add_temporary_files([TemporaryFile(file_id, filename, stored.size, stored.key)])
-        return json_response({"tempFileId": file_id}, 201)

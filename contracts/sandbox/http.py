@@ -16,13 +16,10 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 import h11
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from contracts.interface.cross_origin import AllowedOrigins, is_preflight
 from contracts.sandbox.habits import Habits
 
 
@@ -287,36 +284,6 @@ class RawPaths:
         if scope["type"] == "http" and scope.get("raw_path") is not None:
             scope = {**scope, "path": scope["raw_path"].decode("latin-1")}
         await self.app(scope, receive, send)
-
-
-class CrossOrigin:
-    """Answers browsers that ask whether a page may use the sandbox, and lets it see every answer."""
-
-    def __init__(self, app: ASGIApp, origins: AllowedOrigins) -> None:
-        self.app = app
-        self.origins = origins
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a preflight, or pass a request on (ASGI)."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        request_headers = Headers(scope=scope)
-        if is_preflight(scope["method"], request_headers):
-            status, headers = self.origins.preflight(request_headers)
-            await Response(status_code=status, headers=headers)(scope, receive, send)
-            return
-
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in self.origins.of_answer(
-                    request_headers.get("origin"), headers.get("vary", "")
-                ).items():
-                    headers[name] = value
-            await send(message)
-
-        await self.app(scope, receive, sent)
 
 
 #: How long a refused sender may go on sending before the connection is closed on it.

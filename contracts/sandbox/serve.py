@@ -19,7 +19,7 @@ from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.interface.cross_origin import AllowedOrigins
 from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
 from contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
-from contracts.sandbox.http import CrossOrigin, JsonRefusals
+from contracts.sandbox.http import JsonRefusals
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -190,37 +190,37 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def _serve(settings: Settings, listener: socket.socket) -> int:
-    # Loaded late: a wrong option is answered at once.
+    # Loaded late: a wrong option is answered at once; and only what is asked for.
     from contracts.sandbox.app import create_app  # noqa: PLC0415
 
-    app: Starlette = (
-        altered(settings)
-        if settings.variants or settings.habits or settings.faults or settings.observed
-        else create_app(settings)
-    )
+    differs = settings.variants or settings.habits or settings.faults or settings.observed
+    app: Starlette = altered(settings) if differs else create_app(settings)
+    weather = None
     if settings.weather:
-        _serve_in_weather(settings, app, listener)
-    else:
-        make_server(_across_origins(app, settings), lambda: _announce(listener)).run(sockets=[listener])
-    return 0
+        from contracts.sandbox.weather import lay_over  # noqa: PLC0415
 
+        weather = lay_over(app, settings.weather, settings.weather_seed)
+    if settings.origins is not None:
+        from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
 
-def _serve_in_weather(settings: Settings, app: "Starlette", listener: socket.socket) -> None:
-    """Serve in the weather of the settings."""
-    from contracts.sandbox.weather import lay_over  # noqa: PLC0415 - only loaded when asked for
-
-    gate = lay_over(app, settings.weather, settings.weather_seed)
-    server = make_server(_across_origins(app, settings), lambda: _announce(listener))
-    gate.stand_before(server, listener)
+        # Outermost: a browser hides any answer without these headers, those of faults and of the weather too.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins.names,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["*"],
+            allow_private_network=True,
+        )
+    server = make_server(app, lambda: _announce(listener))
+    if weather is not None:
+        weather.stand_before(server, listener)
     try:
         server.run(sockets=[listener])
     finally:
-        gate.close()
-
-
-def _across_origins(app: ASGIApp, settings: Settings) -> ASGIApp:
-    # Outermost: a browser hides any answer without these headers, those of faults and of the weather too.
-    return CrossOrigin(app, settings.origins) if settings.origins else app
+        if weather is not None:
+            weather.close()
+    return 0
 
 
 def altered(settings: Settings) -> "Starlette":
@@ -240,12 +240,10 @@ def altered(settings: Settings) -> "Starlette":
         # Appended last: nearest to the service, where bodies are neither compressed nor cut into pieces.
         app.user_middleware.append(Middleware(Observer))
     if settings.faults:
-        from starlette.middleware import Middleware  # noqa: PLC0415
-
         from contracts.sandbox.faults.population import load as fault_named  # noqa: PLC0415
 
         for fault in map(fault_named, settings.faults):
-            app.user_middleware.insert(0, Middleware(fault.over, size_limit=settings.size_limit))
+            app.add_middleware(fault.over, size_limit=settings.size_limit)
     return app
 
 

@@ -20,7 +20,6 @@ from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.errors import UsageError, suggestion
@@ -395,7 +394,7 @@ def lay_over(app: Starlette, texts: Iterable[str], seed: int) -> Gate:
     for weather, figures in reversed([_read(part) for part in parts]):
         make = partial(Meeting, weather=weather, figures=figures, gate=gate, seed=seed)
         # In front: nearer to the wire than everything that is there already.
-        app.user_middleware.insert(0, Middleware(make))
+        app.add_middleware(make)
     return gate
 
 
