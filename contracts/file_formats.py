@@ -19,12 +19,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, NoReturn, TypeVar
 
-import jsonschema_rs
 import msgspec
 from msgspec import Meta
 
@@ -242,21 +241,17 @@ def _with_lists(value: Any) -> Any:
 
 
 def checked(value: Any, shape: type, name: str) -> Any:
-    """Return a declared value as plain data that fits its schema; `name` is the file's, for the message.
+    """Return a declared value as plain data that can be read as it was declared; `name` is the file's, for the message.
 
     Raises:
         SuiteError: it does not fit: a mistake of the suite.
     """
     content = plain(value)
-    for error in _validator(shape).iter_errors(content):
-        place = "/".join(str(part) for part in error.instance_path) or "the top"
-        raise SuiteError(f"{name} does not fit its schema at {place}: {error.message}")
+    try:
+        msgspec.convert(content, shape)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise SuiteError(f"{name} does not fit its declaration: {mismatch(error)}") from None
     return content
-
-
-@cache
-def _validator(shape: type) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(schema_of(shape.__name__, shape), validate_formats=True)
 
 
 def write_file(path: Path, value: Any, shape: type) -> Path:
