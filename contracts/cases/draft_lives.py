@@ -177,6 +177,38 @@ def content(samples: Samples, uid: str, version: int) -> dict[str, Any]:
     return record
 
 
+class DraftModel:
+    """What the drafts of a case are by the model of `checks.sequences`, and what it says of each exchange.
+
+    Attributes:
+        exchanges: Those that it was told of, in order.
+    """
+
+    def __init__(self) -> None:
+        self.tracker = DraftTracker(settle_seconds=0)
+        self.exchanges: list[Exchange] = []
+
+    def never_saved(self, owner: Actor, uid: str) -> None:
+        """Note that nothing was ever saved under a uid."""
+        self.tracker.never_saved(_SITE, owner.realm, uid, _account(owner.role))
+
+    def of(self, owner: Actor) -> list[str]:
+        """Uids of the drafts of an account that are there."""
+        return self.tracker.of(_account(owner.role))
+
+    def due(self, exchange: Exchange) -> list[tuple[SequenceCheck, Result]]:
+        """The checks that are due on the next exchange, with their results."""
+        self.exchanges.append(exchange)
+        facts = read_request(exchange, load_description())
+        if facts is None:
+            return []
+        numbered = replace(exchange, number=len(self.exchanges))
+        who, answer = _account(exchange.role), usable(exchange)
+        step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
+        judged = ((due, due.judge(step)) for due in self.tracker.due(step))
+        return [(due, result) for due, result in judged if result is not None]
+
+
 class Life:
     """One sequence under way, on documents that were never used.
 
@@ -186,8 +218,7 @@ class Life:
 
     def __init__(self, players: Players) -> None:
         self._players = players
-        self._tracker = DraftTracker(settle_seconds=0)
-        self._exchanges: list[Exchange] = []
+        self._model = DraftModel()
         self._documents: dict[str, tuple[str, Actor]] = {}
         self._saves = 0
         self.done: list[Call] = []
@@ -200,23 +231,7 @@ class Life:
         """Let a name stand for a document that was never used."""
         uid = self._players.world.uid()
         self._documents[name] = uid, owner
-        self._tracker.never_saved(_SITE, owner.realm, uid, _account(owner.role))
-
-    def _drafts_of(self, owner: Actor) -> list[str]:
-        """Uids of the drafts of an account that are there."""
-        return self._tracker.of(_account(owner.role))
-
-    def _due(self, exchange: Exchange) -> list[tuple[SequenceCheck, Result]]:
-        """The checks that are due on the next exchange, with their results."""
-        self._exchanges.append(exchange)
-        facts = read_request(exchange, load_description())
-        if facts is None:
-            return []
-        numbered = replace(exchange, number=len(self._exchanges))
-        who, answer = _account(exchange.role), usable(exchange)
-        step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
-        judged = ((due, due.judge(step)) for due in self._tracker.due(step))
-        return [(due, result) for due, result in judged if result is not None]
+        self._model.never_saved(owner, uid)
 
     def play(self, calls: Iterable[Call], over: Callable[[], bool] = lambda: False) -> None:
         """Make calls until it is over; raises as `call`."""
@@ -236,7 +251,7 @@ class Life:
             for actor in (players.world.author, players.other)
             if actor is not None and actor is not owner
         ]
-        if foreign and not (others and uid in self._drafts_of(owner)):
+        if foreign and not (others and uid in self._model.of(owner)):
             return
         self.done.append(call)
         actor = others[0] if foreign else owner
@@ -271,9 +286,9 @@ class Life:
             content(self._players.world.samples, uid, self._saves),
             {"schema": self._players.world.samples.draft_schema},
         )
-        before = uid in self._drafts_of(actor)
+        before = uid in self._model.of(actor)
         answer = self._send(actor, "saveDraft", path={"uid": uid}, query=query, json=document)
-        if accepted_with_errors(self._exchanges[-1]):
+        if accepted_with_errors(self._model.exchanges[-1]):
             raise Blocked("saveDraft", f"answers a save with errors: {answer.quote()}")
         if foreign and not answer.refusal:
             self._send(actor, "getDraft", path={"uid": uid})
@@ -285,7 +300,7 @@ class Life:
 
     def _accepted(self, clause: str, operation: str, answer: Response) -> bool:
         """Claim that a request was accepted where such a one was before; whether it was."""
-        kind = f"{operation} by {self._exchanges[-1].role}"
+        kind = f"{operation} by {self._model.exchanges[-1].role}"
         if not answer.success and kind not in self._players.worked:
             raise Blocked(operation, f"answered {answer.quote()}")
         self._hold((clause, operation), answer.success, "accepted (2xx)", answer.quote())
@@ -294,7 +309,7 @@ class Life:
 
     def _submit(self, name: str, uid: str, actor: Actor) -> None:
         """Create where there is no draft, update where there is one; both have to be refused."""
-        there, world = uid in self._drafts_of(actor), self._players.world
+        there, world = uid in self._model.of(actor), self._players.world
         operation = UPDATE if there else CREATE_NAMED
         exchange = world.submit(operation, uid, world.samples.faulty_submission(uid), by=actor)
         self._take(exchange)
@@ -305,7 +320,7 @@ class Life:
     def _list(self, actor: Actor, collection: str) -> None:
         """List a collection until it is as promised, which may be a few seconds later; then judge it."""
         lister, told = drafts_of(actor, collection), list[tuple[SequenceCheck, Result]]()
-        own = self._drafts_of(actor) if collection == "mydrafts" else []
+        own = self._model.of(actor) if collection == "mydrafts" else []
         lost: list[str] = []
 
         def look() -> bool:
@@ -313,7 +328,9 @@ class Life:
             lost[:] = [uid for uid in own if not lister.search(uid).found]
             if not own:
                 lister.read()
-            told[:] = [found for sent in self._players.attempt.exchanges[start:] for found in self._due(sent)]
+            told[:] = [
+                found for sent in self._players.attempt.exchanges[start:] for found in self._model.due(sent)
+            ]
             return not lost and all(result.outcome is CheckOutcome.HELD for _, result in told)
 
         if not look():
@@ -331,7 +348,7 @@ class Life:
         return usable(exchange)
 
     def _take(self, exchange: Exchange) -> None:
-        for due, result in self._due(exchange):
+        for due, result in self._model.due(exchange):
             self._judge(due, result)
 
     def _judge(self, due: SequenceCheck, result: Result) -> None:
@@ -345,7 +362,7 @@ class Life:
         if at_fault is None:
             return result.key
         uid, owner = self._documents[at_fault]
-        last = self._exchanges[-1]
+        last = self._model.exchanges[-1]
         otherwise = "getDraft" if last.operation == "draftExists" else "draftExists"
         if result.clause == "draft-delete-removes":
             refused = owner.send(otherwise, path={"uid": uid}).answer.refusal
@@ -358,7 +375,7 @@ class Life:
         return ("draft-save-creates", "saveDraft") if absent else result.key
 
     def _hold(self, key: tuple[str, str], holds: bool, expected: str, seen: str) -> None:
-        shown = self._exchanges[-1:] if holds else self._exchanges[-_MOST_EXCHANGES:]
+        shown = self._model.exchanges[-1:] if holds else self._model.exchanges[-_MOST_EXCHANGES:]
         self._players.claim(*key).holds(holds, *shown, expected=expected, seen=f"{self._told()}: {seen}")
 
     def _told(self) -> str:
