@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +27,8 @@ from contracts.interface.location import python_command
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.proving.processes import ForkedSandbox
 from contracts.proving.trials import Kind, Result, Trial
+from contracts.sandbox.responses import json_text
+from contracts.sandbox.storage import DATABASE, DRAFT, PUBLISHED, Attachment, Clock, FileStore, Storage
 from contracts.session.ledger import Entry, read_entries, residue
 from contracts.settings import embedded_sandbox
 from contracts.settings.target import ACCOUNT_ROLES, DOCUMENT_REALMS, Pace
@@ -58,88 +61,39 @@ _SHORTEST: Final = 11
 Snapshot = dict[tuple[str, ...], str]
 
 
-class Neighbours:
-    """Plants records of two accounts over the interface, and looks at the database from outside.
+def plant(data: Path) -> None:
+    """Plant drafts with attachments, and contacts, of two accounts in each realm of a data folder."""
+    clock = Clock(3, "Z")
+    files, storage = FileStore(data), Storage(data, clock)
+    with storage.transaction() as records:
+        for realm, (number, name) in product(DOCUMENT_REALMS, enumerate(LOOKALIKES)):
+            owner, draft = ("author", "other")[number % 2], name.ljust(_SHORTEST, "0")
+            for identifier, state in ((draft, DRAFT), (f"{draft}c", PUBLISHED)):
+                header = {"identifier": identifier, "schema": "contact", "languages": ["en"]}
+                content = json_text({"header": header, "firstName": owner, "lastName": "Neighbour"})
+                records.store(realm, identifier, state, schema="contact", owner=owner, content=content)
+            file = files.keep(f"of the {owner}".encode())
+            mine = Attachment(0, draft, "mine.txt", "text/plain", file.size, owner, clock.now(), file.key)
+            records.add_attachment(mine)
+    storage.close()
+    files.close()
 
-    Args:
-        url: Base URL of a sandbox.
-        data: Its data folder.
-    """
 
-    def __init__(self, url: str, data: Path) -> None:
-        self._url = url
-        self._data = data
-        self._tokens: dict[str, str] = {}
+def snapshot(data: Path) -> Snapshot:
+    """Every row of a sandbox's database by table and key, as a digest of all its columns, files included."""
+    with closing(sqlite3.connect(f"file:{data / DATABASE}?mode=ro", uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        return dict(_rows(connection, data))
 
-    def plant(self) -> int:
-        """Plant drafts with attachments, and contacts, in each realm; returns how many records."""
-        self._tokens = {role: self._sign_in(role) for role in ("author", "other")}
-        count = 0
-        for realm in DOCUMENT_REALMS:
-            for number, name in enumerate(LOOKALIKES):
-                role = ("author", "other")[number % 2]
-                count += self._plant(role, realm, name.ljust(_SHORTEST, "0"))
-        return count
 
-    def snapshot(self) -> Snapshot:
-        """Every row of the database by table and key, as a digest of all its columns, files included."""
-        database = f"file:{self._data / 'registry.sqlite'}?mode=ro"
-        with closing(sqlite3.connect(database, uri=True)) as connection:
-            connection.row_factory = sqlite3.Row
-            return dict(self._rows(connection))
-
-    def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[tuple[str, ...], str]]:
-        for table, key in _TABLES.items():
-            for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - our own names
-                digest = hashlib.sha256(repr(tuple(row)).encode("utf-8", "surrogatepass"))
-                if table == "attachments":
-                    digest.update(self._file(row["file_key"]))
-                yield (table, *(str(row[name]) for name in key)), digest.hexdigest()
-
-    def _file(self, key: str) -> bytes:
-        path = next(self._data.rglob(key), None)
-        return path.read_bytes() if path else b"(no file)"
-
-    def _plant(self, role: str, realm: str, name: str) -> int:
-        header = {"identifier": name, "schema": "contact", "languages": ["en"]}
-        path = f"/api/v2013/documents/{name}"
-        self._send(
-            role, realm, "PUT", f"{path}/versions/draft?schema=contact", {"header": header, "firstName": role}
-        )
-        self._send(role, realm, "POST", f"{path}/attachments/mine.txt", raw=f"of the {role}".encode())
-        contact = {
-            "header": {**header, "identifier": f"{name}c"[-128:]},
-            "firstName": role,
-            "lastName": "Neighbour",
-            "organization": {"en": "Next door"},
-            "country": {"identifier": "ke"},
-            "emails": [f"{role}@next.example"],
-            "type": "person",
-            "contactOrganization": {"identifier": f"organization-{realm}"},
-        }
-        self._send(role, realm, "POST", "/api/v2013/documents?schema=contact", contact)
-        return 3
-
-    def _send(
-        self, role: str, realm: str, method: str, path: str, body: Any = None, raw: bytes | None = None
-    ) -> None:
-        answer = requests.request(
-            method,
-            self._url + path,
-            json=body,
-            data=raw,
-            headers={"Authorization": f"Bearer {self._tokens[role]}", "Realm": realm},
-            timeout=_PATIENCE_SECONDS,
-        )
-        answer.raise_for_status()
-
-    def _sign_in(self, role: str) -> str:
-        account = {"email": f"{role}@sandbox.test", "password": f"sandbox-{role}"}
-        answer = requests.post(
-            f"{self._url}/api/v2013/authentication/token", json=account, timeout=_PATIENCE_SECONDS
-        )
-        answer.raise_for_status()
-        return str(answer.json()["authenticationToken"])
+def _rows(connection: sqlite3.Connection, data: Path) -> Iterator[tuple[tuple[str, ...], str]]:
+    for table, key in _TABLES.items():
+        for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - our own names
+            digest = hashlib.sha256(repr(tuple(row)).encode("utf-8", "surrogatepass"))
+            if table == "attachments":
+                path = next(data.rglob(row["file_key"]), None)
+                digest.update(path.read_bytes() if path else b"(no file)")
+            yield (table, *(str(row[name]) for name in key)), digest.hexdigest()
 
 
 def changes(before: Snapshot, after: Snapshot, named: frozenset[str] = frozenset()) -> list[str]:
@@ -171,7 +125,6 @@ class Served:
         scratch: Where its runs keep reports and private folders.
     """
 
-    url: str
     data: Path
     settings: Path
     scratch: Path
@@ -207,18 +160,20 @@ class Served:
 
 @contextmanager
 def served(folder: Path, arguments: Sequence[str] = ()) -> Iterator[Served]:
-    """Serve a sandbox for as long as the `with` block lasts.
+    """Serve a sandbox that others use too, for as long as the `with` block lasts.
 
     Args:
-        folder: Fresh, or one that was served before: then the data in it is gone on with.
+        folder: A fresh one.
         arguments: More options for it, such as `--fault NAME`.
     """
     data = folder / "data"
-    for made in (data, folder / "tmp"):
-        made.mkdir(parents=True, exist_ok=True)
+    (folder / "tmp").mkdir(parents=True)
+    plant(data)
     sandbox = ForkedSandbox(["--data", str(data), *arguments])
     try:
-        yield Served(sandbox.base_url, data, _settings(folder, sandbox), folder)
+        # It answers when its own records are planted.
+        requests.get(f"{sandbox.base_url}/docs", timeout=_PATIENCE_SECONDS)
+        yield Served(data, _settings(folder, sandbox), folder)
     finally:
         sandbox.stop()
 
@@ -288,14 +243,10 @@ _SOUND: Final = frozenset({0, 1, 5, 6})
 
 def canary(trial: Trial, folder: Path) -> Result:
     """Run the suite once beside other people's records."""
-    # Planted on a faithful service: a broken one may refuse what people have, or change it by itself.
-    with served(folder) as service:
-        Neighbours(service.url, service.data).plant()
     with served(folder, ("--fault", trial.fault) if trial.fault else ()) as service:
-        neighbours = Neighbours(service.url, service.data)
-        before = neighbours.snapshot()
+        before = snapshot(service.data)
         code = service.run("run", *_run_words(trial), *trial.name.split())
-        after = neighbours.snapshot()
+        after = snapshot(service.data)
         trouble = "" if code in _SOUND else f"the run ended with exit code {code}"
         permanent = remains(service, before, after)[1]
         wrong = changes(before, after, named_records())
@@ -305,13 +256,11 @@ def canary(trial: Trial, folder: Path) -> Result:
 def kill(trial: Trial, folder: Path) -> Result:
     """Kill a run, and let the next run or a sweep remove what is left: each second time the one, else the other."""
     with served(folder) as service:
-        neighbours = Neighbours(service.url, service.data)
-        neighbours.plant()
-        before = neighbours.snapshot()
+        before = snapshot(service.data)
         _kill(service.start("run", *_run_words(trial), "-n", "2"), float(trial.name), trial.seed)
         sweep = ("sweep", "--older-than", "1000")
         code = service.run(*(sweep if trial.seed % 2 else ("run", "--profile", "smoke", "-q")))
-        left, permanent = remains(service, before, neighbours.snapshot())
+        left, permanent = remains(service, before, snapshot(service.data))
         return Result(trial, max(code, 0), permanent=permanent, wrong=tuple(left))
 
 
