@@ -12,7 +12,7 @@ from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case
 from contracts.plugin.forecast import Forecast
 from contracts.settings.target import Account, Pace, Secret, Target
-from tests.meta.program import RunCommand
+from tests.meta.program import Program
 
 NAME = "scenario/new.py::test_new[abs-dev]"
 AUTHOR = {"author": Account("author", "author@example.test", Secret("correct-horse"))}
@@ -58,8 +58,8 @@ def test_every_case_says_what_it_sends() -> None:
     assert not silent, f"take the number of a run on the sandbox, as @contract(…, requests=…): {silent}"
 
 
-def test_smoke_takes_in_every_case_that_is_marked(run_command: RunCommand) -> None:
-    taken = run_command("run", "--collect-only", "-q", "--profile=smoke").out
+def test_smoke_takes_in_every_case_that_is_marked(program: Program) -> None:
+    taken = program("run", "--collect-only", "-q", "--profile=smoke").out
     marked = [
         (function, parameter)
         for function, calls in decorators()

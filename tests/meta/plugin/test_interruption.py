@@ -14,72 +14,66 @@ from typing import Any
 import pytest
 
 from contracts.reports.writers import write_all
+from contracts.session.shared_state import process_alive
+from contracts.session.sweep import earlier_runs
 from tests.meta.program import PATIENCE, eventually
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-def stop(process: Any, number: int, *, group: bool, ready: Callable[[], bool]) -> None:
-    """Send a signal once the service has seen enough."""
-    until(ready, process)
-    (os.killpg if group else os.kill)(process.pid, number)
+def until(ready: Callable[[], bool], process: Any) -> None:
+    """Wait for a state of a run that goes on."""
+    eventually(lambda: ready() or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
+    assert ready()
+
+
+def interrupted(run: Any, process: Any) -> Any:
+    """The end of a run that was stopped: its exit code, verdict and words are those of an interruption."""
+    ended = run.end(process)
+    assert ended.code == 2, ended.output
+    assert ended.verdict["verdict"] == "interrupted"
+    assert ended.verdict["leftovers"] == []
+    assert "Traceback" not in ended.output
+    return ended
 
 
 @pytest.mark.parametrize(
-    ("number", "group", "workers"),
-    [
-        (signal.SIGTERM, False, ()),
-        (signal.SIGINT, True, ("-n", "2")),
-    ],
-    ids=["terminated", "ctrl-c-all"],
+    ("number", "workers"), [(signal.SIGTERM, ()), (signal.SIGINT, ("-n", "2"))], ids=["terminated", "ctrl-c"]
 )
 def test_a_stopped_run_cleans_up_and_reports(
-    run: Any, faulty: Callable[..., Any], number: int, group: bool, workers: tuple[str, ...]
+    run: Any, faulty: Callable[..., Any], number: int, workers: tuple[str, ...]
 ) -> None:
     service = faulty(delay=0.05)
     process = run.start("-k", "test_many", f"--target={service.target}", *workers)
-    stop(process, number, group=group, ready=lambda: cases_ended(run) >= 1)
-    ended = run.end(process)
-    assert ended.code == 2, ended.output
-    assert ended.verdict["verdict"] == "interrupted"
-    assert "Traceback" not in ended.output
-    assert ended.verdict["leftovers"] == []
-    saved = {path for method, path in service.app.requests if method == "PUT"}
-    deleted = {path for method, path in service.app.requests if method == "DELETE"}
+    until(lambda: cases_ended(run) >= 1, process)
+    # A terminal tells all processes of a run.
+    (os.killpg if workers else os.kill)(process.pid, number)
+    assert 1 <= len(interrupted(run, process).cases()) < 36
     # More may be deleted than arrived: a save that was cut off on its way may have happened, for all the run knows.
-    assert saved <= deleted
-    assert 1 <= len(ended.cases()) < 36
+    assert {path for method, path in service.app.requests if method == "PUT"} <= deleted(service)
 
 
-def test_a_terminal_that_is_closed_while_workers_start_stops_the_run(
+def test_a_terminal_that_is_closed_while_workers_start_stops_the_run_and_no_command_line_holds_a_secret(
     run: Any, faulty: Callable[..., Any]
 ) -> None:
     process = run.start_fresh("-k", "test_many", "-n", "2", f"--target={faulty().target}")
-    stop(process, signal.SIGHUP, group=True, ready=lambda: has_workers(run))
-    ended = run.end(process)
-    assert ended.code == 2, ended.output
-    assert ended.verdict["verdict"] == "interrupted"
-    assert "Traceback" not in ended.output
-
-
-def has_workers(run: Any) -> bool:
-    """Whether the run has started a worker; the second one is started after that."""
-    return any('"gw0"' in path.read_text("utf-8") for path in run.reports.glob("*/run.json"))
+    # The second worker is started after the first one is noted.
+    until(lambda: any('"gw0"' in path.read_text("utf-8") for path in run.reports.glob("*/run.json")), process)
+    lines = list(processes(run).values())
+    os.killpg(process.pid, signal.SIGHUP)
+    interrupted(run, process)
+    assert lines
+    assert not [line for line in lines if "sandbox-author" in line]
 
 
 def test_the_embedded_sandbox_ends_with_an_interrupted_run(run: Any) -> None:
     process = run.start("-k", "test_waiting", "--realm=abs-dev")
-    stop(process, signal.SIGINT, group=True, ready=lambda: written(run, "ledger-main.jsonl"))
-    assert sandboxes(run)
-    ended = run.end(process)
-    assert ended.code == 2, ended.output
-    assert ended.verdict["leftovers"] == []
-    assert not sandboxes(run)
-
-
-def written(run: Any, name: str) -> bool:
-    """Whether a file of the run folder holds something already."""
-    return any(path.stat().st_size for path in run.reports.glob(f"*/{name}"))
+    until(lambda: any(path.stat().st_size for path in run.reports.glob("*/ledger-main.jsonl")), process)
+    assert any("serve_as_child" in line for line in processes(run).values())
+    os.killpg(process.pid, signal.SIGINT)
+    interrupted(run, process)
+    assert not any("serve_as_child" in line for line in processes(run).values())
 
 
 def cases_ended(run: Any) -> int:
@@ -92,25 +86,18 @@ def cases_ended(run: Any) -> int:
     return sum(line.endswith("}") and json.loads(line)["kind"] == "case" for line in lines)
 
 
-def sandboxes(run: Any) -> list[str]:
-    """Embedded sandboxes of this test's runs that are alive, known by their variables."""
-    found = []
+def processes(run: Any) -> dict[str, str]:
+    """Command lines by number of the processes of this test's runs, which are known by their variables."""
+    found = {}
     for entry in Path("/proc").iterdir():
         with suppress(OSError):  # it has just ended, or belongs to another user
-            mine = f"TMPDIR={run.private_parent}".encode() in (entry / "environ").read_bytes()
-            if mine and b"serve_as_child" in (entry / "cmdline").read_bytes():
-                found.append(entry.name)
+            if f"TMPDIR={run.private_parent}".encode() in (entry / "environ").read_bytes():
+                found[entry.name] = (entry / "cmdline").read_bytes().decode(errors="replace")
     return found
 
 
 WAITING = ("-k", "test_waiting")
 BRIEF = ("-k", "test_save", "--realm=abs-dev")
-
-
-def until(ready: Callable[[], bool], process: Any) -> None:
-    eventually(lambda: ready() or process.poll() is not None)
-    assert process.poll() is None, process.communicate()
-    assert ready()
 
 
 def saved(service: Any) -> set[str]:
@@ -122,17 +109,18 @@ def deleted(service: Any) -> set[str]:
 
 
 def kill(run: Any, service: Any, *workers: str) -> set[str]:
-    """Start a run, kill it while it has drafts on the service, and return these."""
-    before = saved(service)
+    """Start a run, kill it while it has drafts on the service, and return these once nothing of it is alive."""
     process = run.start(*WAITING, f"--target={service.target}", *workers)
-    # The look before the run saves one draft, the case that waits another.
-    until(lambda: len(saved(service) - before) >= 2, process)
+    # The look before the run saves one draft, the case that waits in each process another.
+    until(lambda: len(saved(service)) > (2 if workers else 1), process)
     os.kill(process.pid, signal.SIGKILL)
     run.enough()  # workers that outlive their controller need not wait out their case
     process.communicate()
+    # A run that begins while one of them is alive leaves the drafts of all to a later one.
+    eventually(lambda: not process_alive(folders(run)[0]))
     # What was under way when the run died is stored or not; then it is known.
     eventually(lambda: len(service.app.done) >= len(service.app.requests))
-    return saved(service) - before
+    return saved(service)
 
 
 def folders(run: Any) -> list[Path]:
@@ -144,14 +132,14 @@ def test_the_next_run_removes_what_a_killed_run_left(
     run: Any, faulty: Callable[..., Any], workers: tuple[str, ...]
 ) -> None:
     service = faulty()
-    kill(run, service, *workers)
+    left = kill(run, service, *workers)
+    # Workers whose controller is gone notice it and clean up after themselves; its own draft stays.
+    assert len(left - deleted(service)) == (1 if workers else 2)
     ended = run(*BRIEF, f"--target={service.target}")
     assert ended.code == 0, ended.output
-    # Workers whose controller is gone notice it and clean up after themselves, if need be beside the next run.
-    assert "swept run" in ended.out or workers
-    eventually(lambda: saved(service) <= deleted(service))
+    assert "swept run" in ended.out
     assert saved(service) <= deleted(service)
-    assert "swept run" not in run(*BRIEF, f"--target={service.target}").out
+    assert not list(earlier_runs(run.reports, service.url))
 
 
 def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any]) -> None:

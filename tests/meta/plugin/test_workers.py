@@ -96,15 +96,11 @@ def test_a_worker_that_cannot_go_on_stops_the_run_and_says_why_in_a_line(
 WATCHED = ("--realm=abs-dev", "-p", "door_watch")
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_every_connection_goes_through_the_transport(
-    run: Any, tmp_path: Path, workers: tuple[str, ...]
-) -> None:
+def test_every_connection_goes_through_the_transport(run: Any, tmp_path: Path) -> None:
     log = tmp_path / "connections"
     run.environment["DOOR_WATCH_LOG"] = str(log)
-    ended = run(
-        "-k", "test_save or (test_single_faults and getDraftInfo) or test_signing_in", *WATCHED, *workers
-    )
+    chosen = "test_save or (test_single_faults and getDraftInfo) or test_signing_in"
+    ended = run("-k", chosen, *WATCHED, "-n", "2")
     assert ended.code == 0, ended.output
     assert len(ended.cases()) == 3
     assert set(log.read_text(encoding="utf-8").splitlines()) == {"door"}
