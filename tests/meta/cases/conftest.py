@@ -3,6 +3,8 @@
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from contracts.exchanges.exchange import Exchange
 from contracts.session.namespace import Namespace
 from contracts.session.operation_calls import OperationCalls
+from contracts.session.shared_state import SharedState
 from tests.meta import messages
 
 Rule = Callable[[str, dict[str, Any]], tuple[int, Any]]
@@ -18,12 +21,12 @@ Rule = Callable[[str, dict[str, Any]], tuple[int, Any]]
 class Scripted(OperationCalls):
     """An actor: each request is answered with what the rule says of its operation and parts."""
 
-    def __init__(self, rule: Rule, role: str = "author", realm: str = "abs-dev") -> None:
+    def __init__(self, shared: "Session", rule: Rule, role: str = "author", realm: str = "abs-dev") -> None:
         self.role = role
         self.realm = realm
         self.sent: list[tuple[str, dict[str, Any]]] = []
         self.settle_seconds = 0.0
-        self.shared = Session()
+        self.shared = shared
         self._rule = rule
 
     def send(self, operation: str, **parts: Any) -> Exchange:
@@ -41,56 +44,30 @@ class Scripted(OperationCalls):
         )
 
 
-class Session:
-    """Where things are shared: by themselves, among workers and among cases."""
+class Session(SharedState):
+    """Where things are shared among cases: in a folder of the test, no counter of which allows a number."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.shared = self
         self.namespace = Namespace("test", seed="1")
         self.settle_seconds = 0.0
-        self.kept: dict[str, Any] = {}
-
-    @property
-    def shared(self) -> "Session":
-        """Itself."""
-        return self
 
     def keep(self, uid: str) -> None:
         """Leave a draft where it is."""
 
-    def take(self, _name: str) -> int:
+    def take(self, counter: str) -> int:  # noqa: ARG002 - every one is used up
         """No number that any counter allows."""
         return sys.maxsize
 
-    def mark(self, name: str) -> None:
-        """Leave a mark."""
-        self.kept[name] = True
-
-    def marked(self, name: str) -> bool:
-        """Whether there is this mark."""
-        return name in self.kept
-
-    def offer(self, name: str, value: object) -> None:
-        """Put something there, unless something is."""
-        self.kept.setdefault(name, value)
-
-    def offered(self, name: str) -> Any:
-        """What is there; None for nothing."""
-        return self.kept.get(name)
-
-    def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """Make what is not there yet."""
-        if name not in self.kept:
-            self.kept[name] = make()
-        return self.kept[name]
-
 
 @pytest.fixture
-def scripted() -> type[Scripted]:
-    """Makes an actor: `scripted(rule, role, realm)`."""
-    return Scripted
-
-
-@pytest.fixture
-def run() -> Session:
+def run(tmp_path: Path) -> Session:
     """Where things are shared."""
-    return Session()
+    return Session(tmp_path)
+
+
+@pytest.fixture
+def scripted(run: Session) -> Callable[..., Scripted]:
+    """Makes an actor: `scripted(rule, role, realm)`."""
+    return partial(Scripted, run)

@@ -1,17 +1,13 @@
 """Faults that Schemathesis generates: each has a clause, is dealt out, and is looked for again before it counts."""
 
-import json
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import pytest
-import requests
-import urllib3
 
 from contracts.cases.contact_errors import Reporting
-from contracts.cases.described_inputs import described_operation, failures_of
+from contracts.cases.described_inputs import described_operation
 from contracts.cases.fault_probe import Probe, Turns
 from contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
 from contracts.cases.requests import ABSENT, Request
@@ -83,12 +79,6 @@ def dealt(operation: str) -> list[Probe]:
     return [probe_of(operation, Scripted(Attempt(1), []), place, REALMS) for place in range(REALMS)]
 
 
-@for_each_case
-def test_every_generated_fault_has_a_clause(case: Case, operation: str) -> None:
-    for fault in faults_of(operation, case):
-        assert load_catalogue().for_fault(operation, fault.key), fault.key
-
-
 @pytest.fixture
 def due() -> Iterator[list[set[str]]]:
     """The musts on content of which each realm sends a fault; in the end they are the same in each."""
@@ -98,9 +88,11 @@ def due() -> Iterator[list[set[str]]]:
 
 
 @for_each_case
-def test_every_realm_of_a_run_gets_a_fault_of_each_clause_on_content(
-    case: Case, dealt: list[Probe], due: list[set[str]]
+def test_every_generated_fault_has_a_clause_and_each_realm_gets_one_of_each_on_content(
+    case: Case, operation: str, dealt: list[Probe], due: list[set[str]]
 ) -> None:
+    for fault in faults_of(operation, case):
+        assert load_catalogue().for_fault(operation, fault.key), fault.key
     for probe, clauses in zip(dealt, due, strict=True):
         found = [(fault, probe.clause_of(fault)) for fault in probe.due(case)]
         clauses |= {
@@ -139,13 +131,6 @@ def test_a_later_flicker_does_not_take_back_what_was_confirmed(probe: Any, attem
     assert (finding.confirmed, len(attempt.evidence)) == (True, 2)
 
 
-def test_weather_that_lasts_is_told_as_weather(probe: Any) -> None:
-    made, exercise = probe(*["weather"] * 4)
-    with pytest.raises(EnvironmentFault):
-        made.judge(MISSING)
-    assert exercise.sent == 4
-
-
 def test_a_should_is_confirmed_without_ending_the_case(probe: Any, attempt: Attempt) -> None:
     made, _ = probe(200, 200)
     made.judge(Fault("query", ("schema",), "query.schema:missing", ABSENT))
@@ -166,33 +151,3 @@ def test_a_faulty_identifier_stays_inside_the_namespace() -> None:
         changed = with_fault(request, Fault("path", ("uid",), f"path.uid:{kind}", uid), fresh)
         assert changed.path["uid"].startswith(fresh.prefix)
         assert kind == "pattern" or len(changed.path["uid"]) == max(len(uid), len(fresh.prefix) + 1)
-
-
-def test_a_fault_behind_what_is_right_keeps_it() -> None:
-    fresh = Namespace("test", seed="1")
-    request = Request("updateContact", body={"emails": ["a@example.test"], "city": {"en": "Nairobi"}})
-    fault = Fault("body", ("emails",), "body.emails.0:wrong-kind", [["x"]], behind=True)
-    assert with_fault(request, fault, fresh).body["emails"] == ["a@example.test", ["x"]]
-    assert with_fault(request, replace(fault, behind=False), fresh).body["emails"] == [["x"]]
-    text = Fault("body", ("city",), "body.city.en:wrong-kind", {"en": ["x"]}, behind=True)
-    assert with_fault(request, text, fresh).body["city"] == {"en": "Nairobi", "fr": ["x"]}
-
-
-@pytest.mark.parametrize(
-    ("label", "content", "clause"),
-    [
-        ("text/plain", {"errors": []}, "json-labelled-json"),
-        ("application/json", {"errors": [{"code": 7}]}, "errors-element-shape"),
-        ("application/json", {"errors": []}, ""),
-    ],
-)
-def test_what_schemathesis_finds_wrong_with_an_answer_is_about_a_clause(
-    label: str, content: Any, clause: str
-) -> None:
-    case = described_operation("createContact").find_operation_by_id("createContact").Case(body={})
-    response = requests.Response()
-    response.status_code = 400
-    response.raw = urllib3.HTTPResponse(headers={"Content-Type": label}, status=400)
-    response._content = json.dumps(content).encode()
-    response.request = requests.Request("POST", "http://127.0.0.1/").prepare()
-    assert list(failures_of(case, response)) == ([clause] if clause else [])

@@ -1,12 +1,13 @@
-"""What a page of a list tells: which records are the same, and what is missing or too much."""
+"""What a page of a list tells: which records are the same, and by which field they are known."""
 
-import json
+import re
 from typing import Any
 
 import pytest
 
-from contracts.cases.list_pages import Names, Page, unlike
-from tests.meta.messages import exchange, response
+from contracts.cases.known_lists import Field, learn
+from contracts.cases.list_pages import Lister, Names
+from tests.meta.messages import FakeActor, answer, exchange
 
 FIRST: dict[str, Any] = {"identifier": "rc-first-draft", "score": 1}
 SECOND: dict[str, Any] = {"identifier": "rc-second-draft", "score": 1}
@@ -41,40 +42,15 @@ def test_records_have_names_of_their_own_that_last_from_answer_to_answer(first: 
     assert len(set(names.of(first)) - {""}) == 2
 
 
-def test_pages_without_a_record_in_common_have_no_name_in_common() -> None:
-    owned = {"owner": "author-account"}
-    pages = [
-        [each | owned, {"identifier": f"rc-more-of-{at}"} | owned] for at, each in enumerate((FIRST, SECOND))
-    ]
-    names = Names(*pages)
-    assert not set(names.of(pages[0])) & set(names.of(pages[1]))
+def test_the_field_of_known_values_is_learnt_from_whichever_page_holds_one() -> None:
+    held = ["another", "a stranger's", "third", "second", "first"]
 
+    def answered(_: str, *, query: dict[str, str], **__: Any) -> Any:
+        wanted = re.findall(r"'(\w+)'", query.get("$filter", ""))
+        found = [{"uid": value} for value in held if not wanted or value in wanted]
+        at = int(query.get("$skip", 0))
+        return exchange(answer(found[at : at + 2] if "$filter" not in query else found), "listDrafts")
 
-@pytest.mark.parametrize(
-    ("due", "others", "says"),
-    [
-        (["rc-first-draft", "rc-second-draft"], False, "2 items: 200"),
-        (
-            ["rc-first-draft", "rc-third-draft"],
-            False,
-            "2 items, missing: rc-third-draft, too much: rc-second-draft",
-        ),
-        (["rc-first-draft", "rc-third-draft"], True, "2 items, missing: rc-third-draft: 200"),
-        (
-            ["rc-second-draft", "rc-first-draft"],
-            False,
-            "2 items, in another order: 200",
-        ),
-        (["rc-first-draft", *(f"rc-{n}-draft-{n}" for n in range(5))], True, "rc-2-draft-2 and 2 more: 200"),
-    ],
-)
-def test_what_a_list_lacks_or_holds_beside_what_is_due_is_told_by_name(
-    due: list[str], others: bool, says: str
-) -> None:
-    page = Page(exchange(response(200, json.dumps([FIRST, SECOND]).encode()), operation="listDrafts"))
-    assert says in page.seen_beside(due, others=others)
-
-
-def test_what_a_list_holds_twice_is_told_once() -> None:
-    assert unlike(["a", "b"], ["a", "a"]) == ", missing: b, more than once: a"
-    assert unlike(["a"], ["a"]) == ""
+    author: Any = FakeActor(answered, role="author")
+    lister = Lister(author, "listDrafts", "$", fixed={"collection": "mydrafts"})
+    assert learn(lister, ["first", "second", "third"]) == Field("uid", "uid", filters=True)

@@ -120,13 +120,3 @@ def test_what_cannot_be_judged_is_said_at_the_end(
     with pytest.raises(type(obstacle)):
         made.hold()
     assert len(made.judged) == examples
-
-
-def test_a_contradiction_outweighs_an_obstacle(trial: Callable[..., Trial]) -> None:
-    def stumble(number: int) -> bool:
-        if number < 1_000:
-            raise Blocked("getDraft", "answered 500")
-        return True
-
-    with pytest.raises(Contradiction):
-        trial(stumble).hold()

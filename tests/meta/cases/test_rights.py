@@ -60,7 +60,9 @@ def test_rights_that_lack_are_told_from_a_service_that_refuses(
     def rule(operation: str, parts: dict[str, Any]) -> Any:
         return by_role[parts["role"]] if operation == "saveDraft" else submitted
 
-    monkeypatch.setattr("contracts.cases.rights.Actor", lambda _, by, realm, _case: Scripted(rule, by, realm))
+    monkeypatch.setattr(
+        "contracts.cases.rights.Actor", lambda _, by, realm, _case: Scripted(run, rule, by, realm)
+    )
     accounts: Any = {name: None for name, answered in by_role.items() if answered}
     target = Target("t", "http://t.test", realm={"abs-dev": settings}, accounts=accounts)
     session: Any = SimpleNamespace(

@@ -1,10 +1,11 @@
-"""A sign-in that gives no token is told without what may be one."""
+"""A sign-in that gives no token is told without what may be one; invented tokens look like real ones."""
 
+import string
 from typing import Any
 
 import pytest
 
-from contracts.cases.sign_in import claim_no_more_needed, claim_token
+from contracts.cases.sign_in import altered_tokens, claim_no_more_needed, claim_token, invented
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction
 from tests.meta.messages import answer, exchange
@@ -14,10 +15,6 @@ from tests.meta.messages import answer, exchange
 def issued(claims: Expect) -> Claim:
     """The claim that signing in gives a token."""
     return claims("token-issued", "createToken")
-
-
-def test_a_token_holds(issued: Claim) -> None:
-    claim_token(issued, lambda: exchange(answer({"authenticationToken": "abc-123"}), "createToken"))
 
 
 @pytest.mark.parametrize(
@@ -47,3 +44,18 @@ def test_a_token_with_more_headers_only_is_a_contradiction(
     token = exchange(answer({"authenticationToken": "abc-123"}), "createToken")
     with pytest.raises(ends):
         claim_no_more_needed(issued, lambda: nothing, lambda: token if given else nothing)
+
+
+@pytest.mark.parametrize("token", ["a1b2c3d4e5", "QUJD-defg_123", "QUJDdefg=="])
+def test_altered_tokens_are_others(token: str) -> None:
+    assert token not in altered_tokens(token)
+
+
+@pytest.mark.parametrize("token", ["0f" * 24, "ABCDEF0123", "eyJh.QUJD-defg_1.xY9=="])
+def test_an_invented_token_has_the_form_of_a_real_one_and_shares_no_sign_with_it(token: str) -> None:
+    other = invented(token)
+    assert [(sign.isdigit(), sign.islower(), sign.isupper()) for sign in other] == [
+        (sign.isdigit(), sign.islower(), sign.isupper()) for sign in token
+    ]
+    assert all((sign == old) != sign.isalnum() for sign, old in zip(other, token, strict=True))
+    assert set(other) <= set(string.hexdigits) or "." in token

@@ -1,4 +1,4 @@
-"""Rows of the workflow table without any setting; a record is looked at anew only after what may have changed it."""
+"""Rows of the workflow table without any setting; what names no locked record; records are made once."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -9,10 +9,9 @@ from contracts.cases.row_requests import RowRequests
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import CREATE, UPDATE
 from contracts.cases.workflow_records import WorkflowRecords
-from contracts.cases.world import World, disturbed, mark_of
-from contracts.checks.outcomes import Attempt, Blocked, Untested, contradicted
+from contracts.cases.world import World
+from contracts.checks.outcomes import Blocked, Untested
 from contracts.settings.target import RealmSettings
-from tests.meta.messages import answer, exchange
 
 SCHEMA = (400, {"message": "Schema not configured for the given realm abs-dev."})
 UNKNOWN = (
@@ -33,7 +32,7 @@ def table(scripted: Any, run: Any) -> Any:
     """Makes the requests of a realm without settings: `table(rule)`."""
 
     def make(rule: Any) -> RowRequests:
-        run.kept["abs-dev submission"] = "rc-test-submitted"
+        run.offer("abs-dev submission", "rc-test-submitted")
         world = World(run, scripted(rule), Samples(RealmSettings(), "abs-dev"))
         return RowRequests(WorkflowRecords(world), world)
 
@@ -128,7 +127,7 @@ def test_a_setting_that_names_no_locked_record_is_no_finding(
         workflow_schema="permit", workflow_document={"title": {"en": "A permit"}}, locked_identifier=NAMED
     )
     author = scripted(answering({NAMED: named, SUBMITTED: submitted}, created))
-    run.kept["abs-dev submission"] = SUBMITTED
+    run.offer("abs-dev submission", SUBMITTED)
     records = WorkflowRecords(World(run, author, Samples(settings, "abs-dev")))
     if says is None:
         assert records.locked() == NAMED
@@ -151,34 +150,6 @@ def test_two_records_that_take_a_faulty_document_are_enough_to_know(scripted: An
     assert [operation for operation, _ in author.sent] == [UPDATE, UPDATE]
 
 
-URL = "http://127.0.0.1/api/v2023/documents/schemas/absPermit/rc-test%2D0123456789?Realm=abs-dev"
-MARK = mark_of("abs-dev", "rc-test-0123456789")
-FAULTS = {"errors": [{"code": "Error.Mandatory", "property": "title"}]}
-
-
-@pytest.mark.parametrize(
-    ("operation", "status", "body", "broken", "marked"),
-    [
-        ("updateWorkflowRecord", 400, {}, False, False),
-        ("updateWorkflowRecord", 403, None, False, False),
-        ("updateWorkflowRecord", 200, FAULTS, False, False),
-        ("updateWorkflowRecord", 200, {}, False, True),
-        ("updateWorkflowRecord", 500, {}, False, True),
-        ("updateWorkflowRecord", 400, {}, True, True),
-        ("createWorkflowRecordWithIdentifier", None, None, False, True),
-        ("saveDraft", 200, {}, False, False),
-    ],
-)
-def test_a_record_is_disturbed_by_what_was_not_turned_down_and_by_a_contradiction(
-    attempt: Attempt, operation: str, status: int | None, body: Any, broken: bool, marked: bool
-) -> None:
-    sent = None if status is None else answer(body, status)
-    attempt.exchanges.append(exchange(sent, operation, url=URL))
-    if broken:
-        attempt.note(contradicted("workflow-locked-record", "updateWorkflowRecord", "a", "b"))
-    assert list(disturbed(attempt)) == ([MARK] if marked else [])
-
-
 SETTINGS = RealmSettings(
     contact_schema="contact", country_terms=("ca",), contact_organization="organization-abs-dev"
 )
@@ -191,12 +162,3 @@ def test_a_contact_whose_name_is_not_told_is_created_once(scripted: Any, run: An
         with pytest.raises(Untested, match="no answer tells"):
             world.contact()
     assert [operation for operation, _ in author.sent].count("createContact") == 1
-
-
-def test_a_contact_that_was_refused_is_tried_again(scripted: Any, run: Any) -> None:
-    statuses = iter([404, 403, 404, 404, 404, 200])
-    author = scripted(lambda _, __: (next(statuses), {}))
-    world = World(run, author, Samples(SETTINGS, "abs-dev"))
-    with pytest.raises(Blocked, match="createContact"):
-        world.contact()
-    assert world.contact() == "rc-keep-author-contact-abs-dev"

@@ -1,4 +1,4 @@
-"""The checks on every exchange, each with an answer that keeps it and one that does not."""
+"""What the checks on every exchange make of an answer, and what they leave alone."""
 
 import json
 from typing import Any
@@ -7,86 +7,61 @@ import pytest
 
 from contracts.checks.outcomes import Attempt
 from contracts.checks.table import note_universal
+from contracts.exchanges.exchange import Exchange
 from tests.meta.messages import answer, exchange
 
-TOKEN = "abcdef.ghijkl-mnopqr"
-BEARER: dict[str, Any] = {"request_headers": {"Authorization": f"Bearer {TOKEN}"}}
-PASSWORD = "pass-word-17"
-SIGNING_IN: dict[str, Any] = {"request_body": json.dumps({"email": "a@b.c", "password": PASSWORD}).encode()}
-SECRETS = frozenset({TOKEN, PASSWORD})
+TOKEN, PASSWORD = "abcdef.ghijkl-mnopqr", "pass-word-17"
+SERVER, SECRET, LABEL = "no-server-error", "no-secret-echoed", "json-labelled-json"
 
 
-def judged(attempt: Attempt, *exchanges: Any) -> dict[str, bool]:
-    attempt.exchanges.extend(exchanges)
-    note_universal(attempt, SECRETS.__contains__)
-    held = dict.fromkeys((clause for clause, _ in attempt.held), True)
-    return held | {each.clause: False for each in attempt.evidence}
+def bearing(body: Any, token: str = TOKEN, **headers: str) -> Exchange:
+    """A read with a token, which was refused."""
+    return exchange(answer(body, 401, **headers), request_headers={"Authorization": f"Bearer {token}"})
 
 
-@pytest.mark.parametrize(
-    ("status", "verdict"),
-    [(200, True), (404, True), (500, False), (501, None), (505, False), (429, None), (503, None)],
-)
-def test_server_errors_are_found_but_not_a_gateways(
-    attempt: Attempt, status: int, verdict: bool | None
-) -> None:
-    assert judged(attempt, exchange(answer({}, status))).get("no-server-error") is verdict
+def signing_in(body: Any) -> Exchange:
+    sent = json.dumps({"email": "a@b.c", "password": PASSWORD}).encode()
+    return exchange(answer(body), "createToken", request_body=sent)
 
 
 @pytest.mark.parametrize(
-    ("body", "headers", "verdict"),
+    ("clause", "seen", "verdict"),
     [
-        ({"message": "no"}, {}, True),
-        ({"message": f"token {TOKEN} is bad"}, {}, False),
-        ({}, {"x-debug": f"Bearer {TOKEN}"}, False),
-        (f"<p>{TOKEN}</p>".encode(), {}, False),
-        ({"other": f"{TOKEN}-and-more"}, {}, True),
+        *(
+            (SERVER, exchange(answer({}, status)), verdict)
+            for status, verdict in ((200, True), (404, True), (500, False), (505, False))
+        ),
+        # A gateway's, and what is not implemented.
+        *((SERVER, exchange(answer({}, status)), None) for status in (429, 501, 503)),
+        (SERVER, exchange(None), None),
+        (SERVER, exchange(answer({}, 500), None), None),
+        (SECRET, bearing({"message": "no"}), True),
+        (SECRET, bearing({"message": f"token {TOKEN} is bad"}), False),
+        (SECRET, bearing({}, **{"x-debug": f"Bearer {TOKEN}"}), False),
+        (SECRET, bearing(f"<p>{TOKEN}</p>".encode()), False),
+        (SECRET, bearing({"other": f"{TOKEN}-and-more"}), True),
+        (SECRET, bearing({"message": "of-my-own is no token"}, "of-my-own"), None),
+        (SECRET, signing_in({"authenticationToken": "t"}), True),
+        (SECRET, signing_in({"you": PASSWORD}), False),
+        (LABEL, exchange(answer({}, media="application/json; charset=utf-8")), True),
+        (LABEL, exchange(answer({}, media="application/problem+json")), True),
+        (LABEL, exchange(answer({}, media="text/plain")), False),
+        (LABEL, exchange(answer(b"no json", media="text/plain")), None),
+        (LABEL, exchange(answer(None, media="text/plain")), None),
+        (LABEL, exchange(answer({}, media="text/plain"), "getAttachment"), None),
     ],
 )
-def test_an_echoed_token_is_found(
-    attempt: Attempt, body: Any, headers: dict[str, str], verdict: bool
+def test_an_answer_keeps_a_check_breaks_it_or_is_not_judged(
+    attempt: Attempt, clause: str, seen: Exchange, verdict: bool | None
 ) -> None:
-    found = judged(attempt, exchange(answer(body, 401, **headers), **BEARER))
-    assert found["no-secret-echoed"] is verdict
-
-
-@pytest.mark.parametrize(
-    ("body", "verdict"), [({"authenticationToken": "t"}, True), ({"you": PASSWORD}, False)]
-)
-def test_an_echoed_password_is_found(attempt: Attempt, body: Any, verdict: bool) -> None:
-    found = judged(attempt, exchange(answer(body), "createToken", **SIGNING_IN))
-    assert found["no-secret-echoed"] is verdict
-
-
-def test_a_made_up_token_may_be_quoted(attempt: Attempt) -> None:
-    made_up: dict[str, Any] = {"request_headers": {"Authorization": "Bearer rc-never-issued-0123456789"}}
-    quoting = exchange(answer({"message": "rc-never-issued-0123456789 is no token"}, 403), **made_up)
-    assert "no-secret-echoed" not in judged(attempt, quoting)
-
-
-@pytest.mark.parametrize(
-    ("body", "media", "verdict"),
-    [
-        ({}, "application/json; charset=utf-8", True),
-        ({}, "application/problem+json", True),
-        ({}, "text/plain", False),
-        (b"no json", "text/plain", None),
-        (None, "text/plain", None),
-    ],
-)
-def test_json_under_another_label_is_found(
-    attempt: Attempt, body: Any, media: str, verdict: bool | None
-) -> None:
-    found = judged(attempt, exchange(answer(body, 200, media)))
-    assert found.get("json-labelled-json") is verdict
-
-
-def test_the_bytes_of_a_file_may_have_any_label(attempt: Attempt) -> None:
-    found = judged(attempt, exchange(answer({}, 200, "text/plain"), "getAttachment"))
-    assert "json-labelled-json" not in found
+    attempt.exchanges.append(seen)
+    note_universal(attempt, {TOKEN, PASSWORD}.__contains__)
+    judged = {name: True for name, _ in attempt.held} | {each.clause: False for each in attempt.evidence}
+    assert judged.get(clause) is verdict
 
 
 def test_what_the_environment_did_is_not_judged(attempt: Attempt) -> None:
-    spoilt = exchange(answer({}, 500), **BEARER)
-    spoilt.fault = "an HTML page"
-    assert judged(attempt, spoilt, exchange(None), exchange(answer({}, 500), None)) == {}
+    attempt.exchanges.append(exchange(answer({}, 500), fault="an HTML page"))
+    note_universal(attempt, {TOKEN}.__contains__)
+    assert not attempt.held
+    assert not attempt.evidence
