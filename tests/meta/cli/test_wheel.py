@@ -46,7 +46,7 @@ class Installed:
         ended = subprocess.run(
             [self.python, "-P", *program.split(), *words],
             cwd=self.folder,
-            env={**kept, "HOME": str(self.home), "TMPDIR": str(self.home), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**kept, "HOME": str(self.home), "TMPDIR": str(self.home)},
             capture_output=True,
             text=True,
             check=False,
@@ -118,12 +118,13 @@ def test_a_gate_works_in_another_repository_and_writes_nothing_but_reports(insta
     assert not list(installed.home.glob("registry-contracts-*")), "private folders of runs"
 
 
-def test_a_case_of_ones_own_runs_and_type_checks(installed: Installed, tmp_path: Path) -> None:
-    """The example of docs/cases.md, in a folder of its own."""
+def test_a_case_of_ones_own_runs(installed: Installed, tmp_path: Path) -> None:
+    """The example of docs/cases.md, in a folder of its own; this checkout's mypy looks at it as it does at us."""
     own = installed.folder = tmp_path / "own"
     own.mkdir()
     text = (CHECKOUT / "docs" / "cases.md").read_text("utf-8").partition("## A case of your own")[2]
     (example,) = re.findall(r"```python\n(.*?)```", text.partition("\n## ")[0], re.DOTALL)
+    assert example == Path(__file__).with_name("own_case.py").read_text("utf-8")
     (own / "test_own.py").write_text(example, "utf-8")
     (command,) = re.findall(r"^pytest (.*?)(?: +#.*)?$", text.partition("\n## ")[0], re.MULTILINE)
     ended = installed("-m pytest", *command.split())
@@ -131,8 +132,6 @@ def test_a_case_of_ones_own_runs_and_type_checks(installed: Installed, tmp_path:
     verdict = json.loads((own / "reports/latest/verdict.json").read_text("utf-8"))
     (judged,) = [each for each in verdict["clauses"] if each["id"] == "draft-get-content"]
     assert judged["realms"]["abs-dev"]["verdict"] == "pass"
-    checked = installed("-m mypy", "--strict", "--python-executable", str(installed.python), "test_own.py")
-    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_pytest_gets_the_cases_where_they_are_asked_for_and_is_left_alone_elsewhere(
