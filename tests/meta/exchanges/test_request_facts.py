@@ -11,7 +11,7 @@ from tests.meta.messages import exchange
 URL = "http://127.0.0.1/api/v2013/documents?schema=contact"
 
 
-@pytest.mark.parametrize("name", ["5", "05", "+5", "-5", "\u0665", "5 ", "99999999999999999999999"])
+@pytest.mark.parametrize("name", ["5", "-5", "\u0665", "99999999999999999999999"])
 def test_a_member_whose_name_is_a_number_is_read(name: str) -> None:
     sent = {"organization": {name: 7, "en": ["no text"]}, "emails": ["a@example.test", 5]}
     body = json.dumps(sent).encode()

@@ -172,13 +172,6 @@ def several(budget: ResidueBudget, count: int, case: str, kind: str = "", *, adv
         let_through(budget, record, of, kind, advisory=advisory)
 
 
-def test_one_fault_leaves_evidence_and_its_confirmation(planned: ResidueBudget) -> None:
-    several(planned, 6, "case {}", "no credentials")
-    with pytest.raises(ResidueSpent, match="6 permanent records in abs-dev by requests that no plan"):
-        let_through(planned, "rc-test-third", "case 3", "no credentials")
-    let_through(planned, "rc-test-others", "case 3", "other credentials")
-
-
 def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(planned: ResidueBudget) -> None:
     several(planned, 9, "case {}")
     with pytest.raises(ResidueSpent, match="that no plan foresaw"):

@@ -52,22 +52,17 @@ ADDRESS = {"REGISTRY_BASE_URL": "https://h.example"}
         (None, ADDRESS, "REGISTRY_EMAIL and REGISTRY_PASSWORD"),
         (None, ENVIRON, "REGISTRY_BASE_URL"),
         (None, {**ENVIRON, "REGISTRY_BASE_URL": ""}, "not set, or empty: REGISTRY_BASE_URL"),
-        (None, dict.fromkeys([*ADDRESS, *ENVIRON], ""), "not set, or empty"),
         (None, {**ENVIRON, "REGISTRY_BASE_URL": f"https://me:{PASSWORD}@h"}, "BASE_URL holds credentials"),
         (None, {**ENVIRON, "REGISTRY_BASE_URL": PASSWORD}, "REGISTRY_BASE_URL is not an http"),
         (None, {**ENVIRON, **ADDRESS, "REGISTRY_EMAIL": PASSWORD}, "REGISTRY_EMAIL holds no e-mail"),
         ("https://h.example", {"REGISTRY_EMAIL": "a@b.example"}, "REGISTRY_PASSWORD"),
         (f"https://me:{PASSWORD}@h", ENVIRON, "the address of the target holds credentials"),
         ("", {}, "--target is empty"),
-        ("  ", {}, "--target is empty"),
         ("de\0v", {}, "no target 'de\\x00v'"),
         pytest.param("x" * 5000, {}, "no target", id="long-name"),
-        pytest.param("x" * 5000 + ".toml", {}, "is no file", id="long-file"),
         ("stagng", {}, "targets/ holds dev, staging; did you mean 'staging'?"),
-        ("sandbx", {}, "did you mean 'sandbox'?"),
         ("nowhere.toml", {}, "nowhere.toml: is no file that can be read"),
         ("./targets", {}, "targets: is no file that can be read; name the settings file itself"),
-        ("/dev/null", {}, "/dev/null: is no file"),
     ],
 )
 def test_what_names_no_target_is_one_line_without_a_secret(
@@ -198,30 +193,22 @@ NAMED, DOCUMENT = (
 )
 #: What stands below the address and the kind, the line that the message names, and words of it.
 BAD = [
-    ("realms = \n", 3, "not TOML at column"),
-    ('realms = ["abs-dev', 3, "not TOML"),
     ("realms = [\n", 4, "not TOML at the end of the file: "),
     ('relms = ["abs-dev"]\n', 3, "'relms'; did you mean 'realms'"),
-    ("[zzz]\n", 3, "'zzz'; known: "),
     (PACE + "# why\nrequests_per_secnd = 3\n", 5, "in [pace]; did you mean 'requests_per_second'"),
     (REALM + 'lokced_identifier = "x"\n', 4, "in [realm.abs-dev]; did you mean 'locked_identifier'"),
     ('"a\\nb" = 1\n', 3, "unknown key 'a\\nb'"),
     (PACE + 'realms = ["abs-dev"]\n', 4, "belongs above the first table"),
     ('realms = ["abs_dev"]\n', 3, "'abs_dev'; did you mean 'abs-dev'"),
     ('realms = ["bch-dev", "BCH"]\n', 3, "production realm, which is refused; use bch-dev"),
-    ("[realm.ort]\n", 3, "production realm, which is refused; use ort-dev"),
     ("realms = []\n", 3, "realms is empty; name at least one of abs-dev"),
     ('realms = ["abs-dev", "abs-dev"]\n', 3, "lists one value twice"),
-    ('realms = "abs-dev"\n', 3, 'realms must be a list of texts; write realms = ["…"]'),
     (REALM + 'sent_as = "ABS"\n', 4, "production realm, which is refused; use abs-dev"),
     (REALM + 'sent_as = "bch-dev"\n', 4, "name of another realm"),
     (REALM + 'sent_as = "abs dev"\n', 4, "cannot stand in a header"),
     ('[names]\nrealm_header = "My Realm"\n', 4, "is no header"),
-    ('[names]\nrealm_header = "Host"\n', 4, "is no header"),
     ('[names]\nscheme = "My Token"\n', 4, "is no scheme"),
     ('[names]\nquery = { "$tpo" = "limit" }\n', 4, "'$tpo' there; did you mean '$top'"),
-    ('[names]\ncollections = "mine"\n', 4, "names.collections must be a table of texts"),
-    ("[accounts.auther]\n", 3, "'auther'; did you mean 'author'"),
     (f'[accounts.author]\npassword = "{PASSWORD}"\n', 4, "accounts.author.password does not belong in a"),
     ('[accounts.nau]\nemail = "nau@example.test"\n', 4, 'email_env = "REGISTRY_NAU_EMAIL"'),
     (NAMED.format("REGISTRY_EMAIL", PASSWORD), 3, "password_env names is not"),
@@ -230,13 +217,10 @@ BAD = [
     ('accounts = "author"\n', 3, "accounts must be a table; write [accounts]"),
     ("[realm]\nabs-dev = []\n", 4, "realm.abs-dev must be a table"),
     ('[realm]\ntemporary_files = ["a"]\n', 4, "realm.temporary_files belongs to one realm"),
-    ('[realm]\ncontact_scheme = "a"\n', 4, "did you mean 'contact_schema'"),
     (PACE + "requests_per_second = -1\n", 4, "above 0"),
     (PACE + "requests_per_second = nan\n", 4, "above 0"),
-    (PACE + "requests_per_second = true\n", 4, "pace.requests_per_second must be a number"),
     (PACE + "timeout_seconds = inf\n", 4, "above 0"),
     (PACE + "concurrency = 1.5\n", 4, "a whole number above 0; write concurrency = 8"),
-    (PACE + "concurrency = 0\n", 4, "a whole number above 0"),
     (REALM + 'locked_identifier = "short"\n', 4, "an identifier (11 to 128 letters"),
     (REALM + 'locked_identifier = "abcdefghijkl\\n"\n', 4, "an identifier (11 to 128 letters"),
     (
@@ -245,10 +229,7 @@ BAD = [
         "spare_identifiers must be",
     ),
     (REALM + "country_terms = [1]\n", 4, "a list of texts"),
-    (REALM + "contact_schema = 2026-01-01\n", 4, "a text"),
-    (REALM + 'contact_schema = " "\n', 4, "must be a text"),
     (DOCUMENT.format("nowhere.json"), 4, "names no file: 'nowhere.json'; the path is relative to"),
-    (DOCUMENT.format("."), 4, "names no file"),
     (DOCUMENT.format("a\\u0000b"), 4, "names no file"),
     (DOCUMENT.format("broken.json"), 4, "is not JSON: broken.json: Expecting ',' delimiter: line 2"),
     (DOCUMENT.format("list.json"), 4, "must hold one JSON object"),
@@ -262,7 +243,6 @@ BAD_FILES = [
     ('kind = "development"\n', 1, "base_url is missing; add base_url"),
     ('base_url = "https://h.example"\n', 1, 'kind is missing; add kind = "development"'),
     ('base_url = "https://h.example"\nkind = "production"\n', 2, "it refuses every other environment"),
-    ('base_url = 3\nkind = "development"\n', 1, "base_url must be a text"),
 ]
 #: Addresses that cannot be used, and why.
 BAD_ADDRESSES = [
@@ -271,9 +251,7 @@ BAD_ADDRESSES = [
     ("https://h.example/#", "fragment"),
     (f"https://me:{PASSWORD}@h.example", "credentials; take them out and name them in [accounts.author]"),
     (f"https://me:{PASSWORD}", "names no host"),
-    ("https:///x", "no host"),
     ("https://bücher.example", "outside ASCII; write its xn--"),
-    ("https://h .example", "space"),
     ("https://h.example/api/v2013", "holds the interface's own /api/v"),
     ("https://h.example/a/../b", "dotted"),
 ]
@@ -305,12 +283,6 @@ def test_a_mistake_is_one_line_with_its_place_and_without_a_secret(
     assert words in message
     assert "\n" not in message
     assert PASSWORD not in message + repr(caught.value)
-
-
-def test_file_in_another_encoding_names_the_line(tmp_path: Path) -> None:
-    (tmp_path / "latin.toml").write_bytes(HEAD.encode() + b"# caf\xe9\n")
-    with pytest.raises(UsageError, match=r"^latin\.toml:3: is not UTF-8 text; save the file as UTF-8$"):
-        load_target("latin.toml", ENVIRON, tmp_path)
 
 
 LINES = 'a = """\n[t]\nmany = 1\n"""\n[t] # why\n# many = 2\n"k.k" = 1\nmany = [\n 1,\n # ] [u.v]\n]\n\n[u.v]\nw = 1\n'
