@@ -3,9 +3,6 @@
 import asyncio
 import json
 import shutil
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.meta.program import CHECKOUT, PATIENCE, Launched, Launcher, clean_environment, plant
+from tests.meta.program import CHECKOUT, Launched, Launcher, clean_environment, plant
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import settings_of
 
@@ -86,33 +83,13 @@ class Runner:
         given = self._words(words, None)
         return self._launcher.start(given, self.checkout, self._env(), self.scratch / "out", kind="pytest")
 
-    def start_fresh(self, *words: str) -> "subprocess.Popen[str]":
-        """Start bare pytest in an interpreter of its own, which the process list shows with its words and variables."""
-        # Under nohup these tests, and what they start, would not hear that a terminal is closed.
-        heard = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        try:
-            return subprocess.Popen(
-                [sys.executable, "-m", "pytest", *self._words(words, None)],
-                cwd=self.checkout,
-                env=self._env(),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                start_new_session=True,
-            )
-        finally:
-            signal.signal(signal.SIGHUP, heard)
-
     def enough(self) -> None:
         """Let the planted case that waits go on to its end."""
         (self.private_parent / "enough").touch()
 
-    def end(self, process: "Launched | subprocess.Popen[str]") -> Ended:
+    def end(self, process: Launched) -> Ended:
         """Wait for the end of a run that was started."""
-        if isinstance(process, Launched):
-            return Ended(*process.communicate(), self.reports)
-        out, err = process.communicate(timeout=PATIENCE)
-        return Ended(process.returncode, out, err, self.reports)
+        return Ended(*process.communicate(), self.reports)
 
     def __call__(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
         """Run to the end; `program` for the command instead of bare pytest."""

@@ -118,7 +118,7 @@ def test_a_run_that_has_spent_its_requests_stops_cleans_up_and_says_so(
     run: Any, faulty: Callable[..., Any]
 ) -> None:
     service = faulty(pace="request_budget = 50")
-    ended = run("-k", "test_many", f"--target={service.target}", "-n", "2")
+    ended = run("-k", "test_many", f"--target={service.target}")
     assert ended.code == 6, ended.output
     assert "the request budget of this run is spent: 50" in ended.verdict["reason"]
     assert len(service.app.requests) <= 50
@@ -131,7 +131,7 @@ def test_the_next_permanent_record_is_not_created_and_its_case_says_so(
     run: Any, faulty: Callable[..., Any]
 ) -> None:
     service = faulty(pace="permanent_records = 2")
-    ended = run("-k", "test_contacts", "--realm=abs-dev", f"--target={service.target}", "-n", "2")
+    ended = run("-k", "test_contacts", "--realm=abs-dev", f"--target={service.target}")
     assert ended.code == 6, ended.output
     assert "has created the 2 permanent records it may create in abs-dev" in ended.verdict["reason"]
     assert service.app.count("POST", "/documents") == 2

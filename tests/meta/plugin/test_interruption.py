@@ -57,7 +57,7 @@ def test_a_stopped_run_cleans_up_and_reports(
 def test_a_terminal_that_is_closed_while_workers_start_stops_the_run_and_no_command_line_holds_a_secret(
     run: Any, faulty: Callable[..., Any]
 ) -> None:
-    process = run.start_fresh("-k", "test_many", "-n", "2", f"--target={faulty().target}")
+    process = run.start("-k", "test_many", "-n", "2", f"--target={faulty().target}")
     # The second worker is started after the first one is noted.
     until(lambda: any('"gw0"' in path.read_text("utf-8") for path in run.reports.glob("*/run.json")), process)
     lines = list(processes(run).values())

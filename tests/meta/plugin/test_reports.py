@@ -30,7 +30,7 @@ def test_every_report_is_there(run: Any, faulty: Callable[..., Any]) -> None:
 def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(lambda method, *_: NOT_FOUND if method == "GET" else None)
     folder = run.scratch / "results"
-    ended = run("-k", "test_content", f"--target={service.target}", f"--alluredir={folder}", "-n", "2")
+    ended = run("-k", "test_content", f"--target={service.target}", f"--alluredir={folder}")
     results = [json.loads(path.read_text("utf-8")) for path in folder.glob("*-result.json")]
     assert len(results) == len(ended.cases()) == 3
     assert not list(folder.glob("*-container.json"))

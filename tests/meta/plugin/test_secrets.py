@@ -125,7 +125,7 @@ def tokens(run: Any) -> dict[Path, str]:
 
 def test_while_a_run_goes_on_its_tokens_are_private(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
-    process = run.start("-k", "test_waiting", "-n", "2", f"--target={service.target}")
+    process = run.start("-k", "test_waiting", f"--target={service.target}")
     eventually(lambda: len(tokens(run)) == 4 or process.poll() is not None)
     found = tokens(run)
     assert len(found) == 4

@@ -100,7 +100,7 @@ def test_every_connection_goes_through_the_transport(run: Any, tmp_path: Path) -
     log = tmp_path / "connections"
     run.environment["DOOR_WATCH_LOG"] = str(log)
     chosen = "test_save or (test_single_faults and getDraftInfo) or test_signing_in"
-    ended = run("-k", chosen, *WATCHED, "-n", "2")
+    ended = run("-k", chosen, *WATCHED)
     assert ended.code == 0, ended.output
     assert len(ended.cases()) == 3
     assert set(log.read_text(encoding="utf-8").splitlines()) == {"door"}
