@@ -441,8 +441,6 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, li
         author = worker.tokens.token(AUTHOR)
         if author.environment and author.status is None:
             return f"{worker.target.base_url} cannot be judged: {author.refusal}", []
-        for role in worker.target.accounts:
-            worker.tokens.token(role)
         return None, []
     realms, consumer = worker.selection.realms or worker.target.realms, worker.selection.terms.consumer
     look = Look(worker, realms, worker.rights, writes=True, consumer=consumer)
