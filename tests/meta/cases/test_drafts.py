@@ -73,13 +73,3 @@ def test_a_draft_of_the_settings_without_free_text_leaves_changes_untested() -> 
     assert (made.draft_schema, made.draft(UID)["number"]) == ("list", "KE-1")
     with pytest.raises(Untested, match=r"realm\.abs-dev\.draft_document has no text"):
         made.draft(UID, firstName="Rachel")
-
-
-def test_values_that_nobody_has_told_are_left_out_only_where_a_contact_is_told() -> None:
-    untold = Samples(TOLD, "abs-dev")
-    assert untold.without_made_up(untold.contact(UID)) == untold.contact(UID)
-    plain = {name: value for name, value in untold.contact(UID).items() if name not in untold.made_up_fields}
-    told = Samples(replace(TOLD, contact_document=plain), "abs-dev")
-    kept = told.without_made_up(told.full_contact(UID))
-    assert kept.keys() == told.full_contact(UID).keys() - set(told.made_up_fields)
-    assert told.made_up_fields

@@ -38,11 +38,6 @@ def test_each_claim_holds_and_fails(
     assert (attempt.held[KEY], attempt.contradicted[KEY]) == (1, 1)
 
 
-def test_a_claim_without_a_message_has_nothing_to_compare(must: Claim) -> None:
-    with pytest.raises(SuiteError, match="no message"):
-        must.has_message(exchange(answer({}, 400)))
-
-
 def test_a_should_is_noted_and_the_case_goes_on(attempt: Attempt, should: Claim) -> None:
     should.refused(exchange(answer({})))
     should.refused(exchange(answer(None, 404)))

@@ -5,7 +5,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,26 +13,8 @@ from tests.meta.program import Launcher, Program
 from tests.meta.sandbox_client import running
 
 FAULT = "--sandbox-arguments=--fault draft-delete-takes-others"
-#: How a command that is pasted ends: a finding came back, or something was shown.
-CODES = {"explain": 0, "run": 1}
-
-
-@dataclass
-class Printed:
-    """What a run printed to be copied.
-
-    Attributes:
-        terminal: Label → command, of a finding in the terminal.
-        beside: Commands in the finding's own file.
-    """
-
-    terminal: dict[str, str]
-    beside: list[str]
-
-    def commands(self, word: str) -> list[str]:
-        """Every command of the program that begins so, each once."""
-        both = [*self.terminal.values(), *self.beside]
-        return list(dict.fromkeys(each for each in both if each.startswith(f"registry-contracts {word} ")))
+Printed = tuple[dict[str, str], list[str]]
+"""What a run printed to be copied: commands of a finding in the terminal by their labels, and those in its own file."""
 
 
 @pytest.fixture(scope="module")
@@ -49,19 +30,24 @@ def printed(program: Program) -> Printed:
     assert ended.code == 1, ended
     terminal = dict(re.findall(r"^   (explain|again|by hand) +(.*)$", ended.out, re.MULTILINE))
     (page,) = (program.folder / "reports" / "latest" / "findings").glob("*.md")
-    return Printed(
-        terminal, re.findall(r"^```sh\n(.*?)\n```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    )
+    return terminal, re.findall(r"^```sh\n(.*?)\n```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def test_what_is_pasted_runs(program: Program, printed: Printed) -> None:
-    assert printed.terminal.keys() == {"explain", "again", "by hand"}
-    for word, code in CODES.items():
-        commands = printed.commands(word)
-        assert commands, word
-        for command in commands:
-            ended = program(*shlex.split(command)[1:])
-            assert ended.code == code, (command, ended)
+def commands(printed: Printed, word: str) -> list[str]:
+    """Every printed command of the program that begins so, each once."""
+    both = [*printed[0].values(), *printed[1]]
+    return list(dict.fromkeys(each for each in both if each.startswith(f"registry-contracts {word} ")))
+
+
+@pytest.mark.parametrize(("word", "code"), [("explain", 0), ("run", 1)])
+def test_what_is_pasted_shows_something_or_finds_it_again(
+    program: Program, printed: Printed, word: str, code: int
+) -> None:
+    assert printed[0].keys() == {"explain", "again", "by hand"}
+    assert commands(printed, word)
+    for command in commands(printed, word):
+        ended = program(*shlex.split(command)[1:])
+        assert ended.code == code, (command, ended)
 
 
 @pytest.fixture
@@ -88,7 +74,6 @@ def test_a_finding_is_run_again_by_its_own_cases_with_what_its_run_had(program: 
     ("words", "why"),
     [
         (("--finding", "zz"), "no finding 'zz': the runs in"),
-        (("--finding", "zz", "--reports", "absent"), "no finding 'zz': the runs in 'absent' have none"),
         (("--finding", "ID", "--realm", "bch-dev"), "finding ID is of abs-dev; take --realm away"),
     ],
 )
@@ -105,11 +90,11 @@ def test_a_finding_that_cannot_be_run_again_is_one_line(
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="this machine has no curl")
 def test_a_sandbox_served_by_hand_takes_the_pasted_request(program: Program, printed: Printed) -> None:
-    (serve,) = printed.commands("sandbox")
+    (serve,) = commands(printed, "sandbox")
     _, _, port_option, port, *options = shlex.split(serve)
     assert port_option == "--port"
-    interpreter, script = shlex.split(printed.terminal["by hand"])
-    requests = [each for each in printed.beside if each.startswith(("EMAIL", "curl "))]
+    interpreter, script = shlex.split(printed[0]["by hand"])
+    requests = [each for each in printed[1] if each.startswith(("EMAIL", "curl "))]
     by_hand = ["\n".join(requests), (program.folder / script).read_text("utf-8")]
     with running(program.launcher, program.folder, *options) as sandbox:
         # Another process may have the port of the run by now.

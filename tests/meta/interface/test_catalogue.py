@@ -110,12 +110,6 @@ def test_a_star_covers_exactly_one_member() -> None:
         assert not matches("body.emails.*:wrong-kind", other)
 
 
-def test_realms_follow_from_the_operations(catalogue: Catalogue) -> None:
-    assert catalogue.clause("token-issued").realms == ("any",)
-    assert catalogue.clause("uid-hyphen").realms == DOCUMENT_REALMS
-    assert catalogue.clause("workflow-anonymous").realms == (*DOCUMENT_REALMS, "ort-dev")
-
-
 GOOD = """\
 - id: one-clause
   level: must

@@ -3,13 +3,10 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from contracts.plugin.preflight import clock_in_words
-from contracts.session.tokens import Token
 from tests.meta.renamed_service import Renamed
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -114,12 +111,3 @@ def test_where_no_case_could_get_anywhere_the_cause_is_told_within_twelve_reques
     assert (ended.code, ended.verdict["findings"]) == (6, []), ended.output
     assert told in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["requests"] <= 12
-
-
-@pytest.mark.parametrize(
-    ("ahead", "words"), [(0.0, None), (7200.0, "7,200 s ahead of ours"), (-90.0, "90 s behind ours")]
-)
-def test_a_clock_that_is_off_is_told(ahead: float, words: str | None) -> None:
-    tokens = SimpleNamespace(token=lambda *_, **__: Token("t-0-k-e-n", ahead=ahead))
-    line = clock_in_words(SimpleNamespace(tokens=tokens))  # type: ignore[arg-type]
-    assert line is None if words is None else words in str(line)

@@ -82,9 +82,3 @@ def test_a_draw_fails_when_chance_does_not_explain_what_it_missed() -> None:
     for missed, code in ((0, 0), (1, 0), (4, 0), (5, 1), (11, 1)):
         results = [*[found(DRAWN)] * (60 - missed), *[Result(DRAWN, altered=1)] * missed]
         assert report(*results, floor=FLOOR).exit_code() == code, missed
-
-
-def test_test_functions_that_found_nothing_are_named() -> None:
-    made = report(found(), functions=("test_uid.py::test_hyphens", "test_uid.py::test_idle"))
-    assert made.idle == ["test_uid.py::test_idle"]
-    assert "found nothing: test_uid.py::test_idle" in made.closing_lines()

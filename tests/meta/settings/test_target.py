@@ -99,18 +99,3 @@ def test_documented_values_of_headers_are_written_otherwise() -> None:
     assert OWN.headers(documented) == {"Realm": b"OTHER", "Authorization": b"Token t", "Accept": "abs-dev"}
     odd: dict[str, str | bytes] = {"Realm": "ABS-DEV", "Authorization": "bearer t"}
     assert OWN.headers(odd) == odd
-
-
-def test_the_header_of_the_realm_may_be_called_otherwise() -> None:
-    own = WireNames({"abs-dev": "OTHER", "Realm": "app", "the header Realm": "X-Application"})
-    assert own.headers({"realm": "abs-dev", "Accept": "a"}) == {"X-Application": "OTHER", "Accept": "a"}
-    documented = own.without("the header Realm")
-    assert documented.headers({"Realm": "abs-dev"}) == {"Realm": "OTHER"}
-    assert set(documented) == {"abs-dev", "Realm"}
-    assert "'X-Application' for the header Realm" in own.in_words()
-
-
-def test_one_name_may_go_out_as_documented() -> None:
-    assert OWN.without("Bearer").headers({"Authorization": "Bearer t"}) == {"Authorization": "Bearer t"}
-    assert OWN.without("my").url("http://h?collection=my&$top=1", LIST) == "http://h?collection=my&max=1"
-    assert set(OWN) - set(OWN.without("abs-dev")) == {"abs-dev"}
