@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.cases.sample_records import LOCALISED_FIELDS, Samples, is_worded
+from contracts.cases.sample_records import Samples, is_worded
 from contracts.checks.outcomes import Untested
 
 #: Plain text in several scripts, by language code; all of it composed (NFC), so that it has one form only.
@@ -54,11 +54,6 @@ STRUCTURES: Final[dict[str, Any]] = {
 _DEPTHS: Final = (20, 100)
 
 
-def changed(document: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
-    """What a document holds that the usual one does not, header aside: what a case with it is about."""
-    return {name: value for name, value in document.items() if name != "header" and usual.get(name) != value}
-
-
 def reworded(document: dict[str, Any]) -> dict[str, Any]:
     """The members of a document that hold text, whole or by language, each with some words more."""
     texts = {name: value for name, value in document.items() if name != "header"}
@@ -68,26 +63,6 @@ def reworded(document: dict[str, Any]) -> dict[str, Any]:
         for name, value in texts.items()
         if is_worded(value)
     }
-
-
-def many_scripts(samples: Samples, uid: str) -> dict[str, Any]:
-    """A contact record with text in several scripts in its string and lstring fields."""
-    header = samples.header(samples.draft_schema, uid) | {"languages": list(SCRIPTS)}
-    return samples.draft(
-        uid,
-        header=header,
-        firstName="Ñandú Łukasz Þór",
-        middleName=BEYOND_THE_BASIC_PLANE,
-        lastName="O'Neill-Жуков 王",
-        **{name: dict(SCRIPTS) for name in LOCALISED_FIELDS}
-        | {"relevantInformation": SCRIPTS | {"en": BEYOND_THE_BASIC_PLANE}},
-    )
-
-
-def long_text(samples: Samples, uid: str, length: int) -> dict[str, Any]:
-    """A contact record with one text of `length` characters; no two stretches of it are the same."""
-    text = " ".join(f"{number:06d}é" for number in range(length // 8 + 1))[:length]
-    return samples.draft(uid, relevantInformation={"en": text})
 
 
 def odd_structures(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:

@@ -508,7 +508,7 @@ def _read(entry: bytes) -> Calls:
     return calls if known else ()
 
 
-def explore(players: Players, kept: KeptCalls, seed: int, requests: int) -> None:
+def claim_promises_hold(players: Players, kept: KeptCalls, seed: int, requests: int) -> None:
     """Run sequences that are kept, the tour, and drawn ones; shorten, confirm and keep what contradicts.
 
     Args:

@@ -127,12 +127,12 @@ def _documented_text() -> SearchStrategy[str]:
     lengths = st.sampled_from((51, 300, 4_097, 5_000, 66_000))
     return st.one_of(
         short.map(lambda text: f"x{text}x"),
-        lengths.map(_long),
+        lengths.map(long_text),
         st.sampled_from(("00505", "O'Neill \\ McKenzie, Dr", "de la CRUZ 7")),
     ).filter(lambda text: "  " not in text)
 
 
-def _long(length: int) -> str:
+def long_text(length: int) -> str:
     """Text of a length, no two stretches of which are the same."""
     return "".join(f"{number:05d} x" for number in range(length // 7 + 1))[: length - 1] + "."
 
@@ -212,7 +212,7 @@ def _field(name: str, text: str) -> Any:
 #: Everything that is lost anywhere, at once; the second draws another value of each kind.
 EVERYTHING: Final = (
     content_of(
-        (_long(_LARGE), "O'Neill \\ McKenzie", _long(5_000), "00505"),
+        (long_text(_LARGE), "O'Neill \\ McKenzie", long_text(5_000), "00505"),
         (BEYOND_THE_BASIC_PLANE, SCRIPTS["en"], SCRIPTS["zh"]),
         (DELICATE["decomposed"], DELICATE["lines"], DELICATE["edges"], DELICATE["markup"]),
         [f"+254 {number % 7}" for number in range(12)] + [f"+254 20 {number}" for number in range(300)],
@@ -220,8 +220,8 @@ EVERYTHING: Final = (
         short=False,
     ),
     content_of(
-        ("de la CRUZ", _long(300), "true", _long(66_000)),
-        (SCRIPTS["fr"], SCRIPTS["ru"], BEYOND_THE_BASIC_PLANE),
+        ("de la CRUZ", long_text(300), "true", long_text(66_000)),
+        (SCRIPTS["fr"], SCRIPTS["ru"], SCRIPTS["ar"]),
         (DELICATE["invisible"], DELICATE["markup"], DELICATE["decomposed"], DELICATE["lines"]),
         ["+254 9"],
         dict(zip(_KEYS, _VALUES[::-1], strict=False)),

@@ -230,11 +230,10 @@ class Questions:
             require(self._shows_own(self._known), operation, "does not show the suite's own items any more")
         except Blocked as obstacle:
             raise Untested(str(obstacle)) from None
-        # Attachments know no collections; those of the drafts are looked into when they are asked for.
         self._of_files = self._known.clauses != "list"
-        looked: tuple[str | None, ...] = (None, "my", "mydrafts") if self._of_files else ("mydrafts",)
-        self._holding = dict.fromkeys(looked, True)
         self._window = "pages-cover" if self._of_files else "top-and-skip"
+        # Which drafts are in other collections is not shown; attachments have none.
+        self._holding = {self._known.lister.label: True}
 
     def _judging(self, what: str) -> Claim:
         return self._claim(f"{self._known.clauses}-{what}")
@@ -335,10 +334,11 @@ class Questions:
         return "orderby-meaning" if len(plain.order_of(whole)) == len(wanted) == plain.size else clauses[0]
 
     def _holds_own(self, collection: str | None) -> bool:
-        """Whether the list of a collection holds the own items: which drafts are in others is not shown."""
-        if collection not in self._holding:
-            self._holding[collection] = self._shows_own(self._list_of(collection))
-        return self._holding[collection]
+        """Whether the list of a collection holds the own items."""
+        known = self._list_of(collection)
+        if known.lister.label not in self._holding:
+            self._holding[known.lister.label] = self._shows_own(known)
+        return self._holding[known.lister.label]
 
     def _shows_own(self, known: KnownList) -> bool:
         # Others beside them are there because the filter does not work, which is for the claims to say.

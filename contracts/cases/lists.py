@@ -172,16 +172,17 @@ def _named(record: Record) -> list[str]:
     return list(dict.fromkeys(value for value in readers.values(record) if is_valid_uid(value)))[:_MOST_UIDS]
 
 
-def queries_for(known: KnownList, uid: str) -> list[dict[str, str]]:
-    """Queries of the list that show a draft of the actor's own: of the collection, and by its uid."""
-    query, path = dict(known.lister.fixed), known.proven_path
-    queries = [query, *([query | {"$filter": equals(path, uid)}] if path else [])]
-    shown: list[dict[str, str]] = []
+def listers_of(known: KnownList, uid: str) -> list[Lister]:
+    """The list, and the list by the draft's uid, where they show a draft of the actor's own.
+
+    Raises:
+        Untested: none does, which is a matter of the list's own clauses.
+    """
+    lister, path, shown = known.lister, known.proven_path, list[Lister]()
+    listers = [lister, *([lister.with_fixed(filter=equals(path, uid))] if path else [])]
 
     def look() -> bool:
-        answers = [usable(known.lister.actor.list_drafts(query=options)) for options in queries]
-        pairs = zip(queries, answers, strict=True)
-        shown[:] = [options for options, answer in pairs if readers.carries_identifier(answer, uid)]
+        shown[:] = [each for each in listers if readers.carries_identifier(usable(each.page().exchange), uid)]
         return bool(shown)
 
     if not known.world.eventually(look):
@@ -189,22 +190,18 @@ def queries_for(known: KnownList, uid: str) -> list[dict[str, str]]:
     return shown
 
 
-def claim_listed_once(claim: Claim, known: KnownList, query: dict[str, str], uid: str) -> None:
-    """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more.
+def claim_listed_once(claim: Claim, world: World, lister: Lister, uid: str) -> None:
+    """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more."""
+    page = lister.page()
+    done(page.exchange)
 
-    Args:
-        query: Such as `queries_for` gives.
-    """
-    pages: list[Page] = []
+    def once() -> bool:
+        nonlocal page
+        page = lister.page()
+        return page.count(uid) <= 1
 
-    def look() -> bool:
-        pages.append(Page(known.lister.actor.list_drafts(query=query)))
-        return pages[-1].count(uid) <= 1
-
-    once = look()
-    done(pages[0].exchange)
-    once = once or known.world.eventually(look)
-    claim.holds(once, pages[-1].exchange, expected="the draft once", seen=f"{pages[-1].count(uid)} times")
+    single = page.count(uid) <= 1 or world.eventually(once)
+    claim.holds(single, page.exchange, expected="the draft once", seen=f"{page.count(uid)} times")
 
 
 def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -> None:

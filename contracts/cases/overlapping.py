@@ -50,7 +50,7 @@ def claim_files_kept_apart(world: World, expect: Expect) -> None:
         claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
-def claiming_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
+def claim_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
     """A way to send a submission that creates a record: twice together, with a claim that at most one is taken.
 
     Returns:

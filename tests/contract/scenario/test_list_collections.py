@@ -136,9 +136,8 @@ def test_a_draft_saved_several_times_is_listed_once(world: World, expect: Expect
     draft = world.draft()
     done(world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel")))
     done(world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel Louise")))
-    known = known_drafts(world)
-    for query in lists.queries_for(known, draft.uid):
-        lists.claim_listed_once(expect("list-saved-twice", "listDrafts"), known, query, draft.uid)
+    for lister in lists.listers_of(known_drafts(world), draft.uid):
+        lists.claim_listed_once(expect("list-saved-twice", "listDrafts"), world, lister, draft.uid)
 
 
 @smoke()

@@ -44,8 +44,8 @@ def test_an_empty_realm_header_is_refused(
 def test_drafts_of_one_realm_are_not_listed_in_another(world: World, realm: str, expect: Expect) -> None:
     """A realm is an application of its own: its list shows its drafts and not those of another realm."""
     draft = world.draft()
-    for query, other in product(lists.queries_for(known_drafts(world), draft.uid), requests.OTHERS[realm]):
-        elsewhere = world.author.list_drafts(query=query, realm=other)
+    for lister, other in product(lists.listers_of(known_drafts(world), draft.uid), requests.OTHERS[realm]):
+        elsewhere = world.author.list_drafts(query=dict(lister.fixed), realm=other)
         expect("realm-lists-apart").holds(
             not Page(elsewhere).names(draft.uid),
             draft.exchange,

@@ -1,16 +1,16 @@
 """What a token opens, and that nothing else opens it."""
 
+from collections.abc import Callable
 from functools import partial
 
 from contracts.cases import (
     Actor,
     Credentials,
     Deal,
+    Exchange,
     Expect,
-    Namespace,
     Observer,
     OrdinaryRequests,
-    Samples,
     World,
     contract,
     done,
@@ -46,29 +46,23 @@ def test_a_fresh_token_opens_protected_operations(
 ) -> None:
     """A token just issued, sent after the word Bearer, is accepted."""
     token = sign_in.token_of(world.author, credentials.of("author"))
-    _opens(world.author, token, world.samples, world.fresh, expect)
+    sign_in.claim_opens(expect("token-opens-protected"), _protected(world.author, token, world))
 
 
 @contract("token-opens-protected", operations=("listDrafts",), requests=3)
 def test_the_token_of_a_second_account_opens_protected_operations(
-    other: Actor, credentials: Credentials, samples: Samples, fresh: Namespace, expect: Expect
+    world: World, other: Actor, credentials: Credentials, expect: Expect
 ) -> None:
     """Every account's token is good, not that of one account alone."""
     token = sign_in.token_of(other, credentials.of("other"))
-    _opens(other, token, samples, fresh, expect)
+    sign_in.claim_opens(expect("token-opens-protected"), _protected(other, token, world))
 
 
-def _opens(actor: Actor, token: str, samples: Samples, fresh: Namespace, expect: Expect) -> None:
-    uid, query = fresh.uid(), {"schema": samples.draft_schema}
-    sign_in.claim_opens(
-        expect("token-opens-protected"),
-        [
-            partial(actor.send, "listDrafts", token=token),
-            partial(
-                actor.send, "saveDraft", path={"uid": uid}, query=query, json=samples.draft(uid), token=token
-            ),
-        ],
-    )
+def _protected(actor: Actor, token: str, world: World) -> list[Callable[..., Exchange]]:
+    """Ways to try a token: to list drafts, and to save one."""
+    uid, query = world.uid(), {"schema": world.samples.draft_schema}
+    save = partial(actor.send, "saveDraft", path={"uid": uid}, query=query, json=world.samples.draft(uid))
+    return [partial(actor.send, "listDrafts", token=token), partial(save, token=token)]
 
 
 @contract("token-serves-every-realm", operations=("listDrafts",), requests=5)

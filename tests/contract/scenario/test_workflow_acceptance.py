@@ -129,7 +129,7 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
 
     errors_array.refused_before(send(world.samples.faulty_submission(identifier)))
     sent = contact_requests.claim_all_at_once(
-        overlapping.claiming_one_of_two(send, expect("workflow-identifier-once")),
+        overlapping.claim_one_of_two(send, expect("workflow-identifier-once")),
         world.samples.submission(identifier, batchId=batch),
         [
             (

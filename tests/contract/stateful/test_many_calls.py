@@ -34,7 +34,9 @@ def players(
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
     requests = NIGHTLY if properties.share > 1 else GATE
-    draft_lives.explore(players, draft_lives.KeptCalls(properties.database), properties.seed, requests)
+    draft_lives.claim_promises_hold(
+        players, draft_lives.KeptCalls(properties.database), properties.seed, requests
+    )
 
 
 @contract("draft-info-current", requests=5)
