@@ -67,15 +67,8 @@ def _first_difference(sent: bytes, got: bytes) -> str:
 
 def claim_some_listed(claim: Claim, world: World, uid: str, made: Exchange) -> None:
     """Claim that a document lists the attachment that a request has just made of it, its first one."""
-    page = attachments_of(world.author, uid).page()
-
-    def look() -> bool:
-        nonlocal page
-        page = attachments_of(world.author, uid).page()
-        return page.size >= 1
-
-    there = page.size >= 1 or world.eventually(look)
-    claim.holds(there, made, page.exchange, expected="the attachment in the list", seen=page.seen)
+    page = world.until(attachments_of(world.author, uid).page, lambda page: page.size >= 1)
+    claim.holds(page.size >= 1, made, page.exchange, expected="the attachment in the list", seen=page.seen)
 
 
 def claim_listed(claim: Claim, world: World, *attachments: Attachment) -> None:
@@ -84,14 +77,11 @@ def claim_listed(claim: Claim, world: World, *attachments: Attachment) -> None:
     page = attached.page()
     missing = _missing(page.records, attachments)
 
-    def whole() -> bool:
-        nonlocal missing
-        missing = _missing(list(attached.walk()), attachments)
-        return not missing
-
     if missing:
         # The list may be a moment late, or longer than one page.
-        world.eventually(whole)
+        missing = world.until(
+            lambda: _missing(list(attached.walk()), attachments), lambda missing: not missing
+        )
     claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.seen)
 
 
@@ -184,7 +174,7 @@ def claim_each_of_two_served(claim: Claim, world: World, name: str) -> None:
         seen = {each.answer.content for each in answered}
         return later in seen and (earlier in seen or not both or len(answered) < 2)
 
-    held = right() or world.eventually(right)
+    held = world.eventually(right)
     if answered:
         words = {"expected": "the later file, and each of two under its own id", "seen": "other bytes"}
         claim.holds(held, first, second, *answered, **words)
@@ -258,15 +248,10 @@ def manner(exchange: Exchange) -> str:
 
 def preview(world: World, attachment: Attachment) -> Exchange:
     """Ask for a thumbnail, if need be until it is made."""
-    latest = world.author.get_attachment_thumbnail(attachment.path)
-
-    def look() -> bool:
-        nonlocal latest
-        latest = world.author.get_attachment_thumbnail(attachment.path)
-        return latest.answer.success and latest.answer.status != _ACCEPTED
-
-    if not latest.answer.success or latest.answer.status == _ACCEPTED:
-        world.eventually(look)
+    latest = world.until(
+        lambda: world.author.get_attachment_thumbnail(attachment.path),
+        lambda got: got.answer.success and got.answer.status != _ACCEPTED,
+    )
     if latest.answer.hollow_page:
         latest.own = _own_page(world, attachment)
     return latest

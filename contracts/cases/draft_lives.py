@@ -333,8 +333,7 @@ class Life:
             ]
             return not lost and all(result.outcome is CheckOutcome.HELD for _, result in told)
 
-        if not look():
-            self._players.world.eventually(look)
+        self._players.world.eventually(look)
         for due, result in told:
             self._judge(due, result)
         if own:
@@ -563,11 +562,10 @@ def claim_info_follows(claim: Claim, world: World) -> None:
     if not moved:
         claim.untested("the service reports nothing of a draft that a later save changes")
         return
-    asked: list[Exchange] = []
 
-    def follows() -> bool:
-        asked[:] = [world.author.get_draft_info(uid)]
-        return not any(told(asked[0]).get(name) == value for name, value in moved.items())
+    def stale(info: Exchange) -> bool:
+        return any(told(info).get(name) == value for name, value in moved.items())
 
+    info = world.until(lambda: world.author.get_draft_info(uid), lambda info: not stale(info))
     expected = f"{', '.join(moved)} as of the later save"
-    claim.holds(world.eventually(follows), *asked, expected=expected, seen=asked[0].answer.quote())
+    claim.holds(not stale(info), info, expected=expected, seen=info.answer.quote())

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _LOOK_AGAIN_SECONDS = 0.25
 
 
+def until(ask: Callable[[], T], good: Callable[[T], bool], patience: float) -> T:
+    """The latest of what is asked for, again for some seconds until it is good."""
+    deadline = time.monotonic() + patience
+    while not good(latest := ask()) and time.monotonic() <= deadline:
+        time.sleep(_LOOK_AGAIN_SECONDS)
+    return latest
+
+
 def eventually(look: Callable[[], bool], patience: float) -> bool:
     """Whether an effect shows within some seconds; looks again while it does not."""
-    deadline = time.monotonic() + patience
-    while not look():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_LOOK_AGAIN_SECONDS)
-    return True
+    return until(look, bool, patience)

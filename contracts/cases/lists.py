@@ -79,16 +79,7 @@ def need_listed(world: World, lister: Lister, uid: str) -> None:
 
 
 def _look_until(wanted: bool, world: World, lister: Lister, uid: str) -> Search:
-    latest = lister.search(uid)
-
-    def look() -> bool:
-        nonlocal latest
-        latest = lister.search(uid)
-        return latest.found is wanted
-
-    if latest.found is not wanted:
-        world.eventually(look)
-    return latest
+    return world.until(lambda: lister.search(uid), lambda search: search.found is wanted)
 
 
 def _need_names(lister: Lister, result: Search) -> None:
@@ -192,16 +183,10 @@ def listers_of(known: KnownList, uid: str) -> list[Lister]:
 
 def claim_listed_once(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more."""
-    page = lister.page()
+    page = world.until(lister.page, lambda page: page.count(uid) <= 1)
     done(page.exchange)
-
-    def once() -> bool:
-        nonlocal page
-        page = lister.page()
-        return page.count(uid) <= 1
-
-    single = page.count(uid) <= 1 or world.eventually(once)
-    claim.holds(single, page.exchange, expected="the draft once", seen=f"{page.count(uid)} times")
+    count = page.count(uid)
+    claim.holds(count <= 1, page.exchange, expected="the draft once", seen=f"{count} times")
 
 
 def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -> None:
@@ -222,7 +207,7 @@ def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -
             raise Untested("the published record of the settings has a draft, or there is no list of drafts")
         return not any(page.names(uid) for page in pages)
 
-    gone = absent() or known.world.eventually(absent)
+    gone = known.world.eventually(absent)
     claim.holds(gone, *shown, expected=f"no item for {uid}, which has no draft", seen=f"{uid} is listed")
 
 

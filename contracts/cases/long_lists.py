@@ -120,14 +120,10 @@ class LongList:
         """Claim that pages taken one after another hold every draft once."""
         if len(self._uids) < _LONG:
             return  # nothing keeps them: shorter lists are judged
-        pages: list[Page] = []
-
-        def complete() -> bool:
-            pages[:] = self._pages()
-            return pages[0].size <= 0 or set(self._uids) <= set(self._listed(pages))
-
-        if not complete():
-            self._known.world.eventually(complete)
+        due = set(self._uids)
+        pages = self._known.world.until(
+            self._pages, lambda pages: pages[0].size <= 0 or due <= set(self._listed(pages))
+        )
         if pages[0].size >= 0:  # so long a filter may not be taken
             exchanges = [page.exchange for page in pages]
             lists.claim_each_once(claim, exchanges, self._uids, self._listed(pages))

@@ -244,15 +244,10 @@ def claim_draft_saved(claim: Claim, world: World, identifier: str) -> None:
         Untested: it is not shown, and the settings name no locked record.
     """
     path = {"uid": identifier}
-    seen = [world.author.send("getDraft", path=path)]
-
-    def look() -> bool:
-        seen.append(world.author.send("getDraft", path=path))
-        return usable(seen[-1]).success
-
-    if not usable(seen[-1]).success and not world.eventually(look):
+    read = world.until(lambda: world.author.send("getDraft", path=path), lambda read: usable(read).success)
+    if not usable(read).success:
         _shows_drafts_of_locked_records(world)
-    claim.shows(seen[-1], world.samples.document(identifier))
+    claim.shows(read, world.samples.document(identifier))
     claim.accepted(world.author.send("draftExists", path=path))
 
 

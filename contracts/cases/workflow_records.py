@@ -101,15 +101,10 @@ class RecordLookup:
         candidates = list(identifiers)
         for candidate in candidates:
             self._world.fresh.claim_minted(candidate)
-        found: str | None = None
-
-        def look() -> bool:
-            nonlocal found
-            found = next((candidate for candidate in candidates if self.knows(candidate)), None)
-            return found is not None or not candidates
-
-        self._world.eventually(look)
-        return found
+        return self._world.until(
+            lambda: next(filter(self.knows, candidates), None),
+            lambda known: known is not None or not candidates,
+        )
 
     def given(self, exchange: Exchange, sent: Any) -> str:
         """The identifier that an accepted submission was given."""
@@ -369,29 +364,25 @@ class WorkflowRecords(ExistingRecords):
         Args:
             before: Members that differ from those of the update; none for no claim.
         """
-        seen: list[Exchange] = []
-
-        def stale() -> bool:
-            seen.append(self._world.author.get_draft(identifier))
-            return readers.holds_document(usable(seen[-1]), before)
-
         claim = claims("workflow-update-replaces-draft")
         if not before:
             claim.untested(
                 "no draft of the record could be saved before the update, or none with other texts"
             )
             return
-        kept = stale() and not self._world.eventually(lambda: not stale())
-        if (kept and self._shows_drafts()) or (seen[-1].answer.success and not kept):
-            claim.holds(
-                not kept,
-                update,
-                seen[-1],
-                expected="the document of the update",
-                seen=f"that of the draft before it: {seen[-1].answer.quote()}",
-            )
+
+        def stale(read: Exchange) -> bool:
+            return readers.holds_document(usable(read), before)
+
+        read = self._world.until(
+            lambda: self._world.author.get_draft(identifier), lambda read: not stale(read)
+        )
+        kept = stale(read)
+        if (kept and self._shows_drafts()) or (read.answer.success and not kept):
+            seen = f"that of the draft before it: {read.answer.quote()}"
+            claim.holds(not kept, update, read, expected="the document of the update", seen=seen)
         else:
-            claim.untested(f"whether submissions are read as drafts is not shown: {seen[-1].answer.quote()}")
+            claim.untested(f"whether submissions are read as drafts is not shown: {read.answer.quote()}")
 
     def _shows_drafts(self) -> bool:
         """Whether the draft of a submission is where drafts are read, which is not shown."""

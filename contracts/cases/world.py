@@ -441,6 +441,10 @@ class World:
         """Whether an effect shows within a few seconds; looks again while it does not."""
         return effects.eventually(look, self._session.settle_seconds)
 
+    def until(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
+        """The latest of what is asked for, again for a few seconds until it is good."""
+        return effects.until(ask, good, self._session.settle_seconds)
+
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What cases of this realm arrange once in a run and use together, under a name of its own.
 
