@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from contracts.cases.attachment_ids import Attachment
 from contracts.cases.contents import png
-from contracts.cases.sample_records import WRONG_KIND
+from contracts.cases.sample_records import spoilt
 from contracts.cases.shared_documents import shared_document
 from contracts.cases.world import World
 from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
@@ -46,33 +46,11 @@ class Request:
         return actor.send(self.operation, json=DEFAULT if self.body is ABSENT else self.body, **parts)
 
 
-_MAKERS: Final = {
-    "createToken": "_token",
-    "createContact": "_contact",
-    "updateContact": "_contact",
-    "saveDraft": "_save",
-    "getDraft": "_draft",
-    "getDraftInfo": "_draft",
-    "draftExists": "_draft",
-    "deleteDraft": "_own_draft",
-    "listDrafts": "_list",
-    "createAttachment": "_upload",
-    "persistTemporaryFile": "_persist",
-    "listAttachments": "_files",
-    "attachmentExists": "_attachment",
-    "getAttachment": "_attachment",
-    "getAttachmentThumbnail": "_attachment",
-    "createWorkflowRecord": "_create_record",
-    "createWorkflowRecordWithIdentifier": "_create_record",
-    "updateWorkflowRecord": "_update_record",
-}
-
-
 #: Small and grey.
 _PICTURE: Final = png(128, 128, 128, width=32, height=32)
 _COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
 #: A realm that does not exist, in any environment.
-UNKNOWN_REALM: Final = "no-such-realm"
+UNKNOWN_REALM: Final = "rc-no-such-realm"
 #: For each document realm another one.
 ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev", "chm-dev": "abs-dev"}
 #: For each document realm all others.
@@ -100,8 +78,14 @@ class OrdinaryRequests:
 
     def on_shared_data(self, operation: str) -> Request:
         """A valid request that many may be made of: files are those of a document which cases share."""
-        make: Callable[[str], Request] = getattr(self, _MAKERS[operation])
-        return make(operation)
+        makers = {
+            "token": self._token,
+            "contact": self._contact,
+            "draft": self._draft,
+            "attachment": self._file,
+            "workflow": self._record,
+        }
+        return makers[load_description().operations[operation].family](operation)
 
     def submitting(self, operation: str, identifier: str) -> Request:
         """A valid submission of a record under this identifier, which the path names where it has room for one."""
@@ -117,56 +101,39 @@ class OrdinaryRequests:
     def _contact(self, operation: str) -> Request:
         query = {"schema": self._world.samples.contact_schema}
         if operation == "createContact":
-            return Request(
-                operation, query=query, body=self._world.samples.full_contact(self._world.fresh.uid())
-            )
+            return Request(operation, query=query, body=self._world.samples.full_contact(self._world.uid()))
         uid = self._world.contact()
         return Request(operation, {"uid": uid}, query, body=self._world.samples.full_contact(uid))
 
-    def _save(self, operation: str) -> Request:
-        uid = self._world.fresh.uid()
-        return Request(
-            operation,
-            {"uid": uid},
-            {"schema": self._world.samples.draft_schema},
-            body=self._world.samples.draft(uid),
-        )
-
     def _draft(self, operation: str) -> Request:
-        return Request(operation, {"uid": self._world.shared_draft().uid})
-
-    def _files(self, operation: str) -> Request:
-        return Request(operation, {"uid": self._world.shared_document()})
-
-    def _own_draft(self, operation: str) -> Request:
-        return Request(operation, {"uid": self._world.draft().uid})
-
-    def _list(self, operation: str) -> Request:
-        # How an empty list is answered is not shown, and what was just saved may be listed a while later.
-        self._world.once(f"filled {operation}", self._listed)
-        return Request(operation)
+        if operation == "saveDraft":
+            uid, query = self._world.uid(), {"schema": self._world.samples.draft_schema}
+            return Request(operation, {"uid": uid}, query, body=self._world.samples.draft(uid))
+        if operation == "listDrafts":
+            # How an empty list is answered is not shown, and what was just saved may be listed a while later.
+            self._world.once(f"filled {operation}", self._listed)
+            return Request(operation)
+        draft = self._world.draft() if operation == "deleteDraft" else self._world.shared_draft()
+        return Request(operation, {"uid": draft.uid})
 
     def _listed(self) -> bool:
         self._world.shared_draft()
         return self._world.eventually(lambda: usable(self._world.author.list_drafts()).success)
 
-    def _upload(self, operation: str) -> Request:
-        # Another name each time: a document may take each name once only.
-        filename = f"{self._world.fresh.uid(16)}.txt"
-        path = {"uid": self._world.shared_document(), "filename": filename}
-        return Request(operation, path, body=CONTENT)
-
-    def _persist(self, operation: str) -> Request:
-        path = {"uid": self._world.shared_document(), "tempFileId": self._world.fresh.uid()}
+    def _file(self, operation: str) -> Request:
+        if operation in operations_with(answers="file"):
+            return Request(operation, self._world.shared_attachment().path)
+        path = {"uid": self._world.shared_document()}
+        if operation == "createAttachment":
+            # Another name each time: a document may take each name once only.
+            return Request(operation, path | {"filename": f"{self._world.uid(16)}.txt"}, body=CONTENT)
+        if operation == "persistTemporaryFile":
+            path["tempFileId"] = self._world.uid()
         return Request(operation, path)
 
-    def _attachment(self, operation: str) -> Request:
-        return Request(operation, self._world.shared_attachment().path)
-
-    def _create_record(self, operation: str) -> Request:
-        return self.submitting(operation, self._world.fresh.uid())
-
-    def _update_record(self, operation: str) -> Request:
+    def _record(self, operation: str) -> Request:
+        if operation != "updateWorkflowRecord":
+            return self.submitting(operation, self._world.uid())
         existing = self._world.samples.setting("existing_identifier")
         # A fault that is taken locks its record for good: the next request needs another one.
         return self.submitting(operation, str(existing[next(self._turns) % len(existing)]))
@@ -244,8 +211,8 @@ class OrdinaryRequests:
         request = self.request(operation)
         record = request.body
         if operation in family("workflow"):
-            return replace(request, body={"document": _spoilt(record["document"])})
-        return replace(request, body=_spoilt(record)) if operation == "createContact" else request
+            return replace(request, body={"document": spoilt(record["document"])})
+        return replace(request, body=spoilt(record)) if operation == "createContact" else request
 
     def anew(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
         """Send a valid request on fresh data, with these headers changed, as the author."""
@@ -313,7 +280,3 @@ def saving(world: World, uid: str) -> Request:
 
 def _to_nowhere(address: str) -> str:
     return _COLLECTION.sub(r"\1/rc-no-such-collection", address, count=1)
-
-
-def _spoilt(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: value if name == "header" else WRONG_KIND for name, value in record.items()}

@@ -277,8 +277,7 @@ class Samples:
 
     def faulty_submission(self, identifier: str) -> dict[str, Any]:
         """A submission whose document breaks its schema: every member but the header has a wrong kind."""
-        document = self.document(identifier)
-        return {"document": {name: _spoilt(name, value) for name, value in document.items()}}
+        return {"document": spoilt(self.document(identifier))}
 
     def bare_submission(self, identifier: str) -> dict[str, Any]:
         """A submission whose document lacks every member but the header."""
@@ -297,8 +296,9 @@ def _in_place(text: dict[str, str], new: Any) -> dict[str, str]:
     return new if isinstance(new, dict) else text | {next(iter(text)): new}
 
 
-def _spoilt(name: str, value: Any) -> Any:
-    return value if name == "header" else copy.deepcopy(WRONG_KIND)
+def spoilt(record: dict[str, Any]) -> dict[str, Any]:
+    """A record whose every member but the header has a wrong kind."""
+    return {name: value if name == "header" else copy.deepcopy(WRONG_KIND) for name, value in record.items()}
 
 
 #: A member name that can be no language code.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
+from contracts.cases.requests import UNKNOWN_REALM
 from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
@@ -25,7 +26,6 @@ LONGEST_BATCH, LONGEST_INFO = 100, 1000
 BEYOND_ASCII: Final = "é"
 #: Rows that tell that an identifier is in use.
 IN_USE: Final = (Row.TAKEN, Row.LOCKED)
-UNKNOWN_REALM: Final = "rc-no-such-realm"
 UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
 
 

@@ -30,57 +30,11 @@ _KEPT_RECORDS = 4
 _MOST_SUBMITTED = 30
 
 
-def kept_contact(
-    actor: Actor,
-    samples: Samples,
-    namespace: Namespace,
-    realm: str,
-    create: Callable[[dict[str, Any]], Exchange],
-) -> str:
-    """The identifier of a contact record of the actor's that can be updated; created where there is none yet.
-
-    Args:
-        create: Creates a contact from a record.
-
-    Raises:
-        Blocked: it cannot be created, or not be updated under any name it was given.
-        Untested: a setting is missing, or no answer tells the name of a contact that was created.
-    """
-    identifier = f"{SUITE_PREFIX}keep-{actor.role}-contact-{realm}"
-    record = samples.contact(identifier)
-    if _updates(actor, samples, identifier, record):
-        return identifier
-    created = create(record)
-    names = _told_names(created)
-    for candidate in dict.fromkeys([identifier, *names]):
-        namespace.claim_minted(candidate)
-        if any(_updates(actor, samples, candidate, record) for record in _records(samples, candidate)):
-            return candidate
-    if not taken(created):
-        raise Blocked("createContact", f"answered {created.answer.quote()}")
-    if not names:
-        raise Untested("no answer tells under which uid a contact that was created can be updated")
-    raise Blocked(
-        "updateContact", "a contact that was just created cannot be updated under any name it was given"
-    )
-
-
 def _told_names(created: Exchange) -> list[str]:
     """What the answer to a created contact tells that may be its identifier."""
     answer = usable(created)
     place = unquote(urlsplit(answer.headers.get("location", "")).path).split("/")
     return [value for value in (*readers.values(answer.json), *place) if is_valid_uid(value)]
-
-
-def _records(samples: Samples, identifier: str) -> list[dict[str, Any]]:
-    """Valid records; where one sort is refused wrongly, which is a finding of its own, another may be taken."""
-    return [samples.contact(identifier), samples.full_contact(identifier), samples.contact()]
-
-
-def _updates(actor: Actor, samples: Samples, identifier: str, record: dict[str, Any]) -> bool:
-    query = {"schema": samples.contact_schema}
-    exchange = actor.send("updateContact", path={"uid": identifier}, query=query, json=record)
-    return taken(exchange)
 
 
 def mark_of(realm: str, identifier: str) -> str:
@@ -360,9 +314,35 @@ class World:
         return identifier
 
     def _kept_contact(self) -> str:
-        return kept_contact(
-            self.author, self.samples, self._session.namespace, self.realm, self._created_contact
-        )
+        """A contact of the author's that can be updated; created where there is none yet.
+
+        Raises:
+            Blocked: it cannot be created, or not be updated under any name it was given.
+            Untested: a setting is missing, or no answer tells the name of a contact that was created.
+        """
+        identifier = f"{SUITE_PREFIX}keep-{self.author.role}-contact-{self.realm}"
+        record = self.samples.contact(identifier)
+        if self._updates(identifier, record):
+            return identifier
+        created = self._created_contact(record)
+        names = _told_names(created)
+        for candidate in dict.fromkeys([identifier, *names]):
+            self.fresh.claim_minted(candidate)
+            contact, full = self.samples.contact, self.samples.full_contact
+            # Where one sort of record is refused wrongly, which is a finding of its own, another may be taken.
+            records = contact(candidate), full(candidate), contact()
+            if any(self._updates(candidate, record) for record in records):
+                return candidate
+        if not taken(created):
+            raise Blocked("createContact", f"answered {created.answer.quote()}")
+        if not names:
+            raise Untested("no answer tells under which uid a contact that was created can be updated")
+        cause = "a contact that was just created cannot be updated under any name it was given"
+        raise Blocked("updateContact", cause)
+
+    def _updates(self, identifier: str, record: dict[str, Any]) -> bool:
+        query = {"schema": self.samples.contact_schema}
+        return taken(self.author.send("updateContact", path={"uid": identifier}, query=query, json=record))
 
     def _created_contact(self, record: dict[str, Any]) -> Exchange:
         # It stays for good: where it cannot be updated, and so is of no use, no second one is created.

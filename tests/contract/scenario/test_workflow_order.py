@@ -18,6 +18,7 @@ from contracts.cases import (
     WorkflowRecords,
     World,
     contract,
+    requests,
     smoke,
     submissions,
     usable,
@@ -115,7 +116,7 @@ def test_the_realm_counts_before_the_schema(
     world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
     """A schema belongs to a realm, so an unknown realm is reported first, whatever the document is."""
-    identifier, unknown = records.subject(operation), submissions.UNKNOWN_REALM
+    identifier, unknown = records.subject(operation), requests.UNKNOWN_REALM
     records.need_row(Row.REALM_UNKNOWN, operation, world.author, realm=unknown)
     for document in (world.samples.submission(identifier), world.samples.faulty_submission(identifier)):
         sent = world.submit(operation, identifier, document, schema=submissions.UNKNOWN_SCHEMA, realm=unknown)
