@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from contracts.checks.claims import Claim as Claim
     from contracts.checks.claims import Expect as Expect
     from contracts.checks.claims import Observer as Observer
-    from contracts.checks.claims import answered_in_time as answered_in_time
-    from contracts.checks.claims import refusals_in_json as refusals_in_json
+    from contracts.checks.claims import claim_answered_in_time as claim_answered_in_time
+    from contracts.checks.claims import claim_refusals_in_json as claim_refusals_in_json
     from contracts.checks.documents import image_kind as image_kind
     from contracts.checks.documents import is_image as is_image
     from contracts.checks.outcomes import Attempt as Attempt
@@ -108,7 +108,7 @@ _NAMES = {
     "contracts.cases.row_requests": "RowRequests",
     "contracts.cases.workflow_records": "WorkflowRecords",
     "contracts.checks": "errors_array",
-    "contracts.checks.claims": "Claim Expect Observer answered_in_time refusals_in_json",
+    "contracts.checks.claims": "Claim Expect Observer claim_answered_in_time claim_refusals_in_json",
     "contracts.checks.documents": "image_kind is_image",
     "contracts.checks.outcomes": "Attempt done require usable",
     "contracts.checks.sign_in": "is_utc_with_fraction moment_of seconds_ahead",

@@ -154,11 +154,11 @@ class Claim:
             raise Contradiction(result)
 
 
-class Expect:
-    """Makes claims for one attempt at a case; the fixture `expect`.
+class _OfACase:
+    """What one attempt at a case says of clauses.
 
     Args:
-        declared: Ids of the clauses that the case says it tests; a claim on another one is a mistake in the case.
+        declared: Ids of the clauses that the case says it tests; another one is a mistake in the case.
     """
 
     def __init__(self, attempt: Attempt, catalogue: Catalogue, declared: Collection[str]) -> None:
@@ -166,15 +166,23 @@ class Expect:
         self._catalogue = catalogue
         self._declared = frozenset(declared)
 
+    def _found(self, clause: str) -> Clause:
+        found = self._catalogue.clause(clause)
+        if found.id not in self._declared:
+            raise SuiteError(f"the case speaks of {clause} without declaring it")
+        return found
+
+
+class Expect(_OfACase):
+    """Makes claims; the fixture `expect`."""
+
     def __call__(self, clause: str, operation: str | None = None) -> Claim:
         """A claim on `clause`; `operation` may be left out where the clause covers a single one.
 
         Raises:
             SuiteError: an unknown or undeclared clause, a silent one, or an operation it does not cover.
         """
-        found = self._catalogue.clause(clause)
-        if found.id not in self._declared:
-            raise SuiteError(f"the case claims {clause} without declaring it")
+        found = self._found(clause)
         if found.level is Level.SILENT:
             raise SuiteError(f"{clause} is silent: it can be observed, never claimed")
         return Claim(found, self._operation(found, operation), self._attempt)
@@ -194,23 +202,17 @@ class Expect:
         return operation
 
 
-class Observer:
+class Observer(_OfACase):
     """Records what is seen at silent points; the fixture `observe`."""
-
-    def __init__(self, attempt: Attempt, catalogue: Catalogue, declared: Collection[str]) -> None:
-        self._attempt = attempt
-        self._catalogue = catalogue
-        self._declared = frozenset(declared)
 
     def __call__(self, clause: str, operation: str, seen: Any) -> None:
         """Note what was seen at a silent point: any JSON value."""
-        found = self._catalogue.clause(clause)
-        if found.id not in self._declared:
-            raise SuiteError(f"the case observes {clause} without declaring it")
-        self._attempt.observations.append(observed(found.id, operation, seen))
+        self._attempt.observations.append(observed(self._found(clause).id, operation, seen))
 
 
-def answered_in_time(claim: Claim, exchanges: Iterable[Exchange], plain: Callable[[], Exchange]) -> None:
+def claim_answered_in_time(
+    claim: Claim, exchanges: Iterable[Exchange], plain: Callable[[], Exchange]
+) -> None:
     """Claim that every request was answered within the target's time limit.
 
     Args:
@@ -235,7 +237,7 @@ def answered_in_time(claim: Claim, exchanges: Iterable[Exchange], plain: Callabl
         raise obstacle
 
 
-def refusals_in_json(claims: Callable[[str], Claim], exchange: Exchange) -> None:
+def claim_refusals_in_json(claims: Callable[[str], Claim], exchange: Exchange) -> None:
     """Claim that a refusal is empty or JSON; HEAD has no body to look at."""
     if exchange.method != "HEAD" and exchange.operation != "deleteDraft":
         claims(exchange.operation or "").meets(EMPTY_OR_JSON.id, exchange)

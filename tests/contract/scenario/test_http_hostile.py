@@ -10,7 +10,7 @@ from contracts.cases import (
     Observer,
     OrdinaryRequests,
     World,
-    answered_in_time,
+    claim_answered_in_time,
     contract,
     hostile_input,
     requests,
@@ -43,7 +43,7 @@ def test_odd_input_is_answered(
     request = ordinary.faulty(operation)
     odd = hostile_input.odd_requests(request, hostile_input.turn_of(operation, realm))
     asked = (each.send(world.author) for each in odd)
-    answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))
+    claim_answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))
 
 
 @contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)), profile="nightly", requests=22)
@@ -53,7 +53,7 @@ def test_all_odd_input_is_answered(
     """As above, with every odd body and text in every realm."""
     request = ordinary.faulty(operation)
     asked = (each.send(world.author) for each in hostile_input.odd_requests(request))
-    answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))
+    claim_answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))
 
 
 @contract("content-type-missing", operations=BODIES, requests=1)

@@ -12,10 +12,10 @@ from contracts.cases import (
     Observer,
     OrdinaryRequests,
     World,
+    claim_refusals_in_json,
     contract,
     done,
     drafts,
-    refusals_in_json,
     requests,
     shape,
     sign_in,
@@ -100,7 +100,7 @@ def test_protected_operations_refuse_a_token_never_issued(
     asked = sign_in.send_without_token(world, request, deal)
     sign_in.claim_refused_without_token(expect("token-invalid-refused", operation), world, request, asked)
     observe("token-missing-answer", operation, shape(asked[0]))
-    refusals_in_json(partial(expect, "json-bodies"), asked[0])
+    claim_refusals_in_json(partial(expect, "json-bodies"), asked[0])
 
 
 @contract(
