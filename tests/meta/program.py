@@ -122,6 +122,19 @@ class Launched:
             os.close(self._ended)
         return self._code
 
+    def told(self, pattern: str) -> re.Match[str]:
+        """Wait until it has written a line, and return what a pattern finds in it."""
+
+        def written() -> re.Match[str] | None:
+            return re.search(
+                pattern, self._out.read_text("utf-8") if self._out.exists() else "", re.MULTILINE
+            )
+
+        eventually(lambda: written() or self.poll() is not None)
+        found = written()
+        assert found, self.communicate()
+        return found
+
     def send_signal(self, number: int) -> None:
         """Send a signal to the process alone."""
         os.kill(self.pid, number)
@@ -212,27 +225,15 @@ def running_proxy(
         how: The signal that ends it.
     """
     given = ["proxy", "--port=0", "--page-port=0", f"--reports={folder}", *words]
-    out = folder / "proxy.out"
-    out.touch()  # it is looked at before the process may have begun
-    process = launcher.start(given, folder, clean_environment(**account_variables()), out)
+    process = launcher.start(given, folder, clean_environment(**account_variables()), folder / "proxy.out")
     try:
-        proxy = RunningProxy(*_ready_at(process, out))
+        proxy = RunningProxy(*process.told(r"^proxy ready at (\S+?),.*\npage at (\S+)\n").groups())
         yield proxy
         process.send_signal(how)
         proxy.ended = process.communicate()
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
-
-
-def _ready_at(process: Launched, out: Path) -> tuple[str, str]:
-    def written() -> re.Match[str] | None:
-        return re.search(r"proxy ready at (\S+?),.*\npage at (\S+)\n", out.read_text("utf-8"))
-
-    eventually(lambda: written() or process.poll() is not None)
-    ready = written()
-    assert ready, process.communicate()
-    return ready[1], ready[2]
 
 
 @dataclass

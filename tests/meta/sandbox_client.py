@@ -1,7 +1,6 @@
 """The one client of a sandbox for tests, and sandboxes to send requests to: a process, or a thread of this process."""
 
 import os
-import re
 import shutil
 import signal
 import socket
@@ -16,7 +15,7 @@ from typing import Any
 import requests
 
 from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
-from tests.meta.program import CHECKOUT, Launched, Launcher, eventually
+from tests.meta.program import CHECKOUT, Launched, Launcher
 from tests.meta.samples import (
     CONTACT_SCHEMA,
     TOKEN,
@@ -55,17 +54,8 @@ def running(launcher: Launcher, folder: Path, *options: str) -> Iterator[Running
     Args:
         folder: Where its output goes.
     """
-    out = folder / "sandbox.out"
-    process = launcher.start(["--port=0", *options], CHECKOUT, os.environ, out, "sandbox")
-
-    def told() -> list[str]:
-        return re.findall(
-            r"^sandbox ready at (\S+)\n", out.read_text("utf-8") if out.exists() else "", re.MULTILINE
-        )
-
-    eventually(lambda: told() or process.poll() is not None)
-    assert told(), process.communicate()
-    started = RunningSandbox(process, told()[0])
+    process = launcher.start(["--port=0", *options], CHECKOUT, os.environ, folder / "sandbox.out", "sandbox")
+    started = RunningSandbox(process, process.told(r"^sandbox ready at (\S+)\n")[1])
     try:
         yield started
     finally:

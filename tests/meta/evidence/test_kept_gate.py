@@ -36,12 +36,6 @@ def test_the_answer_is_that_of_a_gate_with_the_same_terms(whole: Story, ask: Cal
         assert ask(whole.record(), terms=terms) == (whole.verdict(terms), [])
 
 
-def test_what_the_consumer_does_not_use_fails_nobody(whole: Story, ask: Callable[..., Asked]) -> None:
-    whole.contradicts("draft-save-creates")
-    assert ask(whole.record())[0].exit_code is ExitCode.PASS
-    assert ask(whole.record(), terms=Terms())[0].exit_code is ExitCode.FAIL
-
-
 def test_deviations_are_those_of_now_on_the_day_of_the_question(
     whole: Story, ask: Callable[..., Asked]
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.evidence.terms import Consumer, Deviation, Terms, load_terms, read_consumer, read_deviations
+from contracts.evidence.terms import Terms, load_terms, read_consumer, read_deviations
 from contracts.file_formats import convert, plain
 
 ENTRY = """\
@@ -34,17 +34,10 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
     return written
 
 
-def deviations(path: Path) -> tuple[Deviation, ...]:
-    return read_deviations(path, "dev.toml")
-
-
-def used(path: Path) -> Consumer:
-    return read_consumer(path, "sdk.toml")
-
-
 def test_an_entry_is_read_with_its_line(write: Callable[[str], Path]) -> None:
     second = ENTRY.replace("draft-get-content", "draft-text-kept").replace("abs-dev", "bch-dev")
-    found = deviations(write(f"{ENTRY}\n{second}operation = 'getDraft'\nprofile = 'nightly'\n"))
+    text = f"{ENTRY}\n{second}operation = 'getDraft'\nprofile = 'nightly'\n"
+    found = read_deviations(write(text), "dev.toml")
     assert [(each.line, each.realms, each.operation) for each in found] == [
         (2, ("abs-dev",), None),
         (11, ("bch-dev",), "getDraft"),
@@ -53,47 +46,12 @@ def test_an_entry_is_read_with_its_line(write: Callable[[str], Path]) -> None:
 
 
 def test_without_realms_an_entry_is_about_all_of_its_clause(write: Callable[[str], Path]) -> None:
-    found = deviations(write(ENTRY.replace('realms = ["abs-dev"]\n', "")))
+    found = read_deviations(write(ENTRY.replace('realms = ["abs-dev"]\n', "")), "dev.toml")
     assert found[0].realms == ("abs-dev", "bch-dev", "chm-dev")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "line", "says"),
-    [
-        ("draft-get-content", "draft-get-contents", 3, "did you mean 'draft-get-content'?"),
-        ("draft-get-content", "draft-success-status", 3, "is silent at"),
-        ('"abs-dev"', '"abs"', 4, "production realm, which is refused; use abs-dev"),
-        ('"abs-dev"', '"ort-dev"', 4, "is judged in abs-dev, bch-dev, chm-dev, not in ort-dev"),
-        ('["abs-dev"]', '"abs-dev"', 4, 'not a text; write realms = ["abs-dev"]'),
-        ('["abs-dev"]', "[]", 4, "realms is empty"),
-        ('["abs-dev"]', '[\n  "bch-dev",\n  "abs-def",\n]', 6, "did you mean 'abs-dev'?"),
-        ("realms", "relms", 4, "unknown key 'relms' in [deviation]; did you mean 'realms'?"),
-        ('reason = "Old records lose a member."\n', "", 2, 'lacks reason; add reason = "…"'),
-        ('"Old records lose a member."', '"  "', 5, "reason is empty"),
-        ("https://tracker.example.test/17", "REG-17", 7, "issue is not a link"),
-        ("2027-01-31", '"2027-01-31"', 8, "expires must be a date, not a text"),
-        ("2027-01-31\n", '2027-01-31\noperation = "saveDrafts"\n', 9, "did you mean 'saveDraft'?"),
-        ("2027-01-31\n", '2027-01-31\noperation = "saveDraft"\n', 9, "concerns getDraft, not saveDraft"),
-        ("2027-01-31\n", '2027-01-31\nprofile = "nightlly"\n', 9, "did you mean 'nightly'?"),
-        ("[[deviation]]", "[deviation]", 2, "begin each entry with [[deviation]]"),
-        ("[[deviation]]", "[[deviations]]", 2, "did you mean 'deviation'?"),
-        ("2027-01-31\n", f"2027-01-31\n{ENTRY}", 10, "stands already at line 2"),
-        ("expires = 2027", "expires 2027", 8, "is not TOML"),
-    ],
-)
-def test_an_entry_that_cannot_be_used_names_its_line(
-    write: Callable[[str], Path], old: str, new: str, line: int, says: str
-) -> None:
-    assert ENTRY.count(old) == 1
-    with pytest.raises(UsageError) as caught:
-        deviations(write(ENTRY.replace(old, new)))
-    assert str(caught.value).startswith(f"dev.toml:{line}: "), caught.value
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_a_consumer_file_joins_operations_and_methods(write: Callable[[str], Path]) -> None:
-    found = used(
+    found = read_consumer(
         write("""\
 operations = ["createToken"]
 realms = ["abs-dev"]
@@ -103,7 +61,8 @@ clauses = ["draft-get-content"]
 client.drafts.save = ["saveDraft", "getDraft"]
 [waivers]
 draft-get-content = "  read by nobody yet "
-""")
+"""),
+        "sdk.toml",
     )
     assert found.operations == ("createToken", "getDraft", "saveDraft")
     assert found.methods == {
@@ -114,37 +73,55 @@ draft-get-content = "  read by nobody yet "
     assert [(each.reason, each.line) for each in found.waivers] == [("read by nobody yet", 8)]
 
 
+#: What replaces what in an entry, the line that is named, and what it says.
+ODD_ENTRIES = [
+    ("draft-get-content", "draft-get-contents", 3, "did you mean 'draft-get-content'?"),
+    ("draft-get-content", "draft-success-status", 3, "is silent at"),
+    ('"abs-dev"', '"abs"', 4, "production realm, which is refused; use abs-dev"),
+    ('"abs-dev"', '"ort-dev"', 4, "is judged in abs-dev, bch-dev, chm-dev, not in ort-dev"),
+    ('["abs-dev"]', '"abs-dev"', 4, 'not a text; write realms = ["abs-dev"]'),
+    ('["abs-dev"]', "[]", 4, "realms is empty"),
+    ("realms", "relms", 4, "unknown key 'relms' in [deviation]; did you mean 'realms'?"),
+    ('reason = "Old records lose a member."\n', "", 2, 'lacks reason; add reason = "…"'),
+    ("https://tracker.example.test/17", "REG-17", 7, "issue is not a link"),
+    ("2027-01-31", '"2027-01-31"', 8, "expires must be a date, not a text"),
+    ("2027-01-31\n", '2027-01-31\noperation = "saveDraft"\n', 9, "concerns getDraft, not saveDraft"),
+    ("[[deviation]]", "[deviation]", 2, "begin each entry with [[deviation]]"),
+    ("2027-01-31\n", f"2027-01-31\n{ENTRY}", 10, "stands already at line 2"),
+    ("expires = 2027", "expires 2027", 8, "is not TOML"),
+]
+#: A consumer file, and the same.
+ODD_CONSUMERS = [
+    ('operations = [\n  "saveDraft",\n  "nope",\n]', 3, "unknown operation 'nope'; known: createToken"),
+    ('operations = ["GET /api/v2013/document-drafts"]', 1, "write 'listDrafts'"),
+    ("operations = []", 1, "operations is empty"),
+    ('operations = "saveDraft"', 1, 'write operations = ["saveDraft"]'),
+    ('[methods]\n"a.b" = "saveDraft"', 2, 'write "a.b" = ["saveDraft"]'),
+    ("[methods]", 1, "methods is empty"),
+    ('realms = ["abs"]', 1, "use abs-dev"),
+    ('operations = ["saveDraft"]\nrealms = ["ort-dev"]', 2, "saveDraft is offered in abs-dev"),
+    ('operations = ["saveDraft"]\nclauses = ["draft-get-content"]', 2, "which the consumer does not use"),
+    ('[waivers]\ndraft-get-contents = "x"', 2, "did you mean 'draft-get-content'?"),
+    ('[waivers]\ndraft-get-content = ""', 2, "has no reason"),
+    ("", 1, "says nothing"),
+    ("operations = [", 1, "is not TOML"),
+]
+
+
 @pytest.mark.parametrize(
-    ("text", "line", "says"),
+    ("read", "text", "line", "says"),
     [
-        ('operations = ["saveDrafts"]', 1, "unknown operation 'saveDrafts'; did you mean 'saveDraft'?"),
-        ('operations = [\n  "saveDraft",\n  "nope",\n]', 3, "unknown operation 'nope'; known: createToken"),
-        ('operations = ["GET /api/v2013/document-drafts"]', 1, "write 'listDrafts'"),
-        ("operations = []", 1, "operations is empty"),
-        ('operations = "saveDraft"', 1, 'write operations = ["saveDraft"]'),
-        ('operation = ["saveDraft"]', 1, "did you mean 'operations'?"),
-        ('[methods]\n"a.b" = "saveDraft"', 2, 'write "a.b" = ["saveDraft"]'),
-        ('[methods]\n"a.b" = ["safeDraft"]', 2, "did you mean 'saveDraft'?"),
-        ('[methods]\n"a.b" = []', 2, "a.b is empty"),
-        ("[methods]", 1, "methods is empty"),
-        ('methods = ["a"]', 1, "methods must be a table, not a list"),
-        ('realms = ["abs"]', 1, "use abs-dev"),
-        ('operations = ["saveDraft"]\nrealms = ["ort-dev"]', 2, "saveDraft is offered in abs-dev"),
-        ('operations = ["saveDraft"]\nclauses = ["draft-get-content"]', 2, "which the consumer does not use"),
-        ('[waivers]\ndraft-get-contents = "x"', 2, "did you mean 'draft-get-content'?"),
-        ('[waivers]\ndraft-get-content = ""', 2, "has no reason"),
-        ("[waivers]\ndraft-get-content = true", 2, "has no reason"),
-        ('waivers = "draft-get-content"', 1, "waivers must be a table, not a text"),
-        ("", 1, "says nothing"),
-        ("operations = [", 1, "is not TOML"),
+        *((read_deviations, ENTRY.replace(old, new), *rest) for old, new, *rest in ODD_ENTRIES),
+        *((read_consumer, *row) for row in ODD_CONSUMERS),
     ],
 )
-def test_a_consumer_file_that_cannot_be_used_names_its_line(
-    write: Callable[[str], Path], text: str, line: int, says: str
+def test_what_cannot_be_used_names_its_line(
+    write: Callable[[str], Path], read: Callable[[Path, str], object], text: str, line: int, says: str
 ) -> None:
+    assert text != ENTRY
     with pytest.raises(UsageError) as caught:
-        used(write(text))
-    assert str(caught.value).startswith(f"sdk.toml:{line}: "), caught.value
+        read(write(text), "terms.toml")
+    assert str(caught.value).startswith(f"terms.toml:{line}: "), caught.value
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 

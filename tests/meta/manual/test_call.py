@@ -56,23 +56,20 @@ def test_parts_are_set(command: RunCommand, faithful: Path) -> None:
     assert (headers["Realm"], headers["X-Note"]) == ("bch-dev", "yes")
 
 
-def test_drafts_are_deleted_at_the_end_unless_they_are_kept(command: RunCommand, faithful: Path) -> None:
-    first = command("call", "saveDraft", "--target", faithful)
-    assert "left:" not in first.err
-    kept = command("call", "saveDraft", "--target", faithful, "--keep", "--json")
-    path = json.loads(kept.out)["calls"][0]["request"]["url"].partition("/documents/")[2].partition("/")[0]
-    assert json.loads(kept.out)["left"] == [{"what": "draft", "identifier": path, "realm": "abs-dev"}]
-    there = data(command, "getDraft", "--set", f"path.uid={path}", "--target", faithful)
-    assert there["calls"][0]["response"]["status"] == 200
-
-
-def test_what_nobody_can_remove_is_told_and_its_ledger_kept(
+def test_drafts_are_deleted_unless_they_are_kept_and_what_stays_is_told(
     command: RunCommand, faithful: Path, tmp_path: Path
 ) -> None:
-    ended = command("call", "createContact", "--target", faithful)
-    assert "left for good: contact rc-" in ended.err
-    (folder,) = (tmp_path / "reports").glob("*-by-hand")
-    assert json.loads((folder / "run.json").read_text())["left"] == 0
+    assert "left:" not in command("call", "saveDraft", "--target", faithful).err
+    kept = data(command, "saveDraft", "--target", faithful, "--keep")
+    path = kept["calls"][0]["request"]["url"].partition("/documents/")[2].partition("/")[0]
+    assert kept["left"] == [{"what": "draft", "identifier": path, "realm": "abs-dev"}]
+    (there,) = data(command, "getDraft", "--set", f"path.uid={path}", "--target", faithful)["calls"]
+    assert there["response"]["status"] == 200
+    assert "left for good: contact rc-" in command("call", "createContact", "--target", faithful).err
+    left = [
+        json.loads(path.read_text())["left"] for path in (tmp_path / "reports").glob("*-by-hand*/run.json")
+    ]
+    assert {*left} == {0}, "nothing of it is for a sweep"
 
 
 def test_a_dry_run_sends_nothing(
