@@ -264,7 +264,8 @@ class DraftTracker:
         if not step.taken:
             return
         before, saved = self._drafts.get(key), step.facts.operation.stores == "draft"
-        content = (step.sent if step.right else None) if saved else before.content if before else None
+        sent = _without_nulls(step.sent) if step.right else None
+        content = sent if saved else before.content if before else None
         number, ended = step.exchange.number, step.exchange.ended
         again = saved and before is not None and before.there
         self._drafts.put(key, Draft(saved, number, ended, str(step.who), content, again, number))
@@ -324,6 +325,13 @@ class DraftTracker:
             elif draft.there and personal and _other_accounts(draft.who, str(step.who)):
                 expected = f"a personal list without {uid}, the draft of another account"
                 yield due("list-my-without-others", LIST_WITHOUT, expected=expected)
+
+
+def _without_nulls(value: Any) -> Any:
+    """The value without members that are null: whether these stand for absent ones is not shown."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def records_in(answer: Response) -> list[dict[str, Any]] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -79,8 +80,12 @@ class SignIns:
             return
         until = read_timestamp(str(response.json.get("expiration")))
         good = until - _MARGIN if until is not None else None
-        account = _digest(email.strip().lower())
-        self._issued.put((site_of(exchange.url), _digest(token)), _Issued(account, exchange.number, good))
+        account, site = _digest(email.strip().lower()), site_of(exchange.url)
+        for key, earlier in self._issued.items():
+            if key[0] == site and earlier.account == account:
+                # Whether a token stays good once another one was given is not shown.
+                self._issued.put(key, replace(earlier, good_until=None))
+        self._issued.put((site, _digest(token)), _Issued(account, exchange.number, good))
         self._secrets.put((token,), token)
         if password is not None:
             self._credentials.put(_credentials_key(exchange.url, email, password), state=True)
@@ -95,7 +100,9 @@ class SignIns:
         if issued is None or issued.good_until is None or started is None or not step.right:
             return
         made_up = step.facts.credentials is Credentials.MADE_UP
-        if started >= issued.good_until or made_up or step.answer is None:
+        # Whether another spelling of the scheme is taken is not shown.
+        as_written = (step.exchange.request_headers.get("Authorization") or "").startswith("Bearer ")
+        if started >= issued.good_until or made_up or step.answer is None or not as_written:
             return
         away = TOKEN_TAKEN.contradiction(step.answer, realm=step.realm) is not None
         if step.taken or away:
@@ -126,6 +133,7 @@ def _digest(text: str) -> str:
 
 #: Ranks of numbers that stand where an id does.
 _NAMED_ID: Final = 2
+_PLAIN_NAME: Final = re.compile(r"[\w.-]{1,100}", re.ASCII)
 _OF_ONE: Final = frozenset({"attachmentExists", "getAttachment"})
 
 
@@ -261,7 +269,8 @@ def _with_upload(step: Step, files: _Attachments) -> _Attachments:
     if answer is not None and answer.refusal and not exchange.overlapped:
         return files
     unclear = not step.taken or exchange.overlapped or step.operation == "persistTemporaryFile"
-    if answer is None or unclear:
+    # Under which name a file stands whose own is not allowed everywhere is not shown.
+    if answer is None or unclear or not _PLAIN_NAME.fullmatch(step.path["filename"]):
         return replace(files, muddled=True, empty=None)
     body, packed = exchange.request_body, bool(exchange.request_headers.get("Content-Encoding"))
     numbers = {number for rank, number in readers.ranked_integers(answer.json) if rank < _NAMED_ID}

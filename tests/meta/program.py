@@ -227,7 +227,8 @@ def running_proxy(
     given = ["proxy", "--port=0", "--page-port=0", f"--reports={folder}", *words]
     process = launcher.start(given, folder, clean_environment(**account_variables()), folder / "proxy.out")
     try:
-        proxy = RunningProxy(*process.told(r"^proxy ready at (\S+?),.*\npage at (\S+)\n").groups())
+        ready = process.told(r"^proxy ready at (\S+?),.*\npage at (\S+)\n")
+        proxy = RunningProxy(ready[1], ready[2])
         yield proxy
         process.send_signal(how)
         proxy.ended = process.communicate()
