@@ -56,7 +56,7 @@ class Seeds:
                 return
             for realm in self.context.realms.realms.values():
                 self.plant_records(records, realm)
-                self.plant_temporary_files(records, realm)
+            self.plant_temporary_files(records)
             records.mark(_MARK)
 
     def plant_records(self, records: Records, realm: Realm) -> None:
@@ -71,14 +71,13 @@ class Seeds:
         if CONTACT.name in realm.types:
             store(records, realm, f"organization-{realm.name}", PUBLISHED, CONTACT.name, "other")
 
-    def plant_temporary_files(self, records: Records, realm: Realm) -> None:
-        """Store the temporary files of one realm, each a small picture of its own shade."""
-        files = []
+    def plant_temporary_files(self, records: Records) -> None:
+        """Store the temporary files of every realm, each of a realm's a small picture of its own shade."""
         for number in range(1, TEMPORARY_FILES + 1):
-            stored = self.context.files.keep(_picture(number * 12))
-            file_id = f"sandbox-temporary-{realm.name}-{number:02d}"
-            files.append(TemporaryFile(file_id, f"temporary-{number:02d}.pgm", stored.size, stored.key))
-        records.add_temporary_files(files)
+            file = self.context.files.keep(_picture(number * 12))
+            for realm in self.context.realms.realms:
+                names = f"sandbox-temporary-{realm}-{number:02d}", f"temporary-{number:02d}.pgm"
+                records.add_temporary_file(TemporaryFile(*names, file.size, file.key))
 
 
 def store(records: Records, realm: Realm, identifier: str, state: str, schema: str, owner: str) -> None:

@@ -365,7 +365,7 @@ class Attachments:
         stored = await self.context.files.receive(request.stream(), limit=None)
         file_id = secrets.token_urlsafe(12)
         with self.context.storage.transaction() as records:
-            records.add_temporary_files([TemporaryFile(file_id, filename, stored.size, stored.key)])
+            records.add_temporary_file(TemporaryFile(file_id, filename, stored.size, stored.key))
         return json_response({"tempFileId": file_id}, 201)
 
     async def list(self, request: Request) -> Response:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from contracts.sandbox.habits import Habits
 from contracts.sandbox.http import bad_request, query_value
-from contracts.sandbox.responses import is_shown
+from contracts.sandbox.responses import attachment_columns, is_shown, version_columns
 from contracts.sandbox.storage import Records
 
 _ORDER = re.compile(r"\s*([A-Za-z_]+)(?:\s+(asc|desc))?\s*", re.ASCII)
@@ -73,17 +73,9 @@ class Lists:
         self, records: Records, realm: str, owner: str | None, page: Page, *, with_locked: bool = True
     ) -> list[dict[str, Any]]:
         """Return a page of the drafts of a realm, or of one account's there; refuse a faulty expression."""
-        columns = {
-            "sequence": "sequence",
-            self.habits.identifier_member: "identifier",
-            "schema": "schema",
-            "realm": "upper(realm)" if self.habits.realm_capitals else "realm",
-            "owner": "owner",
-            "title": _TITLE,
-            "createdOn": "created_on",
-            "updatedOn": "updated_on",
-            "size": "size",
-        }
+        columns = {"sequence": "sequence", **version_columns(self.habits), "title": _TITLE}
+        if self.habits.realm_capitals:
+            columns["realm"] = "upper(realm)"
         rows = "FROM versions WHERE state = 'draft' AND realm = :realm"
         rows += "" if owner is None else " AND owner = :owner"
         rows += "" if with_locked else f" AND {_UNLOCKED}"
@@ -91,16 +83,8 @@ class Lists:
 
     def attachments(self, records: Records, uid: str, page: Page) -> list[dict[str, Any]]:
         """Return a page of a document's attachments; refuse a faulty expression."""
-        columns = {
-            "sequence": "id",
-            self.habits.attachment_id_member: self.number(),
-            self.habits.identifier_member: "identifier",
-            "filename": "filename",
-            "contentType": "content_type",
-            "size": "size",
-            "owner": "owner",
-            "createdOn": "created_on",
-        }
+        columns = {"sequence": "id", **attachment_columns(self.habits)}
+        columns[self.habits.attachment_id_member] = self.number()
         return self.page(records, columns, "FROM attachments WHERE identifier = :uid", {"uid": uid}, page)
 
     def number(self) -> str:

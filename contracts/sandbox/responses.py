@@ -48,32 +48,16 @@ class Metadata:
 
     def of_version(self, version: Version) -> dict[str, Any]:
         """Return the description of a draft or a published version."""
-        realm = version.realm.upper() if self.habits.realm_capitals else version.realm
+        columns = version_columns(self.habits).items()
+        row = {name: getattr(version, column) for name, column in columns}
         return self.of_row(
-            {
-                self.habits.identifier_member: version.identifier,
-                "schema": version.schema,
-                "realm": realm,
-                "owner": version.owner,
-                "createdOn": version.created_on,
-                "updatedOn": version.updated_on,
-                "size": version.size,
-            }
+            row | {"realm": row["realm"].upper() if self.habits.realm_capitals else row["realm"]}
         )
 
     def of_attachment(self, attachment: Attachment) -> dict[str, Any]:
         """Return the description of an attachment."""
-        return self.of_row(
-            {
-                self.habits.attachment_id_member: attachment.id,
-                self.habits.identifier_member: attachment.identifier,
-                "filename": attachment.filename,
-                "contentType": attachment.content_type,
-                "size": attachment.size,
-                "owner": attachment.owner,
-                "createdOn": attachment.created_on,
-            }
-        )
+        columns = attachment_columns(self.habits).items()
+        return self.of_row({name: getattr(attachment, column) for name, column in columns})
 
     def of_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the description made from one row of a list, whose names are those shown; moments are written."""
@@ -89,6 +73,20 @@ class Metadata:
         if habits.attachment_id_text and number in shown:
             shown[number] = str(shown[number])
         return shown
+
+
+def version_columns(habits: Habits) -> dict[str, str]:
+    """Return the names under which the parts of a draft are shown, each with its column."""
+    moments = {"createdOn": "created_on", "updatedOn": "updated_on"}
+    alike = ("schema", "realm", "owner", "size")
+    return {habits.identifier_member: "identifier", **{name: name for name in alike}, **moments}
+
+
+def attachment_columns(habits: Habits) -> dict[str, str]:
+    """Return the names under which the parts of an attachment are shown, each with its column."""
+    identifiers = {habits.attachment_id_member: "id", habits.identifier_member: "identifier"}
+    alike = {name: name for name in ("filename", "size", "owner")}
+    return {**identifiers, **alike, "contentType": "content_type", "createdOn": "created_on"}
 
 
 def is_shown(habits: Habits, name: str) -> bool:

@@ -239,9 +239,9 @@ class Records:
         row = self.connection.execute(question, (file_id,)).fetchone()
         return None if row is None else TemporaryFile(*row)
 
-    def add_temporary_files(self, files: list[TemporaryFile]) -> None:
-        """Store new temporary files."""
-        self.connection.executemany("INSERT INTO temporary_files VALUES (?, ?, ?, ?, ?)", map(astuple, files))
+    def add_temporary_file(self, file: TemporaryFile) -> None:
+        """Store a new temporary file."""
+        self.connection.execute("INSERT INTO temporary_files VALUES (?, ?, ?, ?, ?)", astuple(file))
 
     def use_up(self, file_id: str) -> None:
         """Mark a temporary file as used; it cannot be used again."""
