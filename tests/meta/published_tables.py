@@ -1,16 +1,21 @@
-"""The tables of clauses.md, live.md (settings), proof.md (faults), variants.md and weather.md, from the code.
+"""The tables in documents, and the schemas that others read often enough to be kept as files, from the code.
 
-`python -m tests.meta.published_tables` writes them; a test tells when that is due.
+`python -m tests.meta.published_tables` writes clauses.md, live.md (settings), proof.md (faults), variants.md,
+weather.md and the schemas; a test tells when that is due.
 """
 
 import itertools
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
+from contracts.file_formats import schema_of
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.known_cases import known_cases
+from contracts.manual.check import CheckFile
+from contracts.reports.verdict_json import VerdictFile
 from contracts.sandbox.faults.population import population
 from contracts.sandbox.variants import fillings
 from contracts.sandbox.variants.silences import SENTENCES, WITHOUT_KNOB
@@ -160,6 +165,24 @@ TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("weather.md", "weathers", weathers_table),
 )
 
+SCHEMAS = Path(__file__).parents[2] / "contracts" / "reports" / "schemas"
+#: Name of a schema → its title and what it is made of.
+PUBLISHED = {
+    "check": (
+        "check.json: what traffic showed about the interface, from an archive or through the proxy",
+        CheckFile,
+    ),
+    "verdict": ("The verdict of a run of the contract suite", VerdictFile),
+}
+
+
+def schema_text(name: str) -> str:
+    """A schema as a file holds it."""
+    return json.dumps(schema_of(*PUBLISHED[name]), indent=2, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
     for name, mark, table in TABLES:
         put_between(DOCS / name, mark, table())
+    for name in PUBLISHED:
+        (SCHEMAS / f"{name}.schema.json").write_text(schema_text(name), "utf-8")
