@@ -16,8 +16,8 @@ def facts(clause: str = "list-envelope", realms: tuple[str, ...] = REALMS, **val
 
 def shape(members: dict[str, str]) -> Facts:
     """An answer of an object; members stand in it as facts do."""
-    members = {f"200 body.{name}": kind for name, kind in members.items()}
-    return facts("draft-save-answer", **{"200 body": "object", **members})
+    values = {"200 body": "object"} | {f"200 body.{name}": kind for name, kind in members.items()}
+    return {Place("draft-save-answer", "saveDraft", realm): dict(values) for realm in REALMS}
 
 
 G, C, A = Kind.GONE, Kind.CHANGED, Kind.ADDED
@@ -88,6 +88,6 @@ def test_realms_that_disagree_are_shown_with_their_values_and_what_one_lacks() -
     unseen = facts(realms=REALMS[:1], a="200") | facts(realms=REALMS[1:], b="200")
     assert between_realms(unseen) == ()
     lacking = shape({"a": "string"})
-    del lacking[Place("draft-save-answer", "listDrafts", "chm-dev")]["200 body.a"]
+    del lacking[Place("draft-save-answer", "saveDraft", "chm-dev")]["200 body.a"]
     (difference,) = between_realms(lacking)
     assert difference.values == {"abs-dev": "string", "bch-dev": "string", "chm-dev": "absent"}
