@@ -27,7 +27,6 @@ def test_help_is_given(run_command: RunCommand, words: tuple[str, ...]) -> None:
     ("words", "why"),
     [
         (("rnu",), "No such command 'rnu'"),
-        (("run", "--workers", "none"), "--workers"),
         (("run", "--workers", "0"), "--workers"),
         (("run", "--seed", "one"), "--seed"),
         (("sandbox", "--port", "99999"), "--port must be from 0 to 65535"),

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
-from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.profiles import Profile
@@ -56,17 +53,3 @@ def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() ->
     assert len(set(drawn)) == len(drawn)
     families = Counter(load_catalogue().clause(fault.breaks[0]).family for fault in drawn)
     assert set(families.values()) == {4}
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        ("none", "`registry-contracts list faults` shows them all"),
-        ("uid-accept-ten", "did you mean 'uid-accepts-ten'?"),
-        ("uid-accepts-ten:4", "did you mean 'uid-accepts-ten'?"),
-    ],
-)
-def test_an_unknown_fault_is_one_line(name: str, hint: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        population.load(name)
-    assert str(caught.value) == f"unknown fault '{name}'; {hint}"

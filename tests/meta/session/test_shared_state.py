@@ -105,9 +105,6 @@ def test_the_rate_holds_over_all_workers(counted: Any) -> None:
     rate = 40
     seen = counted(20, rate=rate)
     assert len(seen.starts) == 20 * WORKERS
-    # Requests leave at even moments; on the way some are held up, so any second may see a few more.
-    busiest = max(sum(1 for other in seen.starts if 0 <= other - start < 1) for start in seen.starts)
-    assert busiest <= rate * 1.25
     assert seen.starts[-1] - seen.starts[0] >= (len(seen.starts) - 1) / rate * 0.9
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UsageError
-from contracts.file_formats import TomlFile
 from contracts.settings import settings_reader
 from contracts.settings.guard import checked_base_url
 from contracts.settings.settings_reader import load_target
@@ -251,6 +250,8 @@ BAD_ADDRESSES = [
     ("https://h.example/#", "fragment"),
     (f"https://me:{PASSWORD}@h.example", "credentials; take them out and name them in [accounts.author]"),
     (f"https://me:{PASSWORD}", "names no host"),
+    ("https:///x", "no host"),
+    ("https://h .example", "space"),
     ("https://bücher.example", "outside ASCII; write its xn--"),
     ("https://h.example/api/v2013", "holds the interface's own /api/v"),
     ("https://h.example/a/../b", "dotted"),
@@ -283,12 +284,3 @@ def test_a_mistake_is_one_line_with_its_place_and_without_a_secret(
     assert words in message
     assert "\n" not in message
     assert PASSWORD not in message + repr(caught.value)
-
-
-LINES = 'a = """\n[t]\nmany = 1\n"""\n[t] # why\n# many = 2\n"k.k" = 1\nmany = [\n 1,\n # ] [u.v]\n]\n\n[u.v]\nw = 1\n'
-
-
-def test_lines_are_found_past_comments_and_values_that_look_like_keys() -> None:
-    lines = {"a": 1, "t": 5, "t k.k": 7, "t many": 8, "u v w": 14, "nowhere": 1}
-    file = TomlFile(Path(), "", LINES, {})
-    assert {keys: file.line(tuple(keys.split())) for keys in lines} == lines
