@@ -259,7 +259,6 @@ def preview(world: World, attachment: Attachment) -> Exchange:
 
 #: A request is refused for the size of what it is about (RFC 9110, 15.5.14).
 _TOO_LARGE: Final = 413
-#: Temporary files that are persisted beside those of the other cases.
 
 
 def claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
@@ -280,13 +279,9 @@ def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange
         "content-type-not-needed": {"Content-Type": "application/octet-stream"},
     }
     with contextlib.suppress(Blocked):  # it was refused for something else
-        claim_tolerated_for_each(
-            kept,
-            *(
-                (expect(name, "persistTemporaryFile"), partial(with_header, header))
-                for name, header in headers.items()
-            ),
-        )
+        claims = {expect(name, "persistTemporaryFile"): header for name, header in headers.items()}
+        reasons = ((claim, partial(with_header, header)) for claim, header in claims.items())
+        claim_tolerated_for_each(kept, *reasons)
 
 
 def claim_another_persisted(expect: Expect, world: World, before: Attachment) -> None:
@@ -332,20 +327,17 @@ def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
     bodies = [exchange.answer.json, *records]
     numbers = dict.fromkeys(number for record in bodies for number in ids_in(record, -1))
     tried = [Attachment(uid, number, name, b"") for name in _file_names(bodies) for number in numbers]
-    served: list[Attachment] = []
 
-    def look() -> bool:
-        served[:] = [file for file in tried if works(world.author, file) or _downloads(world, file)][:1]
-        return bool(served)
+    def served() -> Attachment | None:
+        return next((file for file in tried if works(world.author, file) or _downloads(world, file)), None)
 
-    if look():
-        return served[0]
-    alike = _told_like_an_upload(world, uid, records)
-    if alike and world.eventually(look):
-        return served[0]
-    if alike:
-        return alike[0]
-    raise Untested("no number and name in the answers lead to the attachment that was persisted")
+    file = served()
+    if file is None:
+        alike = _told_like_an_upload(world, uid, records)
+        if not alike:
+            raise Untested("no number and name in the answers lead to the attachment that was persisted")
+        file = world.until(served, lambda file: file is not None) or alike[0]
+    return file
 
 
 def _told_like_an_upload(world: World, uid: str, records: Sequence[Record]) -> list[Attachment]:
