@@ -43,10 +43,10 @@ class RecordLookup:
         exchange.notes["identifier"] = identifier
         return exchange
 
-    def try_creating(self, identifier: str) -> Exchange:
-        """Send a faulty document to create under an identifier; nothing comes of it."""
+    def try_creating(self, identifier: str, **parts: Any) -> Exchange:
+        """Send a faulty document to create under an identifier, with `parts` as for `submit`; nothing comes of it."""
         faulty = self._world.samples.faulty_submission(identifier)
-        return self._world.submit(CREATE_NAMED, identifier, faulty)
+        return self._world.submit(CREATE_NAMED, identifier, faulty, **parts)
 
     def keeps_refused_taken(self) -> bool:
         """Whether the identifier of any record that was refused for its document stays taken."""
@@ -74,10 +74,8 @@ class RecordLookup:
         return found
 
     def _refused_not_kept(self) -> bool:
-        identifier = self._world.fresh.uid()
-        faulty = self._world.samples.faulty_submission(identifier)
-        refused = self._world.submit(CREATE_NAMED, identifier, faulty)
-        found = self._world.submit(UPDATE, identifier)
+        identifier = self._world.uid()
+        refused, found = self.try_creating(identifier), self._world.submit(UPDATE, identifier)
         return not errors_array.turned_down(usable(refused)) or ended_in(found, Row.UNKNOWN)
 
     def _unknown_refused(self) -> bool:
@@ -442,10 +440,8 @@ class WorkflowRecords(ExistingRecords):
             yield {**by_query(realm), "members": {"batchId": self._world.fresh.uid(LONGEST_BATCH)}}
 
     def _query_read(self, realm: str) -> bool:
-        identifier = self._world.fresh.uid()
-        faulty = self._world.samples.faulty_submission(identifier)
-        exchange = self._world.submit(CREATE_NAMED, identifier, faulty, **by_query(realm))
-        return not ended_in(exchange, Row.REALM_MISSING, Row.REALM_UNKNOWN)
+        tried = self.try_creating(self._world.uid(), **by_query(realm))
+        return not ended_in(tried, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def need_row_of(self, row: Row, operation: str, send: Callable[[], Exchange], realm: str = "") -> None:
         """See to it, once for each operation, that a row is given where its condition is the only fault."""
