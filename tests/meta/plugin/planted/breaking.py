@@ -1,6 +1,4 @@
-"""A pytest plugin that breaks pytest itself, or its process, with a secret at hand."""
-
-import os
+"""A pytest plugin that breaks pytest itself with a secret at hand."""
 
 import pytest
 
@@ -8,13 +6,11 @@ from contracts.plugin.worker import WORKER
 
 
 def pytest_runtest_logfinish(nodeid: str) -> None:
-    """Say what must not be said, or die without a word."""
+    """Say what must not be said."""
     config = _configs[0]
     if "test_save" not in nodeid or WORKER not in config.stash or not hasattr(config, "workerinput"):
         return
     token = config.stash[WORKER].tokens.token("author").value
-    if os.environ["BREAKING"] == "dies":
-        os._exit(9)
     raise RuntimeError(f"cannot go on with {token} of sandbox-author")
 
 
