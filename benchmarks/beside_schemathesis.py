@@ -29,7 +29,7 @@ from contracts.proving.plan import drawn_trials
 from contracts.proving.services import AND
 from contracts.proving.trials import Kind, Trial
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
-from tests.meta.published_tables import put_between
+from docs.tables import put_between
 
 _EXAMPLES: Final = 30
 #: A valid text need be no valid term, so only the examples have to be accepted.

@@ -1,6 +1,6 @@
 """The tables in documents, and the schemas that others read often enough to be kept as files, from the code.
 
-`python -m tests.meta.published_tables` writes clauses.md, live.md (settings), proof.md (faults), variants.md,
+`python -m docs.tables` writes clauses.md, live.md (settings), proof.md (faults), variants.md,
 weather.md and the schemas; a test tells when that is due.
 """
 
@@ -24,7 +24,7 @@ from contracts.sandbox.weather import figures_text
 from contracts.settings.settings_reader import AccountVariables
 from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, ServiceNames, TlsSettings
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parent
 _GROUPS: tuple[tuple[str, type], ...] = (
     ("[pace]", Pace),
     ("[accounts.ROLE]", AccountVariables),
@@ -152,7 +152,8 @@ def put_between(path: Path, name: str, text: str) -> None:
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     before, _, rest = path.read_text("utf-8").partition(begin)
     _, closed, after = rest.partition(end)
-    assert closed, f"{path} lacks '{begin}' or '{end}'"
+    if not closed:
+        raise ValueError(f"{path} lacks '{begin}' or '{end}'")
     path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", "utf-8")
 
 
@@ -165,7 +166,7 @@ TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("weather.md", "weathers", weathers_table),
 )
 
-SCHEMAS = Path(__file__).parents[2] / "contracts" / "reports" / "schemas"
+SCHEMAS = Path(__file__).parents[1] / "contracts" / "reports" / "schemas"
 #: Name of a schema → its title and what it is made of.
 PUBLISHED = {
     "check": (

@@ -1,0 +1,1 @@
+"""Documents, and the module that writes their tables."""
