@@ -6,7 +6,7 @@ Which cases a gate sends is dealt out among its realms. A contradiction is confi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,17 +19,22 @@ from contracts.cases.requests import OrdinaryRequests
 from contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FIELDS, without
 from contracts.cases.shared_documents import ABSENT as NO_ATTACHMENT
 from contracts.cases.world import World
+from contracts.checks import errors_array
 from contracts.checks.claims import Expect
 from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Blocked, Contradiction, Result, observed, usable
 from contracts.checks.table import refusal_due
 from contracts.errors import EnvironmentFault, SuiteError
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS
 
 #: Sightings that a fault of the environment may spoil before one is taken as it is.
 _MOST_SPOILT: Final = 3
+#: Cases of one clause that a brief run sends.
+_MOST_IN_BRIEF: Final = 3
+#: Of faults that one answer does not tell, so many are sent alone.
+_MOST_UNTOLD: Final = 4
 #: Valid names of what is not there.
 _ABSENT: Final = {"uid": never_used(), "attachmentId": str(NO_ATTACHMENT)}
 
@@ -42,29 +47,35 @@ class Turns:
         place: The realm's place among those of the run that have the operation.
         realms: How many these are.
         everything: Each realm sends every case, as in a night.
+        brief: Of each must clause the first few cases are sent, and no others.
     """
 
     place: int
     realms: int
     everything: bool = False
+    brief: bool = False
 
     def of(self, number: int, *, everywhere: bool) -> bool:
         """Whether it is this realm's turn at a case; at the first of a clause it may be every realm's."""
         return self.everything or number % self.realms == self.place or (everywhere and number == 0)
 
 
-#: Sends a fault on fresh data.
-Send = Callable[[Fault], Exchange]
+#: Sends faults in one request, on fresh data.
+Send = Callable[..., Exchange]
 
 
 def sending(operation: str, ordinary: OrdinaryRequests, world: World) -> Send:
-    """What sends faults of an operation as the author, each in an otherwise valid request."""
+    """What sends faults of an operation as the author, in an otherwise valid request."""
 
-    def send(fault: Fault) -> Exchange:
-        request = with_fault(ordinary.on_shared_data(operation), fault, world.fresh)
-        if operation.endswith("Contact") and fault.place == "body" and isinstance(request.body, dict):
+    def send(*faults: Fault) -> Exchange:
+        request = ordinary.on_shared_data(operation)
+        for fault in faults:
+            request = with_fault(request, fault, world.fresh)
+        in_body = all(fault.place == "body" for fault in faults)
+        if operation.endswith("Contact") and in_body and isinstance(request.body, dict):
             # Nothing that may be refused for a reason of its own.
-            others = CONTACT_FIELDS.keys() - {"header", *MANDATORY_FIELDS, *fault.steps[:1]}
+            faulty = {step for fault in faults for step in fault.steps[:1]}
+            others = CONTACT_FIELDS.keys() - {"header", *MANDATORY_FIELDS, *faulty}
             request = replace(request, body=without(request.body, *others))
         return note_made_up(request.send(world.author), request.body, world.samples)
 
@@ -107,6 +118,8 @@ class Probe:
                 continue
             number = self._met[clause.id]
             self._met[clause.id] += 1
+            if self._turns.brief and (clause.level is not Level.MUST or number >= _MOST_IN_BRIEF):
+                continue
             if self._stays(clause, number) or (clause.level is Level.SILENT and self._seen_enough(number)):
                 continue
             if self._turns.of(number, everywhere=self._by_itself(fault)):
@@ -165,6 +178,35 @@ class Probe:
         for results in seen.values():
             if len(results) > 1 and self._catalogue.clause(results[0].clause).level is Level.MUST:
                 raise Contradiction(results[0])
+
+    def judge_at_once(self, faults: Iterable[Fault]) -> tuple[Exchange, list[str]]:
+        """Send several faults of a contact's fields in one record, and alone those that its errors do not tell.
+
+        Returns:
+            The exchange of all of them, and the fields that its errors do not name.
+
+        Raises:
+            Contradiction: the answer to a fault alone contradicts a must, twice.
+        """
+        faults = list(faults)
+        sent = self._send(*faults)
+        answer = usable(sent)
+        told = [fault for fault in faults if self._is_told(fault, answer)]
+        for fault in told:
+            clause = self.clause_of(fault).id
+            claim = Expect(self._attempt, self._catalogue, (clause,))
+            claim(clause, self._operation).content_refused(sent)
+        untold = [fault for fault in faults if fault not in told]
+        # A service may tell one fault at a time: the cases of single faults judge that one.
+        for fault in untold[:_MOST_UNTOLD]:
+            self.judge(fault)
+        return sent, [self._field_of(fault) for fault in untold]
+
+    def _is_told(self, fault: Fault, answer: Response) -> bool:
+        """Whether errors name the field of a fault, and call it missing only where something is."""
+        field, lacks = self._field_of(fault), fault.kind in ("missing", "null")
+        missed = errors_array.reports(answer, field, errors_array.MANDATORY)
+        return errors_array.reports(answer, field) and (lacks or not missed)
 
     def _observe(self, clause: Clause, fault: Fault) -> None:
         exchange = self._send(fault)

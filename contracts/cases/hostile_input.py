@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -21,16 +21,22 @@ class Deal:
     Attributes:
         place: The realm's place among the document realms of the run.
         realms: How many these are; in a run of one realm, it gets the whole table.
+        most: So many values of a table at most; None for all.
     """
 
     place: int
     realms: int
+    most: int | None = None
 
     def __call__(self, table: Mapping[str, T], turn: int = 0) -> dict[str, T]:
         """The values of a table whose turn it is, at least one; another turn begins with another realm."""
         items = list(table.items())
         mine = [item for number, item in enumerate(items) if (number + turn) % self.realms == self.place]
-        return dict(mine or [items[(self.place + turn) % len(items)]])
+        return dict(mine[: self.most] or [items[(self.place + turn) % len(items)]])
+
+    def whole(self, table: Iterable[T]) -> list[T]:
+        """The values that every realm sends, all of them or the first ones."""
+        return list(table)[: self.most]
 
 
 _DEEP: Final = 20_000

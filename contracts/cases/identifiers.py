@@ -246,14 +246,16 @@ class NearMiss:
         return uid[:at] + self.insert + uid[at:]
 
 
-#: One of each sort that services let through.
+#: One of each sort that services let through, the most telling first.
 MISSES: Final = (
-    NearMiss(_SHORT, length=UID_SHORTEST - 1),
-    NearMiss(_SHORT, length=8),
-    NearMiss(_LONG, length=UID_LONGEST + 1),
-    NearMiss(_LONG, length=2 * UID_LONGEST),
     NearMiss(_NEWLINE, "\n", 1.0),
+    NearMiss(_WIDE, _LETTER),
+    NearMiss(_SHORT, length=UID_SHORTEST - 1),
+    NearMiss(_WIDE, _DIGIT),
+    NearMiss(_LONG, length=UID_LONGEST + 1),
     NearMiss(_CHARACTER, " "),
+    NearMiss(_SHORT, length=8),
+    NearMiss(_LONG, length=2 * UID_LONGEST),
     NearMiss(_CHARACTER, " ", 1.0),
     NearMiss(_CHARACTER, "."),
     NearMiss(_CHARACTER, "/"),
@@ -262,8 +264,6 @@ MISSES: Final = (
     NearMiss(_MISREAD, "]"),
     NearMiss(_MISREAD, "^"),
     NearMiss(_MISREAD, "\\"),
-    NearMiss(_WIDE, _LETTER),
-    NearMiss(_WIDE, _DIGIT),
 )
 
 #: What is sent where a service that takes it stores it: every sign by itself, beside the others.
@@ -330,11 +330,12 @@ class NearMisses:
         self._request(first[0])  # what it takes to arrange something is no share of the misses
         properties.hold(near_misses(), self.claim_refused, requests=len(first) + 1, each=1, first=first)
 
-    def claim_nothing_left(self) -> None:
+    def claim_nothing_left(self, deal: Deal) -> None:
         """Claim that no file was added to the document whose identifier was spoilt, and no draft saved."""
         if self.refused is not None and self._operation == "saveDraft":
             claims = partial(self._claim, _CHARACTER)
-            claim_nothing_saved(claims, self._world, self._tried, foldings(self._tried), self.refused)
+            folded = deal.whole(foldings(self._tried))
+            claim_nothing_saved(claims, self._world, self._tried, folded, self.refused)
         elif self._usual is not None and self.refused is not None:
             attached = self._world.attachment_ids(self._usual.path["uid"])
             self._claim(_CHARACTER, self._operation).holds(

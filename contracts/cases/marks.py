@@ -59,12 +59,15 @@ def contract(  # noqa: PLR0913 - one for each fact
     )
 
 
-def smoke(*parameters: str, every_realm: bool = False, requests: float | None = None) -> pytest.MarkDecorator:
+def smoke(
+    *parameters: str, every_realm: bool = False, requests: float | None = None, values: int = 1
+) -> pytest.MarkDecorator:
     """Put a case into the profile `smoke`.
 
     Args:
         parameters: Only with these parameters, each as in the case's id behind the realm; by default with all.
         every_realm: In each realm of the run, and not in the first alone.
         requests: About how many it sends there, where these are others than in a gate.
+        values: So many of each table that it deals out, the first ones.
     """
-    return pytest.mark.smoke(parameters=parameters, every_realm=every_realm, requests=requests)
+    return pytest.mark.smoke(parameters=parameters, every_realm=every_realm, requests=requests, values=values)

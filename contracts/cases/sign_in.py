@@ -61,7 +61,7 @@ class Credentials:
         """Bodies whose e-mail is no string; among them the right one in an array, and a query operator."""
         email = self.email(role)
         return [
-            self.of(role, email=value) for value in (None, 17, True, [email], {"$ne": ""}, {"email": email})
+            self.of(role, email=value) for value in (17, True, None, [email], {"$ne": ""}, {"email": email})
         ]
 
     def passwords_of_another_kind(self, role: str) -> list[dict[str, Any]]:

@@ -19,6 +19,12 @@ from contracts.session.actor import Actor
 CREATE: Final = "createWorkflowRecord"
 CREATE_NAMED: Final = "createWorkflowRecordWithIdentifier"
 UPDATE: Final = "updateWorkflowRecord"
+#: The clause of each operation that asks for a token.
+NEEDS_TOKEN: Final = {
+    CREATE: "workflow-create-needs-token",
+    CREATE_NAMED: "workflow-create-with-identifier-needs-token",
+    UPDATE: "workflow-update-needs-token",
+}
 
 #: The longest texts that the interface document permits, in characters.
 LONGEST_BATCH, LONGEST_INFO = 100, 1000

@@ -148,8 +148,13 @@ def turns(worker: Worker, operation: str, realm: str) -> Turns:
     has = worker.description.operations[operation].realms
     run = worker.selection.realms or worker.target.realms
     realms = [name for name in run if name in has] or [realm]
-    everything = worker.selection.profile.includes(Profile.NIGHTLY)
-    return Turns(realms.index(realm) if realm in realms else 0, len(realms), everything)
+    profile = worker.selection.profile
+    return Turns(
+        realms.index(realm) if realm in realms else 0,
+        len(realms),
+        everything=profile.includes(Profile.NIGHTLY),
+        brief=profile is Profile.SMOKE,
+    )
 
 
 @pytest.fixture
@@ -167,8 +172,11 @@ def probe(
 
 
 @pytest.fixture
-def deal(worker: Worker, realm: str) -> Deal:
-    """Deals the values of a table to the document realms of the run."""
+def deal(request: pytest.FixtureRequest, worker: Worker, realm: str) -> Deal:
+    """Deals the values of a table to the document realms of the run; in smoke the first ones to the one realm."""
+    smoke = case_of(request.node).smoke
+    if worker.selection.profile is Profile.SMOKE and smoke:
+        return Deal(0, 1, smoke["values"])
     run = [name for name in worker.selection.realms or worker.target.realms if name in DOCUMENT_REALMS]
     return Deal(run.index(realm), len(run)) if realm in run else Deal(0, 1)
 

@@ -3,7 +3,7 @@
 from contracts.cases import Expect, Observer, Properties, World, contract, drawn_contents, smoke
 
 
-@smoke(requests=5)
+@smoke(requests=7)
 @contract(
     *drawn_contents.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=24, nightly=186
 )

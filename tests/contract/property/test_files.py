@@ -1,8 +1,9 @@
 """Attached files of drawn kinds and bytes: what is taken comes back byte for byte."""
 
-from contracts.cases import Deal, Expect, Properties, World, contract, drawn_contents
+from contracts.cases import Deal, Expect, Properties, World, contract, drawn_contents, smoke
 
 
+@smoke(requests=3)
 @contract(
     "attachment-download-same",
     "attachment-name-kept",

@@ -9,7 +9,7 @@ CONTACTS = requests.family("contact")
 OTHERS = tuple(name for name in load_description().operations if name not in CONTACTS)
 
 
-@smoke("createToken", "createAttachment", requests=12)
+@smoke("createToken", requests=9)
 @contract(requests=5, dealt=12, nightly=26, faults=True, operations=OTHERS)
 @for_each_case
 def test_single_faults_are_turned_down(case: Case, probe: Probe, subtests: pytest.Subtests) -> None:

@@ -13,6 +13,7 @@ from contracts.cases import (
     identifiers,
     neighbours,
     shape,
+    smoke,
 )
 
 LOOKS = (
@@ -45,6 +46,7 @@ def test_a_near_miss_of_the_rule_finds_nothing(
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
+@smoke("saveDraft", values=4, requests=13)
 @contract(
     *identifiers.MISS_CLAUSES,
     "uid-refusal-answer",
@@ -59,7 +61,7 @@ def test_a_near_miss_of_the_rule_stores_nothing(
 ) -> None:
     """A uid that breaks the rule by little is refused where drafts and files are sent, and leaves neither."""
     misses.claim_all_refused(properties, deal)
-    misses.claim_nothing_left()
+    misses.claim_nothing_left(deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 

@@ -11,11 +11,13 @@ from contracts.cases import (
     document_for_uploads,
     shape,
     shared_document,
+    smoke,
     status,
     upload,
 )
 
 
+@smoke(requests=3)
 @contract("attachment-create-needs-token", "attachment-failure-status", requests=4)
 def test_creating_an_attachment_needs_a_token(
     world: World, anonymous: Actor, expect: Expect, observe: Observer
@@ -30,6 +32,7 @@ def test_creating_an_attachment_needs_a_token(
     observe("attachment-failure-status", "createAttachment", shape(refused))
 
 
+@smoke(requests=19)
 @contract("attachment-list-needs-token", "attachment-failure-status", requests=1)
 def test_listing_attachments_needs_a_token(
     world: World, anonymous: Actor, expect: Expect, observe: Observer

@@ -1,6 +1,7 @@
 """Attachments are found under their own id and document only."""
 
 from contracts.cases import (
+    Deal,
     Expect,
     Observer,
     World,
@@ -8,6 +9,7 @@ from contracts.cases import (
     shape,
     shared_document,
     shared_documents,
+    smoke,
     status,
 )
 
@@ -16,9 +18,12 @@ READS = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
 AGAIN = 5
 
 
+@smoke(requests=3)
 @contract("attachment-exists-absent", "attachment-get-absent", "attachment-thumbnail-absent")
 @contract("attachment-failure-status", operations=READS, requests=7)
-def test_an_unknown_identifier_finds_nothing(world: World, expect: Expect, observe: Observer) -> None:
+def test_an_unknown_identifier_finds_nothing(
+    world: World, deal: Deal, expect: Expect, observe: Observer
+) -> None:
     """An identifier that the document does not have is not found, whatever the name beside it."""
     path = shared_document(world).pictures[0].path | {"attachmentId": str(shared_documents.ABSENT)}
     got, preview = (world.author.send(operation, path=path) for operation in READS[1:])
@@ -26,7 +31,7 @@ def test_an_unknown_identifier_finds_nothing(world: World, expect: Expect, obser
     expect("attachment-thumbnail-absent").refused(preview)
     observe("attachment-failure-status", "getAttachment", shape(got))
     observe("attachment-failure-status", "getAttachmentThumbnail", shape(preview))
-    for number in range(AGAIN):
+    for number in deal.whole(range(AGAIN)):
         absent = path | {"attachmentId": str(shared_documents.ABSENT - number)}
         expect("attachment-exists-absent").refused(world.author.attachment_exists(absent))
 

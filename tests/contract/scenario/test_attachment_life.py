@@ -21,11 +21,13 @@ from contracts.cases import (
     shape,
     shared_document,
     shared_documents,
+    smoke,
     upload,
     usable,
 )
 
 
+@smoke(requests=3)
 @contract("attachment-create-accepted", "attachment-create-answer")
 @contract("attachment-success-status", operations=["createAttachment"], requests=1)
 def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer) -> None:
@@ -85,6 +87,7 @@ def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World
     drafts.claim_attached_each_time(listing, attachments_of(world.author, uid), latest, 3)
 
 
+@smoke(requests=8)
 @contract("attachment-list-own-only", requests=2)
 def test_a_document_lists_its_own_attachments_only(world: World, expect: Expect) -> None:
     """A document lists no attachment of another one, though the uid of the one begins that of the other."""

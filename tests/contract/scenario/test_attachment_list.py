@@ -21,7 +21,7 @@ from contracts.cases import (
 ALL = 6
 
 
-@smoke("4", requests=19)
+@smoke("4", requests=2)
 @contract("attachment-list-top", requests=1.5)
 @pytest.mark.parametrize("top", [1, 4])
 def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
@@ -73,6 +73,7 @@ def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
     lists.claim_no_items(expect("attachment-list-top-zero"), files.lister.page(top=0))
 
 
+@smoke(requests=4)
 @contract("attachment-list-filter-heeded", requests=0)
 def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     """A filter is read: by some field that the attachments carry it has an effect."""
@@ -80,6 +81,7 @@ def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     list_questions.claim_filters_heeded(expect("attachment-list-filter-heeded"), files)
 
 
+@smoke(requests=2)
 @contract("attachment-list-orderby-heeded", requests=0)
 def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     """An orderby is read: by some field that the attachments carry it has an effect, and the one asked for."""
@@ -115,7 +117,7 @@ def test_pages_of_an_ordered_list_are_in_order(world: World, expect: Expect) -> 
     lists.claim_pages_in_order(expect("attachment-list-orderby-with-page"), files, 2, items=ALL)
 
 
-@smoke(requests=5)
+@smoke(requests=3)
 @contract(
     "attachment-list-filter-meaning",
     "attachment-list-orderby-meaning",

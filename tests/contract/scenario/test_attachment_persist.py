@@ -17,7 +17,7 @@ from contracts.cases import (
 )
 
 
-@smoke(requests=18)
+@smoke(requests=12)
 @contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
 @contract("realm-attachments-without", "content-type-not-needed", "attachment-persist-no-limit")

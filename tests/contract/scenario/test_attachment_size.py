@@ -14,6 +14,7 @@ from contracts.cases import (
     contents,
     contract,
     document_for_uploads,
+    smoke,
     upload,
 )
 
@@ -23,6 +24,7 @@ SENDINGS = pytest.mark.parametrize(
 )
 
 
+@smoke()
 @contract("attachment-size-within", "attachment-exists-present", requests=3)
 def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Expect) -> None:
     """A file somewhat below the limit is accepted and can be downloaded whole."""

@@ -12,12 +12,10 @@ from contracts.cases import (
     require,
     shared_document,
     shared_documents,
-    smoke,
     usable,
 )
 
 
-@smoke()
 @contract("attachment-thumbnail-image", "attachment-success-status", requests=3)
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
     """The thumbnail of an image is one by its bytes, not only by its label; a text's, where there is one, is not it."""

@@ -10,9 +10,9 @@ from contracts.cases import (
     Expect,
     Observer,
     World,
+    contact_errors,
     contact_requests,
     contract,
-    errors_array,
     sample_records,
     shape,
     smoke,
@@ -22,7 +22,6 @@ from contracts.cases import (
 CREATE, UPDATE = contact_requests.CREATE, contact_requests.UPDATE
 
 
-@smoke("createContact")
 @contract(
     "contact-create-accepted",
     "errors-absent-on-success",
@@ -52,6 +51,8 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     "contact-any-fields",
     "contact-refused-frees-identifier",
     "contact-identifier-origin",
+    "contact-mandatory-last-name",
+    *contact_errors.TOLD_CLAUSES,
     operations=[CREATE],
     requests=2,
     records=1,
@@ -60,7 +61,10 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
     """All 26 fields, several languages, items and names are accepted, if need be not where a record was refused."""
-    errors_array.refused_before(contacts.send(sample_records.without(contacts.record(), "lastName")))
+    faulty = contacts.send(sample_records.without(contacts.record(), "lastName"))
+    contacts.reporting().claim_told(
+        expect, "contact-mandatory-last-name", faulty, "lastName", "body.lastName:missing"
+    )
     whole = sample_records.everything(contacts.full_record())
     full, languages, items, named = (contacts.full_record(contacts.fresh_uid()) for _ in range(4))
     sent = contact_requests.claim_all_at_once(
@@ -101,7 +105,7 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
     observe("contact-success-status", UPDATE, sent.answer.status)
 
 
-@smoke("updateContact")
+@smoke("updateContact", requests=5)
 @contract(
     "contact-update-full",
     "contact-several-languages",

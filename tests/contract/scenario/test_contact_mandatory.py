@@ -8,11 +8,9 @@ from contracts.cases import (
     contract,
     errors_array,
     sample_records,
-    smoke,
 )
 
 
-@smoke("createContact", requests=3)
 @contract("contact-empty-record", requests=1)
 def test_an_empty_record_is_refused(contacts: ContactRequests, expect: Expect, operation: str) -> None:
     """A record without any field is refused, with Error.Mandatory among its errors."""

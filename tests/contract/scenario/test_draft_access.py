@@ -5,6 +5,7 @@ from contracts.cases import Actor, Draft, Expect, Observer, World, contract, dra
 READS = ("getDraft", "getDraftInfo", "draftExists")
 
 
+@smoke()
 @contract("draft-save-needs-token", requests=2)
 def test_creating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
     """Without a token no draft is created."""
@@ -25,6 +26,7 @@ def test_updating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: 
     drafts.claim_unchanged(expect("draft-save-needs-token"), world.author, draft, saved)
 
 
+@smoke()
 @contract("draft-get-needs-token", requests=1)
 def test_reading_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
     """Without a token the content of a draft is not given."""

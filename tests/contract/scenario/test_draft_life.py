@@ -28,10 +28,11 @@ def test_a_draft_can_be_saved(world: World, expect: Expect, observe: Observer) -
     observe("draft-save-answer", "saveDraft", shape(saved))
 
 
-@contract("draft-get-content", "draft-header-kept", "draft-get-answer", requests=3)
+@smoke()
+@contract("draft-get-content", "draft-header-kept", "draft-get-answer", requests=1)
 def test_a_saved_draft_is_returned_in_full(world: World, expect: Expect, observe: Observer) -> None:
     """Get returns the full draft content, with every member of a record that has all fields."""
-    draft = world.draft()
+    draft = world.shared_draft()
     answer = world.author.get_draft(draft.uid)
     expect("draft-get-content").shows(answer, draft.document)
     lost = readers.header_missing(answer.answer, draft.document)
@@ -42,18 +43,18 @@ def test_a_saved_draft_is_returned_in_full(world: World, expect: Expect, observe
 
 
 @smoke()
-@contract("draft-exists-present", requests=3)
+@contract("draft-exists-present", requests=1)
 def test_a_saved_draft_exists(world: World, expect: Expect) -> None:
     """The exists check succeeds for a draft that was saved."""
-    draft = world.draft()
+    draft = world.shared_draft()
     expect("draft-exists-present").accepted(world.author.draft_exists(draft.uid))
 
 
 @smoke()
-@contract("draft-info-present", "draft-info-answer", requests=3)
+@contract("draft-info-present", "draft-info-answer", requests=1)
 def test_a_saved_draft_has_info(world: World, expect: Expect, observe: Observer) -> None:
     """The info of a draft is metadata; an empty answer is none."""
-    draft = world.draft()
+    draft = world.shared_draft()
     info = world.author.get_draft_info(draft.uid)
     expect("draft-info-present").accepted(info)
     expect("draft-info-present").meets("metadata", info)
@@ -92,6 +93,7 @@ def test_a_draft_that_nobody_saved_does_not_exist(world: World, expect: Expect) 
     expect("draft-exists-absent").refused(world.author.draft_exists(world.uid()))
 
 
+@smoke()
 @contract("draft-save-updates", "draft-save-replaces", requests=6)
 def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None:
     """A later save updates the draft: new values are read back, and members left out are gone."""

@@ -17,32 +17,44 @@ from contracts.cases import (
 )
 
 CLAUSES = ("errors-array", "errors-element-shape", "errors-code-known", "errors-status")
+MISSING = {"contact-mandatory-first-name": "firstName", "contact-mandatory-emails": "emails"}
 A_CONTACT = ("contact_schema", "contact_organization", "country_terms")
 
 
 @smoke("createContact", "updateContact", requests=2)
-@contract(*CLAUSES, operations=["createContact", "updateContact"], needs=A_CONTACT, requests=0.7)
+@contract(
+    *CLAUSES,
+    *MISSING,
+    "errors-code-mandatory",
+    operations=["createContact", "updateContact"],
+    needs=A_CONTACT,
+    requests=0.7,
+)
 def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
     contacts: ContactRequests, expect: Expect, observe: Observer, operation: str
 ) -> None:
-    """One missing field is enough for an errors array, in objects of a code that is listed and a property."""
-    sent = contacts.lacking("firstName")
-    contacts.reporting().refused_before(expect("errors-array", operation), sent)
-    expect("errors-array", operation).content_refused(sent)
-    expect("errors-element-shape", operation).meets("error-elements", sent)
-    expect("errors-code-known", operation).meets("error-codes", sent)
+    """One missing field is enough for an errors array, whose objects have a code that is listed and name the field."""
+    for clause, field in MISSING.items():
+        sent = contacts.lacking(field)
+        contacts.reporting().claim_told(expect, clause, sent, field, f"body.{field}:missing")
+        expect("errors-array", operation).content_refused(sent)
     observe("errors-status", operation, errors_array.outcome(sent))
 
 
 @smoke("createWorkflowRecord", "updateWorkflowRecord", "createWorkflowRecordWithIdentifier")
 @contract(
-    *CLAUSES, "workflow-errors-with-identifier", operations=[CREATE, CREATE_NAMED, UPDATE], requests=1.7
+    *CLAUSES,
+    "workflow-document-validated",
+    "workflow-errors-with-identifier",
+    operations=[CREATE, CREATE_NAMED, UPDATE],
+    requests=1.7,
 )
 def test_a_faulty_document_is_answered_with_well_formed_errors(
     records: WorkflowRecords, expect: Expect, observe: Observer, operation: str
 ) -> None:
     """A document that breaks its schema is answered with objects of code and property, and with its identifier."""
-    faulty = errors_array.refused_before(records.faulty(operation))
+    faulty = records.faulty(operation)
+    expect("workflow-document-validated", operation).turned_down(faulty)
     expect("errors-array", operation).content_refused(faulty)
     for refused in (faulty, *records.lacking(operation)):
         expect("errors-element-shape", operation).meets("error-elements", refused)

@@ -1,13 +1,17 @@
-"""The codes of the errors array that no generated fault gives: of a term, and of several faults in one record."""
+"""Errors arrays that no single generated fault gives: the code of a term, and several faults in one record."""
 
 from contracts.cases import (
     ContactRequests,
     Expect,
     Observer,
+    Probe,
     contact_errors,
+    contact_requests,
     contract,
     errors_array,
     sample_records,
+    several_faults,
+    smoke,
 )
 
 
@@ -23,17 +27,23 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
     )
 
 
-@contract("errors-several-faults", requests=1)
-def test_several_faults_are_reported_together(
-    contacts: ContactRequests, expect: Expect, operation: str
-) -> None:
-    """Faults of three sorts in one record are all named by one answer."""
-    record = sample_records.unknown_language(
-        sample_records.without(contacts.record(), "lastName"), "city"
-    ) | {"phones": {"text": "none"}}
-    sent = errors_array.told_before(contacts.send(record))
-    for field in ("lastName", "city", "phones"):
-        contact_errors.claim_named(expect("errors-several-faults", operation), sent, field)
+@smoke()
+@contract(
+    "errors-several-faults",
+    requests=3,
+    faults=True,
+    operations=(contact_requests.CREATE, contact_requests.UPDATE),
+    needs=("contact_schema", "contact_organization", "country_terms"),
+)
+def test_several_faults_are_told_together(probe: Probe, expect: Expect, operation: str) -> None:
+    """One answer tells every field that is at fault; a field that it does not tell is looked at alone."""
+    for faults in several_faults.rounds():
+        sent, untold = probe.judge_at_once(faults)
+        errors_array.told_before(sent)
+        seen = f"nothing told of {', '.join(untold)}"
+        expect("errors-several-faults", operation).holds(
+            not untold, sent, expected="each field named", seen=seen
+        )
 
 
 @contract("errors-code-invalid-value", requests=1)

@@ -24,17 +24,7 @@ LISTS = ("listDrafts", "listAttachments")
 UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 
 
-@smoke(
-    "attachmentExists",
-    "draftExists",
-    "getAttachment",
-    "getAttachmentThumbnail",
-    "getDraft",
-    "getDraftInfo",
-    "listAttachments",
-    "listDrafts",
-    "saveDraft",
-)
+@smoke("saveDraft")
 @contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)), requests=2.2)
 def test_odd_input_is_answered(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str

@@ -33,14 +33,14 @@ def test_malformed_credentials_sign_nobody_in(world: World, credentials: Credent
     sign_in.token_of(world.author, right)
 
 
-@smoke("saveDraft")
+@smoke("createContact", "updateContact")
 @contract("malformed-json-refused", operations=RECORDS, requests=2.3)
 def test_a_malformed_record_is_refused(
-    world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
+    world: World, ordinary: OrdinaryRequests, deal: Deal, expect: Expect, operation: str
 ) -> None:
     """A valid record in a body that is no JSON is refused, and where a draft would be saved none is there."""
     request, clause = ordinary.request(operation), expect("malformed-json-refused", operation)
-    bodies = hostile_input.malformed(request.body).values()
+    bodies = deal.whole(hostile_input.malformed(request.body).values())
     asked = [replace(request, body=body).send(world.author) for body in bodies]
     drafts.claim_each_refused(clause, asked)
     drafts.claim_no_draft(clause, world, requests.new_names(request), *asked[:1])
@@ -49,12 +49,17 @@ def test_a_malformed_record_is_refused(
 @smoke("createWorkflowRecord")
 @contract("malformed-json-refused", operations=requests.family("workflow"), requests=2.6)
 def test_a_malformed_submission_is_refused(
-    world: World, ordinary: OrdinaryRequests, records: WorkflowRecords, expect: Expect, operation: str
+    world: World,
+    ordinary: OrdinaryRequests,
+    records: WorkflowRecords,
+    deal: Deal,
+    expect: Expect,
+    operation: str,
 ) -> None:
     """A valid submission in a body that is no JSON is refused, and no draft comes of it."""
     request = ordinary.submitting(operation, records.subject(operation))
     clause = expect("malformed-json-refused", operation)
-    bodies = hostile_input.malformed(request.body).values()
+    bodies = deal.whole(hostile_input.malformed(request.body).values())
     asked = [replace(request, body=body).send(world.author) for body in bodies]
     drafts.claim_each_refused(clause, asked)
     drafts.claim_no_draft(clause, world, requests.new_names(request), *asked[:1])

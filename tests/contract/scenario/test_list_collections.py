@@ -4,6 +4,7 @@ import pytest
 
 from contracts.cases import (
     Actor,
+    Deal,
     Expect,
     Observer,
     World,
@@ -20,7 +21,6 @@ from contracts.cases import (
 )
 
 
-@smoke()
 @contract("list-answers", "list-success-status", requests=1)
 def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> None:
     """Listing drafts without any option succeeds and gives a list."""
@@ -85,6 +85,7 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
     lists.claim_not_listed(expect(clause), world, drafts_searched(world, collection), theirs.uid)
 
 
+@smoke("mydrafts", requests=20)
 @contract("list-collection-with-filter", requests=1)
 @pytest.mark.parametrize("collection", ["my", "mydrafts"])
 def test_a_filter_adds_nothing_to_a_collection(
@@ -140,11 +141,13 @@ def test_a_draft_saved_several_times_is_listed_once(world: World, expect: Expect
         lists.claim_listed_once(expect("list-saved-twice", "listDrafts"), world, lister, draft.uid)
 
 
-@smoke()
+@smoke(requests=1)
 @contract("list-needs-token", "list-failure-status", requests=3)
-def test_listing_drafts_needs_a_token(anonymous: Actor, expect: Expect, observe: Observer) -> None:
+def test_listing_drafts_needs_a_token(
+    anonymous: Actor, deal: Deal, expect: Expect, observe: Observer
+) -> None:
     """Without a token no list is given, with or without a collection."""
-    pages = [drafts_of(anonymous, collection).page() for collection in (None, "my", "mydrafts")]
+    pages = [drafts_of(anonymous, collection).page() for collection in deal.whole((None, "my", "mydrafts"))]
     claim_each_refused(expect("list-needs-token"), [page.exchange for page in pages])
     observe("list-failure-status", "listDrafts", {"without a token": pages[0].exchange.answer.status})
 

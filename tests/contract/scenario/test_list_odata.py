@@ -24,12 +24,14 @@ from contracts.cases import (
 DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто 誰も"}
 
 
+@smoke(requests=0)
 @contract("list-filter-heeded", requests=3.5)
 def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     """A $filter is read: by some field that the items carry it has an effect."""
     list_questions.claim_filters_heeded(expect("list-filter-heeded"), known_drafts(world))
 
 
+@smoke()
 @contract("list-orderby-heeded", requests=2)
 def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     """An $orderby is read: by some field that the items carry it has an effect, and the one that was asked for."""
@@ -48,7 +50,7 @@ def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> Non
     list_questions.claim_picked(expect("list-filter"), drafts.lister, either, [third])
 
 
-@smoke(requests=15)
+@smoke(requests=2)
 @contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=2)
 def test_all_options_hold_together(world: World, expect: Expect) -> None:
     """A $filter of many operators, a falling $orderby, $skip and $top in one request give the part that they say."""

@@ -29,6 +29,7 @@ def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
     lists.claim_bounded(expect("list-top"), drafts_of(world.author), top)
 
 
+@smoke("mydrafts")
 @contract("list-collection-with-top", requests=2.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) -> None:
@@ -92,6 +93,7 @@ def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, exp
     long_lists.LongList(drafts).claim_pages(expect("list-pages-cover"))
 
 
+@smoke()
 @contract("list-top-zero", requests=1)
 def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
     """With a $top of zero no item is returned; a refusal returns none."""

@@ -4,6 +4,7 @@ from functools import partial
 from itertools import product
 
 from contracts.cases import (
+    Deal,
     Expect,
     Observer,
     OrdinaryRequests,
@@ -39,12 +40,15 @@ def test_an_empty_realm_header_is_refused(
     )
 
 
-@smoke()
+@smoke(values=2, requests=6)
 @contract("realm-lists-apart", operations=("listDrafts",), requests=10)
-def test_drafts_of_one_realm_are_not_listed_in_another(world: World, realm: str, expect: Expect) -> None:
+def test_drafts_of_one_realm_are_not_listed_in_another(
+    world: World, realm: str, deal: Deal, expect: Expect
+) -> None:
     """A realm is an application of its own: its list shows its drafts and not those of another realm."""
     draft = world.draft()
-    for lister, other in product(lists.listers_of(known_drafts(world), draft.uid), requests.OTHERS[realm]):
+    listers = lists.listers_of(known_drafts(world), draft.uid)
+    for other, lister in deal.whole(product(requests.OTHERS[realm], listers)):
         elsewhere = world.author.list_drafts(query=dict(lister.fixed), realm=other)
         expect("realm-lists-apart").holds(
             not Page(elsewhere).names(draft.uid),
@@ -54,11 +58,14 @@ def test_drafts_of_one_realm_are_not_listed_in_another(world: World, realm: str,
         )
 
 
+@smoke(requests=3)
 @contract("realm-drafts-apart", operations=("getDraft", "getDraftInfo", "draftExists"), requests=8)
-def test_a_draft_of_one_realm_is_not_found_in_another(world: World, realm: str, expect: Expect) -> None:
+def test_a_draft_of_one_realm_is_not_found_in_another(
+    world: World, realm: str, deal: Deal, expect: Expect
+) -> None:
     """Nor is it found or given there under its uid, and it has no info."""
-    draft = world.draft()
-    for other in requests.OTHERS[realm]:
+    draft = world.shared_draft()
+    for other in deal.whole(requests.OTHERS[realm]):
         read = world.author.get_draft(draft.uid, realm=other)
         expect("realm-drafts-apart", "getDraft").holds(
             not readers.holds_document(usable(read), draft.document),

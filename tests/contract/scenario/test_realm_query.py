@@ -46,6 +46,7 @@ def test_odd_ways_to_give_the_realm_are_observed(
     observe("realm-letter-case", "createWorkflowRecord", {"value": capitals, "name": small_name})
 
 
+@smoke()
 @contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:2], requests=2.7)
 def test_attachments_are_kept_without_realm_and_content_type(
     ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
@@ -61,7 +62,6 @@ def test_attachments_are_kept_without_realm_and_content_type(
     )
 
 
-@smoke("attachmentExists")
 @contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[2:], requests=2)
 def test_attachments_are_read_without_a_realm(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, observe: Observer, operation: str

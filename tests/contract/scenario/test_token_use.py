@@ -49,6 +49,7 @@ def test_a_fresh_token_opens_protected_operations(
     sign_in.claim_opens(expect("token-opens-protected"), _protected(world.author, token, world))
 
 
+@smoke()
 @contract("token-opens-protected", operations=("listDrafts",), requests=3)
 def test_the_token_of_a_second_account_opens_protected_operations(
     world: World, other: Actor, credentials: Credentials, expect: Expect
@@ -82,7 +83,6 @@ def test_one_token_serves_every_realm(
     clause.accepted(world.author.list_drafts(token=token))
 
 
-@smoke("createContact")
 @contract(
     "token-invalid-refused",
     "token-missing-answer",

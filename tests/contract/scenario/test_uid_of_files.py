@@ -13,6 +13,7 @@ from contracts.cases import (
     contract,
     identifiers,
     shared_documents,
+    smoke,
     upload,
 )
 
@@ -38,6 +39,7 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
     edges("getAttachmentThumbnail").accepted(attachments.preview(world, picture))
 
 
+@smoke()
 @contract(
     "uid-files-case-sensitive",
     operations=("listAttachments", "attachmentExists", "getAttachment"),

@@ -3,6 +3,7 @@
 from contracts.cases import (
     UID_LONGEST,
     UID_SHORTEST,
+    Deal,
     Expect,
     Observer,
     OrdinaryRequests,
@@ -13,9 +14,11 @@ from contracts.cases import (
     identifiers,
     requests,
     shape,
+    smoke,
 )
 
 
+@smoke(requests=2)
 @contract(
     "uid-rule-without-effect",
     "uid-listing-tidied",
@@ -24,11 +27,11 @@ from contracts.cases import (
     requests=8,
 )
 def test_listing_attachments_refuses_a_uid_outside_the_rule(
-    world: World, ordinary: OrdinaryRequests, expect: Expect, observe: Observer
+    world: World, ordinary: OrdinaryRequests, deal: Deal, expect: Expect, observe: Observer
 ) -> None:
     """The attachments of a document are not listed under a bad uid that is left when its own is tidied."""
     uid = ordinary.request("attachmentExists").path["uid"]
-    bad = _bad(world, uid)
+    bad = deal.whole(_bad(world, uid))
     listed = [world.author.list_attachments(each) for each in bad]
     attachments.claim_none_listed(expect("uid-listing-tidied"), world, uid, listed)
     drafts.claim_each_refused(expect("uid-rule-without-effect", "listAttachments"), listed)

@@ -11,7 +11,6 @@ from contracts.cases import (
     claim_each_refused,
     contract,
     identifiers,
-    smoke,
     submissions,
 )
 from contracts.plugin.worker import Worker
@@ -47,7 +46,6 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
         claim_each_refused(expect(clause, operation), sent)
 
 
-@smoke()
 @contract(
     "workflow-identifier-edges",
     "workflow-batch-characters",

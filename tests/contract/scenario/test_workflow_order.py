@@ -19,7 +19,6 @@ from contracts.cases import (
     World,
     contract,
     requests,
-    smoke,
     submissions,
     usable,
 )
@@ -80,7 +79,6 @@ def test_the_identifier_and_the_lock_count_before_the_rights(
     expect(clause).has_message(world.submit(first.operation, identifier, by=restricted))
 
 
-@smoke("an unknown identifier", "a lock")
 @first_step(
     "workflow-order-taken-before-validation",
     "workflow-order-unknown-before-validation",

@@ -18,7 +18,6 @@ from contracts.cases import (
     WorkflowRecords,
     World,
     contract,
-    errors_array,
     requests,
     shape,
     sign_in,
@@ -30,14 +29,13 @@ from contracts.cases import (
 in_both_ways = pytest.mark.parametrize("way", workflow_records.WAYS)
 
 
-@smoke()
+@smoke("createWorkflowRecordWithIdentifier")
 @contract("workflow-realm-missing", requests=1)
 def test_a_submission_without_a_realm_is_told_so(table: RowRequests, expect: Expect, operation: str) -> None:
     """No realm in header or query: 400, and the message that the realm is missing."""
     expect("workflow-realm-missing", operation).has_message(table.send(operation, realm=None))
 
 
-@smoke()
 @contract("workflow-realm-unknown", requests=2)
 def test_a_submission_under_an_unknown_realm_is_told_so(
     table: RowRequests, expect: Expect, operation: str, realm: str
@@ -47,9 +45,6 @@ def test_a_submission_under_an_unknown_realm_is_told_so(
         expect("workflow-realm-unknown", operation).has_message(table.send(operation, realm=unknown))
 
 
-@smoke(
-    "updateWorkflowRecord-query", "createWorkflowRecord-header", "createWorkflowRecordWithIdentifier-query"
-)
 @contract("workflow-schema-unknown", requests=1.2)
 @in_both_ways
 def test_a_submission_under_an_unknown_schema_is_told_so(
@@ -62,7 +57,7 @@ def test_a_submission_under_an_unknown_schema_is_told_so(
         )
 
 
-@smoke("query")
+@smoke("query", requests=3)
 @contract("workflow-identifier-taken", "workflow-message-place", requests=1)
 @in_both_ways
 def test_creating_under_an_identifier_in_use_is_told_so(
@@ -93,7 +88,6 @@ def test_updating_under_an_unknown_identifier_is_told_so(
         expect("workflow-identifier-unknown").has_message(table.unknown_identifier(**parts))
 
 
-@smoke("query")
 @contract("workflow-locked-record", requests=1)
 @in_both_ways
 def test_updating_a_locked_record_is_told_so(
@@ -139,14 +133,15 @@ def test_creating_without_the_right_is_told_so(
 @smoke(
     "createWorkflowRecord-query", "updateWorkflowRecord-query", "createWorkflowRecordWithIdentifier-header"
 )
-@contract("workflow-anonymous", requests=1)
+@contract("workflow-anonymous", *submissions.NEEDS_TOKEN.values(), requests=1)
 @in_both_ways
 def test_an_anonymous_submission_is_told_so(
     anonymous: Actor, table: RowRequests, expect: Expect, operation: str, realm: str, way: str
 ) -> None:
     """No token: 403, and the message that the user is anonymous."""
     for parts in table.parts_of(way, realm):
-        refused = errors_array.refused_before(table.send(operation, anonymous, **parts))
+        refused = table.send(operation, anonymous, **parts)
+        expect(submissions.NEEDS_TOKEN[operation], operation).refused(refused)
         expect("workflow-anonymous", operation).has_message(refused)
 
 
