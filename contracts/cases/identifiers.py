@@ -167,10 +167,10 @@ def other_case(fresh: Namespace, identifier: str) -> str:
     return fresh.prefix + identifier.removeprefix(fresh.prefix).swapcase()
 
 
-_ANY_KIND, _LONGEST = "uid-any-kind", "uid-longest"
+_ANY_KIND, _LONGEST, _CASE = "uid-any-kind", "uid-longest", "uid-case-sensitive"
 #: A sign that the rule allows beside small letters and digits, by the clause about it, as an ending.
 _SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ", "uid-hyphen": "-a--"}
-EVERY_SIGN_CLAUSES: Final = (_LONGEST, *_SIGNS)
+EVERY_SIGN_CLAUSES: Final = (_LONGEST, _CASE, *_SIGNS)
 
 
 def claim_every_sign(world: World, expect: Expect) -> None:
@@ -184,7 +184,13 @@ def claim_every_sign(world: World, expect: Expect) -> None:
     document, path = world.samples.draft(uid), {"uid": uid}
     life = {"saveDraft": world.save(uid, document)}
     life |= {name: world.author.send(name, path=path) for name in operations_with(needs="draft", safe=True)}
-    shorter = world.author.draft_exists(uid[:-1])
+    others = {
+        _CASE: other_case(world.fresh, uid),
+        "uid-underscore": uid.replace("_", "-"),
+        _LONGEST: uid[:-1] + "a",
+        "uid-hyphen": uid[:-1],
+    }
+    looks = {clause: world.author.draft_exists(other) for clause, other in others.items()}
     life["deleteDraft"] = world.author.send("deleteDraft", path=path)
     failed = next((operation for operation, sent in life.items() if not usable(sent).success), "")
     if not failed and not readers.holds_document(life["getDraft"].answer, document):
@@ -196,14 +202,16 @@ def claim_every_sign(world: World, expect: Expect) -> None:
         _claim_each_sign(world, expect)
         clause = _ANY_KIND if failed in load_catalogue().clause(_ANY_KIND).operations else _LONGEST
         expect(clause, failed).holds(False, life[failed], expected=f"a draft under {uid}")
-    if usable(shorter).success:
-        need_absence(world)
-    expect("uid-hyphen", "draftExists").holds(
-        not usable(shorter).success,
-        life["saveDraft"],
-        shorter,
-        expected=f"no draft under {uid[:-1]}, which is one hyphen shorter",
-    )
+    for clause, look in looks.items():
+        found = usable(look).success
+        if found:
+            need_absence(world)
+        expect(clause, "draftExists").holds(
+            not found,
+            life["saveDraft"],
+            look,
+            expected=f"no draft under {others[clause]}, which is another uid",
+        )
     for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
         expect(clause, "getDraft").shows(life["getDraft"], document)
 

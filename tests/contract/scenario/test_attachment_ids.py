@@ -9,7 +9,6 @@ from contracts.cases import (
     shape,
     shared_document,
     shared_documents,
-    smoke,
     status,
 )
 
@@ -18,7 +17,6 @@ READS = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
 AGAIN = 5
 
 
-@smoke(requests=3)
 @contract("attachment-exists-absent", "attachment-get-absent", "attachment-thumbnail-absent")
 @contract("attachment-failure-status", operations=READS, requests=7)
 def test_an_unknown_identifier_finds_nothing(

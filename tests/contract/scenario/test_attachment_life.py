@@ -38,6 +38,7 @@ def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
 
+@smoke()
 @contract("attachment-create-accepted", operations=["createAttachment"], requests=1)
 def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
     """A picture, of which the document gives previews, is accepted in binary form."""

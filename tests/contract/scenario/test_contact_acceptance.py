@@ -22,6 +22,7 @@ from contracts.cases import (
 CREATE, UPDATE = contact_requests.CREATE, contact_requests.UPDATE
 
 
+@smoke("createContact")
 @contract(
     "contact-create-accepted",
     "errors-absent-on-success",

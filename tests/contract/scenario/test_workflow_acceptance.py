@@ -204,7 +204,6 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
-@smoke()
 @contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], requests=1, records=1)
 def test_the_longest_information_is_accepted_without_an_identifier_too(
     nau: Actor, world: World, expect: Expect
