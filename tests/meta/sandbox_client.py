@@ -6,7 +6,7 @@ import signal
 import socket
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,11 +35,6 @@ class RunningSandbox:
     process: Launched
     url: str
 
-    def kilobytes(self, figure: str) -> int:
-        """Return a memory figure of the process: ``VmRSS`` now, ``VmHWM`` at its highest."""
-        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith(figure))
-
     def stop(self) -> int:
         """End the process with SIGTERM and return its exit code."""
         if self.process.poll() is None:
@@ -63,14 +58,19 @@ def running(launcher: Launcher, folder: Path, *options: str) -> Iterator[Running
 
 
 @contextmanager
-def serving(app: Any) -> Iterator[str]:
-    """Serve an application from a thread of this process; the value is its base address."""
+def serving(app: Any, prepare: Callable[[Any, socket.socket], object] = lambda *_: None) -> Iterator[str]:
+    """Serve an application from a thread of this process; the value is its base address.
+
+    Args:
+        prepare: What is done with the server and its listener before it starts.
+    """
     from contracts.sandbox.serve import make_server  # noqa: PLC0415 - most tests need no server in this process
 
     ready = threading.Event()
     server = make_server(app, ready.set)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
+        prepare(server, listener)
         thread = threading.Thread(target=lambda: server.run(sockets=[listener]))
         thread.start()
         try:

@@ -1,19 +1,17 @@
 """Sandboxes that were altered, or stand in a bad environment, each with a client of its own."""
 
-import socket
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import pytest
 import requests
 
 from contracts.sandbox.habits import Settings
-from contracts.sandbox.serve import altered, make_server
+from contracts.sandbox.serve import altered
 from contracts.sandbox.weather import lay_over
-from tests.meta.sandbox_client import TIME_LIMIT, SandboxClient
+from tests.meta.sandbox_client import SandboxClient, serving
 
 
 @pytest.fixture
@@ -60,21 +58,8 @@ class WeatherClient(SandboxClient):
 def in_weather(*weather: str, seed: int = 1) -> Iterator[WeatherClient]:
     app = altered(Settings())
     gate = lay_over(app, weather, seed)
-    ready = threading.Event()
-    server = make_server(app, ready.set)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        gate.stand_before(server, listener)
-        thread = threading.Thread(target=lambda: server.run(sockets=[listener]))
-        thread.start()
-        try:
-            assert ready.wait(TIME_LIMIT)
-            with WeatherClient(url) as client:
-                yield client
-        finally:
-            server.should_exit = True
-            thread.join(TIME_LIMIT)
-            gate.close()
+    with closing(gate), serving(app, gate.stand_before) as url, WeatherClient(url) as client:
+        yield client
 
 
 @pytest.fixture

@@ -110,12 +110,6 @@ def test_half_of_a_surrogate_pair_comes_back_as_json_in_utf_8(client_of: Callabl
     assert client.post(DOCUMENTS, params=CONTACT_SCHEMA, data=_HALF, headers=headers).status_code == 400
 
 
-def test_each_sentence_is_one_sentence_of_its_own() -> None:
-    sentences = [variant.sentence for variant in ALL.values()]
-    assert len(set(sentences)) == len(sentences)
-    assert all(sentence.endswith(".") for sentence in sentences)
-
-
 def test_the_list_shows_every_variant(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--variant", "list"]) == 0
     shown = capsys.readouterr().out

@@ -11,8 +11,7 @@ import pytest
 from contracts.errors import UsageError
 from contracts.sandbox.app import create_app
 from contracts.sandbox.habits import Settings
-from contracts.sandbox.serve import main
-from contracts.sandbox.weather import ALL, lay_over
+from contracts.sandbox.weather import lay_over
 from tests.meta.program import eventually
 from tests.meta.samples import draft_path
 
@@ -123,10 +122,3 @@ def test_the_same_seed_is_the_same_weather(client_in: ClientIn) -> None:
 def test_what_cannot_be_used_is_a_usage_error(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         lay_over(create_app(Settings()), ["latency", text], 1)
-
-
-def test_the_list_shows_every_weather_and_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--weather", "list"]) == 0
-    shown = capsys.readouterr().out
-    assert all(f"  {name}\n" in shown for name in ALL)
-    assert "share=0.02:after=0.5" in shown
