@@ -9,7 +9,7 @@ from msgspec import structs
 
 from contracts.evidence.record import RunRecord, SeenFinding
 from contracts.evidence.verdicts import RunVerdict, judge
-from contracts.exchanges.exchange import Exchange, Headers
+from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
 from tests.meta.evidence.sample_records import Story, deviation
 from tests.meta.messages import exchange, response
@@ -31,7 +31,6 @@ SAVED = sent("saveDraft", "PUT", f"{DRAFT}?schema=contact", 201, b'{"a":1}')
 READ = sent("getDraft", "GET", DRAFT, 404, answer=MISSING)
 READ_OTHERWISE = sent("getDraft", "GET", DRAFT, 200, answer=b"{}")
 LISTED = sent("listDrafts", "GET", f"{BASE}document-drafts?$top=1", 200, answer=b"[1,2]")
-DELETED = sent("deleteDraft", "DELETE", DRAFT, 204)
 SHORT = sent("saveDraft", "PUT", f"{BASE}documents/abcdefghij/versions/draft?schema=contact", 201, b'{"a":1}')
 
 
@@ -68,8 +67,6 @@ def judged(
 LOST = (seen("draft-save-creates", SAVED, "no draft"), SAVED)
 UNREAD = (seen("draft-get-content", READ, "404 {}"), READ)
 TOP = (seen("list-top", LISTED, "2 items"), LISTED)
-UNDELETED = (seen("draft-delete-removes", DELETED, "still there", expected="no draft any more"), DELETED)
-FOUND = (seen("draft-delete-content-gone", READ_OTHERWISE, "200 {}", expected="nothing"), READ_OTHERWISE)
 NO_NAME = sent("createContact", "POST", f"{BASE}documents?schema=contact", 400, b'{"lastName":"x"}')
 CODE = (seen("errors-code-known", NO_NAME, "Error.Odd", expected="one of the seven"), NO_NAME)
 OF_TERM = (seen("errors-code-unexpected-term", NO_NAME, "Error.Odd for 'country'", expected="x"), NO_NAME)
@@ -80,7 +77,6 @@ OF_TERM = (seen("errors-code-unexpected-term", NO_NAME, "Error.Odd for 'country'
     [
         ([LOST, UNREAD], {"draft-save-creates": ["draft-get-content"]}),
         ([LOST, TOP], {"draft-save-creates": [], "list-top": []}),
-        ([UNDELETED, FOUND], {"draft-delete-removes": ["draft-delete-content-gone"]}),
         ([CODE, OF_TERM], {"errors-code-known": ["errors-code-unexpected-term"]}),
         # Read with other content, in another realm, or where saving is wrong in another way: no consequence.
         (
@@ -111,7 +107,6 @@ def test_realms_of_one_contradiction_are_one_finding_that_the_reason_counts_once
     assert verdict.reason == "1 finding in abs-dev, bch-dev: list-top (listDrafts)"
 
 
-NO_TOKEN = replace(READ, request_headers=Headers(), authorization=None)
 CUT_TOKEN = replace(READ_OTHERWISE, authorization="Bearer $TOKEN[:9]")
 
 
@@ -125,13 +120,6 @@ CUT_TOKEN = replace(READ_OTHERWISE, authorization="Bearer $TOKEN[:9]")
             "But saveDraft was answered 201, though uid is 'abcdefghij' (10 characters); "
             "the rule is 11 to 128 letters, digits, hyphens and underscores; expected: accepted.",
             "PUT /documents/abcdefghij/versions/draft?schema=contact as author",
-        ),
-        (
-            "draft-get-needs-token",
-            NO_TOKEN,
-            "404 {}",
-            "But getDraft was answered 404 {}, where no token is sent; expected: accepted.",
-            f"GET /documents/{UID}/versions/draft without a token after saveDraft 201",
         ),
         (
             "token-invalid-refused",

@@ -35,19 +35,14 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def test_an_entry_is_read_with_its_line(write: Callable[[str], Path]) -> None:
-    second = ENTRY.replace("draft-get-content", "draft-text-kept").replace("abs-dev", "bch-dev")
+    second = ENTRY.replace("draft-get-content", "draft-text-kept").replace('realms = ["abs-dev"]\n', "")
     text = f"{ENTRY}\n{second}operation = 'getDraft'\nprofile = 'nightly'\n"
     found = read_deviations(write(text), "dev.toml")
     assert [(each.line, each.realms, each.operation) for each in found] == [
         (2, ("abs-dev",), None),
-        (11, ("bch-dev",), "getDraft"),
+        (11, ("abs-dev", "bch-dev", "chm-dev"), "getDraft"),
     ]
     assert (found[0].expires, found[0].profile, found[1].profile) == (date(2027, 1, 31), "gate", "nightly")
-
-
-def test_without_realms_an_entry_is_about_all_of_its_clause(write: Callable[[str], Path]) -> None:
-    found = read_deviations(write(ENTRY.replace('realms = ["abs-dev"]\n', "")), "dev.toml")
-    assert found[0].realms == ("abs-dev", "bch-dev", "chm-dev")
 
 
 def test_a_consumer_file_joins_operations_and_methods(write: Callable[[str], Path]) -> None:
@@ -80,28 +75,22 @@ ODD_ENTRIES = [
     ('"abs-dev"', '"abs"', 4, "production realm, which is refused; use abs-dev"),
     ('"abs-dev"', '"ort-dev"', 4, "is judged in abs-dev, bch-dev, chm-dev, not in ort-dev"),
     ('["abs-dev"]', '"abs-dev"', 4, 'not a text; write realms = ["abs-dev"]'),
-    ('["abs-dev"]', "[]", 4, "realms is empty"),
     ("realms", "relms", 4, "unknown key 'relms' in [deviation]; did you mean 'realms'?"),
     ('reason = "Old records lose a member."\n', "", 2, 'lacks reason; add reason = "…"'),
-    ("https://tracker.example.test/17", "REG-17", 7, "issue is not a link"),
     ("2027-01-31", '"2027-01-31"', 8, "expires must be a date, not a text"),
     ("2027-01-31\n", '2027-01-31\noperation = "saveDraft"\n', 9, "concerns getDraft, not saveDraft"),
     ("[[deviation]]", "[deviation]", 2, "begin each entry with [[deviation]]"),
     ("2027-01-31\n", f"2027-01-31\n{ENTRY}", 10, "stands already at line 2"),
-    ("expires = 2027", "expires 2027", 8, "is not TOML"),
 ]
 #: A consumer file, and the same.
 ODD_CONSUMERS = [
     ('operations = [\n  "saveDraft",\n  "nope",\n]', 3, "unknown operation 'nope'; known: createToken"),
     ('operations = ["GET /api/v2013/document-drafts"]', 1, "write 'listDrafts'"),
-    ("operations = []", 1, "operations is empty"),
     ('operations = "saveDraft"', 1, 'write operations = ["saveDraft"]'),
     ('[methods]\n"a.b" = "saveDraft"', 2, 'write "a.b" = ["saveDraft"]'),
-    ("[methods]", 1, "methods is empty"),
     ('realms = ["abs"]', 1, "use abs-dev"),
     ('operations = ["saveDraft"]\nrealms = ["ort-dev"]', 2, "saveDraft is offered in abs-dev"),
     ('operations = ["saveDraft"]\nclauses = ["draft-get-content"]', 2, "which the consumer does not use"),
-    ('[waivers]\ndraft-get-contents = "x"', 2, "did you mean 'draft-get-content'?"),
     ('[waivers]\ndraft-get-content = ""', 2, "has no reason"),
     ("", 1, "says nothing"),
     ("operations = [", 1, "is not TOML"),
@@ -146,9 +135,7 @@ def test_deviations_are_looked_up_by_the_targets_name(tmp_path: Path) -> None:
     [
         ("nowhere.toml", None, "no consumer file 'nowhere.toml'"),
         (None, "nowhere.toml", "no deviations file 'nowhere.toml'"),
-        (" ", None, "--consumer is empty"),
         (None, "", "--deviations is empty"),
-        (".", None, "no consumer file '.'"),
     ],
 )
 def test_a_file_that_is_not_there_is_told(

@@ -11,22 +11,7 @@ from contracts.history.baseline import accept_facts
 from contracts.history.drift import compare
 from contracts.history.observed_facts import Facts, Place, Value
 
-AWKWARD = (
-    "true",
-    "null",
-    "~",
-    "0404",
-    "1e3",
-    "a: b",
-    "# no",
-    "- x",
-    "",
-    "401 | 404",
-    "é",
-    "'",
-    "[x]",
-    "12:30",
-)
+AWKWARD = ("true", "~", "0404", "1e3", "a: b", "# no", "- x", "", "401 | 404", "é", "'", "[x]", "12:30")
 
 
 def facts(clause: str = "list-envelope", *realms: str, **values: Value) -> Facts:

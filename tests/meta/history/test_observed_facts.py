@@ -30,7 +30,6 @@ TYPE = {"201 type": "application/json", "status": "201"}
     ("seen", "expected"),
     [
         ([201], {"seen": "201"}),
-        ([True], {"seen": "true"}),
         ([3600.0], {"seen": "3600"}),
         ([{"create": 201, "update": 200}], {"create": "201", "update": "200"}),
         ([{"empty": {"top": 400}}], {"empty.top": "400"}),
@@ -38,9 +37,7 @@ TYPE = {"201 type": "application/json", "status": "201"}
         ([["b", "a", "b"]], {"seen": ("a", "b")}),
         (["this | that"], {"seen": "this / that"}),
         ([{"order": None, "items": "10"}], {"items": "10"}),
-        ([None], {}),
         ([EARLIER], TYPE | {"201 body": "object of createdOn"}),
-        ([answer("empty")], TYPE | {"201 body": "empty"}),
         ([answer(DATED)], TYPE | {"201 body": "object", "201 body.createdOn": "string date-time"}),
         (
             [answer(DATED), answer(OBJECT | {"body.createdOn": "null"}), answer(OBJECT)],

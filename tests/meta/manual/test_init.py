@@ -119,8 +119,6 @@ def test_an_environment_that_stands_in_the_way_is_told_and_the_file_stays(
         (("dev", "--base-url", "https://h.example/api/v2013"), "holds the interface's own /api/v"),
         (("../dev", "--base-url", "https://h.example"), "is no name for a target"),
         (("dev", "--base-url", "https://h.example", "--realm", "abs"), "is a production realm"),
-        (("dev", "--base-url", "https://h.example", "--realm", "zz-dev"), "unknown realm 'zz-dev'"),
-        (("dev", "--from-har", "nowhere.har"), "no HAR file 'nowhere.har'"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(command: RunCommand, words: tuple[str, ...], says: str) -> None:
