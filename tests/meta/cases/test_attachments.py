@@ -36,20 +36,3 @@ def test_an_id_is_the_number_that_serves(
     else:
         with pytest.raises(ends):
             attach(scripted(rule), UID, NAME, b"a note")
-
-
-def test_where_a_list_told_no_id_before_a_later_one_that_is_late_leaves_nothing_unjudged(
-    scripted: Any,
-) -> None:
-    lists = [[LISTED]]
-
-    def rule(operation: str, _parts: dict[str, Any]) -> tuple[int, Any]:
-        answers = {"createAttachment": (201, None), "listAttachments": (200, lists[-1])}
-        return answers.get(operation, (404, None))
-
-    actor = scripted(rule)
-    with pytest.raises(Untested):
-        attach(actor, UID, NAME, b"a note")
-    lists.append([])
-    with pytest.raises(Untested):
-        attach(actor, UID, NAME, b"a second one")

@@ -50,24 +50,6 @@ def test_settings_make_a_stand_in_unnecessary(scripted: Any, run: Any) -> None:
     assert actor.sent == []
 
 
-PERMIT = {
-    "header": {"schema": "permit", "languages": ["en"]},
-    "title": {"en": "A permit", "fr": "Un permis"},
-    "number": "KE-1",
-    "country": {"identifier": "ke"},
-}
-
-
-def test_a_draft_of_the_settings_takes_other_texts_in_its_free_ones() -> None:
-    made = Samples(replace(TOLD, draft_document=PERMIT), "abs-dev")
-    assert made.draft_schema == "permit"
-    assert made.draft(UID) == PERMIT | {"header": {**PERMIT["header"], "identifier": UID}}  # type: ignore[dict-item]
-    told = made.short_draft(UID, firstName="Rachel", phones=["+1"], middleName="Louise")
-    assert told["title"] == {"en": "Rachel", "fr": "Un permis"}
-    assert told.keys() == PERMIT.keys()
-    assert made.members_of_draft(city={"ar": "x"}) == {"title": {"ar": "x"}}
-
-
 def test_a_draft_of_the_settings_without_free_text_leaves_changes_untested() -> None:
     made = Samples(replace(TOLD, draft_schema="list", draft_document={"number": "KE-1"}), "abs-dev")
     assert (made.draft_schema, made.draft(UID)["number"]) == ("list", "KE-1")

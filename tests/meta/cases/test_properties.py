@@ -1,4 +1,4 @@
-"""Properties: what Hypothesis draws is bounded by requests, shrunk, kept, and the same for the same seed."""
+"""Properties: what Hypothesis draws is bounded by requests, kept, and the same for the same seed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -64,16 +64,6 @@ def test_the_same_seed_draws_the_same_and_another_one_others(trial: Callable[...
     assert first.judged != other.judged
 
 
-def test_the_evidence_is_that_of_the_smallest_example_and_it_is_confirmed(
-    trial: Callable[..., Trial],
-) -> None:
-    made = trial(lambda number: number >= 100)
-    with pytest.raises(Contradiction, match=r"seen: 100$"):
-        made.hold(each=8, requests=160)
-    assert made.attempt.evidence[-1].seen == "100"
-    assert made.attempt.confirmed[CLAUSE, "getDraft"] == (2, 2)
-
-
 def test_shrinking_ends_with_its_budget(trial: Callable[..., Trial]) -> None:
     made = trial(lambda number: number % 2 == 1)
     with pytest.raises(Contradiction):
@@ -96,14 +86,6 @@ def test_a_failing_example_is_played_first_the_next_time(trial: Callable[..., Tr
         first.hold(database=database)
     second.hold(seed=7, database=example_database(tmp_path, "here", None))
     assert second.judged[0] == int(first.attempt.evidence[-1].seen)
-
-
-def test_a_gate_keeps_its_examples_to_itself(trial: Callable[..., Trial], tmp_path: Any) -> None:
-    gate = example_database(tmp_path / "reports", "here", tmp_path / "run")
-    with pytest.raises(Contradiction):
-        trial(lambda number: number > 5_000).hold(database=gate)
-    assert not (tmp_path / "reports").exists()
-    assert list((tmp_path / "run").rglob("*"))
 
 
 @pytest.mark.parametrize(

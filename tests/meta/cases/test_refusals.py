@@ -1,11 +1,7 @@
-"""Requests that must be refused, one by one, and what one field does among all that an operation reports."""
-
-from contextlib import nullcontext
-from typing import Any
+"""Requests that must be refused, one by one, and contacts that the settings spoil."""
 
 import pytest
 
-from contracts.cases.contact_errors import Reporting
 from contracts.cases.contact_requests import claim_accepted
 from contracts.cases.drafts import claim_each_refused
 from contracts.cases.sample_records import Samples
@@ -61,46 +57,3 @@ def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
     sent, samples = exchange(answer(body, 400), "createContact"), Samples(settings, "abs-dev")
     with pytest.raises(ends, match=told):
         claim_accepted(claims("contact-create-accepted"), sent, samples)
-
-
-MANDATORY = [{"code": "Error.Mandatory", "property": "firstName"}]
-OTHER = [{"code": "Error.Invalid", "property": "firstName"}]
-
-
-def refused(errors: Any) -> Any:
-    """A contact that was refused with these errors; None for no errors array."""
-    return exchange(answer({"message": "no"} if errors is None else {"errors": errors}, 400), "createContact")
-
-
-def reporting(*, arrays: bool = True, names: bool = True, takes: bool = True) -> Reporting:
-    return Reporting(refuses=True, arrays=arrays, names=names, takes=takes)
-
-
-@pytest.mark.parametrize(
-    ("errors", "arrays", "names", "ends"),
-    [
-        (OTHER + MANDATORY, True, True, None),
-        (OTHER + MANDATORY, False, False, None),
-        # An operation that can do better is contradicted.
-        (None, True, True, Contradiction),
-        (OTHER, True, True, Contradiction),
-        (OTHER, False, True, Contradiction),
-        # What it never does is another clause's finding.
-        (None, False, True, Blocked),
-        (OTHER, True, False, Blocked),
-        (None, True, False, Blocked),
-    ],
-)
-def test_a_missing_field_is_told_as_well_as_the_operation_tells_it_elsewhere(
-    must: Claim, errors: Any, arrays: bool, names: bool, ends: type[Exception] | None
-) -> None:
-    with pytest.raises(ends) if ends else nullcontext():
-        reporting(arrays=arrays, names=names).claim_some_mandatory(must, refused(errors))
-
-
-def test_a_refusal_of_every_record_says_nothing_of_a_field_it_does_not_name(must: Claim) -> None:
-    sent = refused(OTHER)
-    with pytest.raises(Blocked, match="refuses records that lack nothing too, and names no lastName"):
-        reporting(takes=False).claim_refused(must, sent, "lastName")
-    reporting(takes=False).claim_refused(must, sent, "firstName")
-    reporting().claim_refused(must, sent, "lastName")

@@ -1,4 +1,4 @@
-"""Rows of the workflow table without any setting; what names no locked record; records are made once."""
+"""Rows of the workflow table without any setting; what names no locked record; a contact is made once."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -10,7 +10,7 @@ from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import CREATE, UPDATE
 from contracts.cases.workflow_records import WorkflowRecords
 from contracts.cases.world import World
-from contracts.checks.outcomes import Blocked, Untested
+from contracts.checks.outcomes import Untested
 from contracts.settings.target import RealmSettings
 
 SCHEMA = (400, {"message": "Schema not configured for the given realm abs-dev."})
@@ -24,7 +24,6 @@ REALM = (
     400,
     {"message": "realm param is missing, please provide valid realm in querystring or httpHeaders"},
 )
-ANONYMOUS = (403, {"message": "Authorization required, user is anonymous."})
 
 
 @pytest.fixture
@@ -65,12 +64,6 @@ def test_a_row_is_told_by_its_difference_from_that_of_a_made_up_schema(
         table(rule).send(operation, realm=None)
 
 
-def test_somebody_anonymous_is_told_from_the_author(table: Any, scripted: Any) -> None:
-    rule: Any = lambda _, parts: ANONYMOUS if parts["role"] == "anonymous" else SCHEMA  # noqa: E731
-    anonymous = scripted(rule, "anonymous")
-    assert table(rule).send(CREATE, anonymous).answer.status == 403
-
-
 @pytest.mark.parametrize(
     ("operation", "told", "judged"),
     [
@@ -86,12 +79,6 @@ def test_the_row_of_the_schema_is_judged_where_it_stands_alone(
 ) -> None:
     with nullcontext() if judged else pytest.raises(Untested):
         assert table(lambda *_: told).unknown_schema(operation).answer.status == told[0]
-
-
-def test_an_unknown_identifier_is_judged_where_it_comes_first(table: Any) -> None:
-    assert table(lambda *_: UNKNOWN).unknown_identifier().answer.status == 400
-    with pytest.raises(Untested):
-        table(lambda *_: SCHEMA).unknown_identifier()
 
 
 LOCKED = (400, {"message": "The record is locked for workflow, cannot proceed."})
@@ -134,20 +121,6 @@ def test_a_setting_that_names_no_locked_record_is_no_finding(
     else:
         with pytest.raises(Untested, match=f"realm.abs-dev.locked_identifier {says}"):
             records.locked()
-
-
-def test_two_records_that_take_a_faulty_document_are_enough_to_know(scripted: Any, run: Any) -> None:
-    settings = RealmSettings(
-        workflow_schema="permit",
-        workflow_document={"title": {"en": "A permit"}},
-        existing_identifier=("an-open-record", "another-record"),
-    )
-    author = scripted(lambda *_: (200, {}))
-    records = WorkflowRecords(World(run, author, Samples(settings, "abs-dev")))
-    for _ in range(3):
-        with pytest.raises(Blocked, match="takes a faulty document"):
-            records.standing()
-    assert [operation for operation, _ in author.sent] == [UPDATE, UPDATE]
 
 
 SETTINGS = RealmSettings(

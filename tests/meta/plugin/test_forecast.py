@@ -5,37 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from contracts.interface.location import cases_directory
-from contracts.interface.profiles import Profile
-from contracts.plugin.case import Case
-from contracts.plugin.forecast import Forecast
-from contracts.settings.target import Account, Pace, Secret, Target
 from tests.meta.program import Program
-
-NAME = "scenario/new.py::test_new[abs-dev]"
-AUTHOR = {"author": Account("author", "author@example.test", Secret("correct-horse"))}
-
-
-def forecast(*cases: Case, unused: int = 0, **settings: Any) -> Forecast:
-    realms = tuple(dict.fromkeys(case.realm for case in cases))
-    target = Target("service", "https://service.test", realms=realms, accounts=AUTHOR, **settings)
-    unreached = {("draft-get-content", "abs-dev"): "out of the profile smoke"}
-    return Forecast(
-        cases,
-        target,
-        Profile.GATE,
-        arranged=[("abs-dev", 2)],
-        unreached=unreached,
-        budget=500,
-        files={"abs-dev": unused},
-    )
-
-
-def case(clause: str = "uid-hyphen", realm: str = "abs-dev", **facts: Any) -> Case:
-    name = NAME.replace("abs-dev", realm)
-    return Case(name, realm, (clause,), (clause,), **{"requests": 3, **facts})
 
 
 def decorators() -> Iterator[tuple[str, list[ast.Call]]]:
@@ -76,34 +47,6 @@ def test_smoke_takes_in_every_case_that_is_marked(program: Program) -> None:
     assert not left_out
 
 
-def test_requests_minutes_and_what_stays_are_told() -> None:
-    planned = forecast(*[case(records=1)] * 400, pace=Pace(requests_per_second=10.0))
-    assert (planned.requests, planned.permanent_records) == (1200, 402)
-    assert planned.minutes == pytest.approx(2.0)
-
-
-NEEDED = "realm.contact_schema"
-COUNTRY = "contact-country-without-identifier"  # the catalogue says that it needs a contact
-
-
-@pytest.mark.parametrize(
-    ("cases", "sent", "wanting", "settings"),
-    [
-        ([case("draft-get-content")], 3, set(), set()),
-        ([case(COUNTRY, needs=(NEEDED,))], 0, {COUNTRY}, {"realm.<realm>.contact_schema"}),
-        ([case(needs=("account.other",))], 0, {"uid-hyphen"}, {"accounts.other"}),
-        ([case(needs=("account.other",)), case()], 3, set(), set()),  # the clause itself needs none
-        ([case(COUNTRY, needs=(NEEDED,)), case(COUNTRY)], 3, {COUNTRY}, {"realm.<realm>.contact_schema"}),
-    ],
-)
-def test_what_lacks_a_setting_sends_nothing_and_is_counted_as_at_the_end(
-    cases: list[Case], sent: int, wanting: set[str], settings: set[str]
-) -> None:
-    told = forecast(*cases)
-    assert (told.requests, told.wanting) == (sent, wanting)
-    assert {unlock.setting for unlock in told.unlocks()} == settings
-
-
 def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any) -> None:
     """Of generated faults all that a setting is missing for, and by the same reason."""
     service = faulty()
@@ -114,6 +57,7 @@ def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any)
     planned = run(*words, "--plan")
     assert (planned.code, service.app.requests, planned.reports.exists()) == (0, [], False), planned.output
     foretold = re.search(r"(\d+) must clauses: setting realm.<realm>.contact_schema", planned.out)
+    assert re.search(r"^ *requests +about \d", planned.out, re.MULTILINE), planned.out
     ended = run(*words)
     untested = [
         clause["id"]
@@ -123,23 +67,3 @@ def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any)
     ]
     assert foretold is not None
     assert len(untested) == int(foretold[1]) > 10
-
-
-def test_what_is_dealt_out_is_shared_by_the_realms() -> None:
-    one, other = case(requests=1, dealt=6), case(realm="bch-dev", requests=1, dealt=6)
-    assert (forecast(one).requests, forecast(one, other).requests) == (7, 8)
-
-
-def test_temporary_files_that_run_out_are_told_before() -> None:
-    plenty, few = forecast(case(files=2), unused=2), forecast(case(files=2), unused=1)
-    assert "run out" not in plenty.summary
-    assert "temporary files run out (abs-dev needs 2, has 1 left)" in few.summary
-    assert "uses up       temporary files: abs-dev needs 2, has 1 left" in "\n".join(few.lines())
-
-
-def test_a_clause_is_dealt_where_all_its_cases_deal() -> None:
-    here, there = case(deals=True), case(realm="bch-dev", deals=True)
-    assert forecast(here, there).dealt == ["uid-hyphen"]
-    assert "dealt         1 must clause, each judged" in "\n".join(forecast(here, there).lines())
-    assert not forecast(here).dealt
-    assert not forecast(here, there, case(), case(realm="bch-dev")).dealt

@@ -107,11 +107,17 @@ def test_an_echoing_service_gets_no_secret_into_the_evidence(
     assert_clean(ended, own | {f"sandbox-{role}" for role in ("author",)})
 
 
-def test_a_worker_that_breaks_tells_no_secret(run: Any) -> None:
-    words = "-k test_save --realm=abs-dev -n 2 --showlocals --maxfail=1 --max-worker-restart=0 -p breaking"
-    ended = run(*words.split(), "-o", "log_cli=true", "-o", "log_cli_level=DEBUG")
+def test_a_worker_that_cannot_go_on_stops_the_run_and_says_why_in_a_line_without_a_secret(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    chosen = ("-k", "test_many", "--realm=abs-dev", "-n", "2", "-p", "broken_journal", "--showlocals")
+    ended = run(*chosen, f"--target={faulty().target}")
     assert ended.code == 3, ended.output
-    assert "cannot go on with [redacted] of [redacted]" in ended.output
+    told = "worker gw0 broke: OSError: [Errno 28] No space left for [redacted] of [redacted]"
+    assert f"worker: {told}" in ended.verdict["reason"]
+    assert "Traceback" not in ended.output
+    assert "INTERNALERROR" not in ended.output
+    assert len(ended.cases()) <= 11
     assert_clean(ended, {"sandbox-author", "sandbox-restricted"})
 
 

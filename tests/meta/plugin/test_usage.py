@@ -51,27 +51,6 @@ def test_a_refused_run_keeps_no_password_of_an_address(tmp_path: Path) -> None:
     assert not any("pass-4711" in text for text in told)
 
 
-def test_a_plan_reads_the_options_of_the_sandbox(run: Any) -> None:
-    ended = run("--plan", "--sandbox-arguments=--fault zz", "--clause=uid-too-short", program=True)
-    assert (ended.code, ended.reports.exists()) == (4, False), ended.output
-    assert "unknown fault 'zz'" in complaint(ended)
-
-
-def test_settings_that_cannot_be_used_send_nothing(run: Any, faulty: Callable[..., Any]) -> None:
-    service = faulty()
-    text = service.target.read_text(encoding="utf-8")
-    path = service.target.with_name("spoilt.toml")
-    for right, wrong, words in (
-        ('kind = "development"', 'kind = "production"', "refuses every other environment"),
-        ("kind = ", "kind ", "is not TOML"),
-    ):
-        path.write_text(text.replace(right, wrong, 1), encoding="utf-8")
-        ended = run(f"--target={path}")
-        assert ended.code == 4, ended.output
-        assert words in complaint(ended)
-    assert service.app.requests == []
-
-
 def test_a_target_that_refuses_connections_ends_with_6_soon(
     run: Any, aimed_at: Callable[[str], Path]
 ) -> None:
