@@ -22,14 +22,3 @@ def test_a_lifetime_is_the_nearest_usual_one(seconds: float, usual: int) -> None
 
 def test_a_token_that_is_given_again_may_be_of_any_age() -> None:
     assert comparison.lifetime(1234, signed_in("a" * 20), signed_in("a" * 20)) == {"seconds": None}
-
-
-ORDERS = {"as saved": "dbface", "latest first": "ecafbd", "by uid": "abcdef"}
-
-
-@pytest.mark.parametrize(
-    ("seen", "name"),
-    [("dbface", "as saved"), ("ecafbd", "latest first"), ("fcdeab", "other"), ("dbfce", None), ("", None)],
-)
-def test_an_order_shows_where_no_known_item_is_missing(seen: str, name: str | None) -> None:
-    assert comparison.order_name(list(seen), ORDERS) == name

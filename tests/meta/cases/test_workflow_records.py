@@ -121,17 +121,3 @@ def test_a_setting_that_names_no_locked_record_is_no_finding(
     else:
         with pytest.raises(Untested, match=f"realm.abs-dev.locked_identifier {says}"):
             records.locked()
-
-
-SETTINGS = RealmSettings(
-    contact_schema="contact", country_terms=("ca",), contact_organization="organization-abs-dev"
-)
-
-
-def test_a_contact_whose_name_is_not_told_is_created_once(scripted: Any, run: Any) -> None:
-    author = scripted(lambda operation, _: (201, None) if operation == "createContact" else (404, {}))
-    world = World(run, author, Samples(SETTINGS, "abs-dev"))
-    for _ in range(3):
-        with pytest.raises(Untested, match="no answer tells"):
-            world.contact()
-    assert [operation for operation, _ in author.sent].count("createContact") == 1

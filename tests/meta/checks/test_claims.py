@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.checks.claims import Claim, Expect, Observer
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, confirm, usable
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, confirm
 from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
 from contracts.exchanges.readers import Ambiguous
 from tests.meta.messages import answer, exchange
@@ -88,20 +88,6 @@ def test_a_claim_that_cannot_be_made_is_a_mistake_of_the_case(
     declared = ("draft-get-content", "draft-get-answer", "draft-save-updates")
     with pytest.raises(RegistryContractsError, match=words):
         Expect(attempt, catalogue, declared)(clause, operation)
-
-
-def test_evidence_says_who_acted_and_which_exchanges_show_it(must: Claim, attempt: Attempt) -> None:
-    first, last = exchange(answer({})), exchange(answer({}), role="other", id="main-2")
-    with pytest.raises(Contradiction):
-        must.holds(False, first, last, expected="a", seen="b")
-    (evidence,) = attempt.evidence
-    assert (evidence.role, evidence.exchanges) == ("other", ("main-1", "main-2"))
-
-
-def test_a_server_error_blocks_what_depends_on_it() -> None:
-    with pytest.raises(Blocked, match="getDraft"):
-        usable(exchange(answer({}, 503)))
-    assert usable(exchange(answer({}, 499))).status == 499
 
 
 def test_only_declared_clauses_are_observed(attempt: Attempt, catalogue: Any) -> None:

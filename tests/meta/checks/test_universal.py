@@ -35,6 +35,7 @@ def signing_in(body: Any) -> Exchange:
         *((SERVER, exchange(answer({}, status)), None) for status in (429, 501, 503)),
         (SERVER, exchange(None), None),
         (SERVER, exchange(answer({}, 500), None), None),
+        (SERVER, exchange(answer({}, 500), fault="an HTML page"), None),
         (SECRET, bearing({"message": "no"}), True),
         (SECRET, bearing({"message": f"token {TOKEN} is bad"}), False),
         (SECRET, bearing({}, **{"x-debug": f"Bearer {TOKEN}"}), False),
@@ -58,10 +59,3 @@ def test_an_answer_keeps_a_check_breaks_it_or_is_not_judged(
     note_universal(attempt, {TOKEN, PASSWORD}.__contains__)
     judged = {name: True for name, _ in attempt.held} | {each.clause: False for each in attempt.evidence}
     assert judged.get(clause) is verdict
-
-
-def test_what_the_environment_did_is_not_judged(attempt: Attempt) -> None:
-    attempt.exchanges.append(exchange(answer({}, 500), fault="an HTML page"))
-    note_universal(attempt, {TOKEN}.__contains__)
-    assert not attempt.held
-    assert not attempt.evidence

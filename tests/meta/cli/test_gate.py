@@ -112,7 +112,7 @@ def test_two_gates_send_the_same_requests(program: Program) -> None:
         assert ended.code == 0, ended.out
     one, two = (requests(program.folder / reports) for reports in ("one", "two"))
     assert one == two
-    assert len(one) > 50
+    assert any('"PUT"' in each for each in one), "texts are drawn, and saved"
 
 
 def requests(reports: Path) -> list[str]:
@@ -139,8 +139,6 @@ def requests(reports: Path) -> list[str]:
         (("-k", "draft"), "-k is not for a gate"),
         (("@words.txt",), "-m is not for a gate"),
         (("--last-failed",), "--lf is not for a gate"),
-        (("-x",), "--maxfail is not for a gate"),
-        (("-c", "other.ini"), "-c is not for a gate"),
         (("--operation", "saveDraft"), "--operation is not for a gate"),
     ],
 )
@@ -149,7 +147,6 @@ def test_what_cannot_be_used_ends_with_4_before_anything_is_sent(
 ) -> None:
     (program.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
     (program.folder / "words.txt").write_text("-m\nslow\n", encoding="utf-8")
-    (program.folder / "other.ini").write_text("[pytest]\n", encoding="utf-8")
     ended = program("gate", *ON_SANDBOX, *words)
     assert ended.code == 4, ended.output
     lines = [line for line in (ended.output).splitlines() if line.strip()]

@@ -8,7 +8,6 @@ from importlib import import_module
 import click
 import pytest
 
-from contracts.cli.gate import command as gate
 from contracts.cli.program import COMMANDS
 from contracts.cli.removed import REMOVED
 from contracts.cli.run import command as run
@@ -54,12 +53,6 @@ def test_an_interruption_while_it_is_imported_is_one_line() -> None:
 def options(command: click.Command) -> dict[str, click.Option]:
     """The options of a command by name."""
     return {str(each.name): each for each in command.params if isinstance(each, click.Option)}
-
-
-def test_a_gate_takes_what_a_run_takes_but_for_what_would_make_it_partial() -> None:
-    partial = {"profile", "clause", "operation", "finding", "seed", "first"}
-    assert options(run).keys() - options(gate).keys() == partial
-    assert options(gate).keys() - options(run).keys() == {"kept", "max_age"}
 
 
 def test_an_address_stands_for_a_target_and_not_beside_one() -> None:

@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import venv
@@ -184,15 +183,3 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found.add((node.module or "").partition(".")[0])
     return found
-
-
-def test_the_wheel_holds_the_promises_and_no_tests_of_the_suite_itself(wheel: Path, tmp_path: Path) -> None:
-    shutil.unpack_archive(wheel, tmp_path, "zip")
-    names = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
-    assert {
-        "contracts/_promises/openapi/registry.yaml",
-        "contracts/py.typed",
-        "registry_contracts.py",
-    } <= names
-    assert any(name.startswith("contracts/_promises/cases/scenario/test_") for name in names)
-    assert not [name for name in names if "meta" in name.split("/") or name.endswith(".pyc")]

@@ -45,15 +45,6 @@ def test_actions_are_pinned_by_hash_with_their_release_beside() -> None:
         assert all(pinned.fullmatch(each) for each in used), used
 
 
-def test_the_examples_for_gitlab_keep_its_schema(tmp_path: Path) -> None:
-    text = (CHECKOUT / "docs" / "ci.md").read_text("utf-8").partition("## GitLab")[2].partition("\n## ")[0]
-    whole = tmp_path / ".gitlab-ci.yml"
-    whole.write_text("".join(re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)), "utf-8")
-    assert set(yaml.safe_load(whole.read_text("utf-8"))) == {"contract", "nightly"}
-    ended = against_schema(whole, schema="vendor.gitlab-ci")
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
 def commands(text: str) -> list[list[str]]:
     """The lines in which a text calls the program, as words."""
     lines = text.replace("\\\n", " ").splitlines()

@@ -22,7 +22,6 @@ CONTRACTS = Path(__file__).parents[3] / "contracts"
 #: Modules that may name several operations together, and why.
 TABLES = {
     "cases/described_inputs.py": "what a link of the description leads to",
-    "cases/requests.py": "a maker of requests for each operation",
     "checks/trackers.py": "the two ways to ask for a file itself",
     "manual/readiness.py": "the steps of a draft's life, in their order",
 }
@@ -49,12 +48,6 @@ def test_no_module_keeps_a_list_of_operations_of_its_own() -> None:
     judged = {name: path for name, path in modules.items() if not name.startswith(("sandbox/", "interface/"))}
     lists = {name: lines for name, path in judged.items() if (lines := list(collections_of_operations(path)))}
     assert lists.keys() == TABLES.keys(), lists
-
-
-def test_what_an_operation_stores_or_removes_is_no_read() -> None:
-    for operation in load_description().operations.values():
-        assert not (operation.safe and (operation.stores or operation.removes)), operation.id
-        assert operation.family == "workflow" or operation.stores in (None, "draft", operation.family)
 
 
 CONTACT = load_description().bundle["components"]["examples"]["AbsContact"]["value"]

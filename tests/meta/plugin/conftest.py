@@ -83,6 +83,11 @@ class Runner:
         given = self._words(words, None)
         return self._launcher.start(given, self.checkout, self._env(), self.scratch / "out", kind="pytest")
 
+    def aim(self, url: str, *, only_author: bool = False, pace: str = "") -> Path:
+        """Write settings that aim at an address, with more lines of pace, and tell the runs the sandbox's accounts."""
+        self.environment |= account_variables(*(("author",) if only_author else ()))
+        return settings_of(url, self.scratch, pace=pace)
+
     def enough(self) -> None:
         """Let the planted case that waits go on to its end."""
         (self.private_parent / "enough").touch()
@@ -207,7 +212,7 @@ class Service:
 
 
 @pytest.fixture
-def faulty(serve_app: Callable[[Any], str], tmp_path: Path, run: Runner) -> Callable[..., Service]:
+def faulty(serve_app: Callable[[Any], str], run: Runner) -> Callable[..., Service]:
     """Serves a sandbox behind a rule: `faulty(rule)`; accounts are set in the runner's environment."""
 
     def start(
@@ -223,21 +228,9 @@ def faulty(serve_app: Callable[[Any], str], tmp_path: Path, run: Runner) -> Call
 
         app = Faulty(create_app(Settings(**settings)), rule, delay)
         url = serve_app(app)
-        return Service(app, url, aim(run, tmp_path, url, only_author=only_author, pace=pace))
+        return Service(app, url, run.aim(url, only_author=only_author, pace=pace))
 
     return start
-
-
-def aim(run: Runner, folder: Path, url: str, *, only_author: bool = False, pace: str = "") -> Path:
-    """Write settings that aim at an address, with more lines of pace, and tell the runs the sandbox's accounts."""
-    run.environment |= account_variables(*(("author",) if only_author else ()))
-    return settings_of(url, folder, pace=pace)
-
-
-@pytest.fixture
-def aimed_at(run: Runner, tmp_path: Path) -> Callable[[str], Path]:
-    """Writes settings that aim at an address."""
-    return lambda url: aim(run, tmp_path, url)
 
 
 @pytest.fixture

@@ -149,12 +149,8 @@ def test_an_environment_that_stays_down_stops_the_run(run: Any, faulty: Callable
     assert len(ended.cases()) < 13
 
 
-@pytest.mark.parametrize(
-    "token", ["a-token-of-two\r\nX: 1", "токен-токен-\ud800"], ids=["two lines", "no ASCII"]
-)
-def test_a_token_that_cannot_be_used_is_no_mistake_of_the_suite(
-    run: Any, faulty: Callable[..., Any], token: str
-) -> None:
+def test_a_token_that_cannot_be_used_is_no_mistake_of_the_suite(run: Any, faulty: Callable[..., Any]) -> None:
+    token = "токен-токен-\ud800\r\nX: 1"
     body = json.dumps({"authenticationToken": token, "expiration": "2999-01-01T00:00:00.0Z"}).encode()
     service = faulty(lambda _, path, __: (200, JSON, body) if path.endswith("/token") else None)
     ended = run("-k", "test_content or test_signing_in", "--realm=abs-dev", f"--target={service.target}")

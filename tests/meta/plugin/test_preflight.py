@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,13 +19,13 @@ def lists(answer: tuple[int, list[tuple[bytes, bytes]], bytes]) -> Callable[[str
 
 
 def test_realms_in_other_words_are_one_finding_that_names_them(
-    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Any]
+    run: Any, serve_app: Callable[[Any], str]
 ) -> None:
     from contracts.sandbox.app import create_app  # noqa: PLC0415
     from contracts.sandbox.habits import Settings  # noqa: PLC0415 - not every test serves
 
     service = Renamed(create_app(Settings()), realms={realm: realm.upper() for realm in REALMS})
-    ended = run(f"--target={aimed_at(serve_app(service))}")
+    ended = run(f"--target={run.aim(serve_app(service))}")
     assert ended.code == 1, ended.output
     findings = ended.verdict["findings"]
     assert {(each["clause"], each["realm"], each["confirmed"]) for each in findings} == {
@@ -39,9 +38,7 @@ def test_realms_in_other_words_are_one_finding_that_names_them(
     assert "refuses every realm" in ended.verdict["environment"]["breaker"]
 
 
-def test_what_stands_behind_names_of_its_own_is_judged(
-    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
-) -> None:
+def test_what_stands_behind_names_of_its_own_is_judged(run: Any, serve_app: Callable[[Any], str]) -> None:
     from contracts.sandbox.app import create_app  # noqa: PLC0415
     from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
 
@@ -54,7 +51,7 @@ def test_what_stands_behind_names_of_its_own_is_judged(
         scheme="Token",
         realm_header="X-Application",
     )
-    target = aimed_at(serve_app(service))
+    target = run.aim(serve_app(service))
     known = target.read_text("utf-8").replace("[realm.abs-dev]", '[realm.abs-dev]\nsent_as = "OTHER"')
     names = """[names]\nscheme = "Token"\nrealm_header = "X-Application"
         query = { "$top" = "limit", Realm = "application" }\ncollections = { my = "mine" }\n"""
@@ -76,12 +73,12 @@ def test_what_stands_behind_names_of_its_own_is_judged(
 
 @pytest.mark.parametrize("variants", [(), ("refusals-404",)])
 def test_a_token_that_is_known_under_another_scheme_is_one_finding(
-    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path], variants: tuple[str, ...]
+    run: Any, serve_app: Callable[[Any], str], variants: tuple[str, ...]
 ) -> None:
     from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
     from contracts.sandbox.serve import altered  # noqa: PLC0415
 
-    target = aimed_at(serve_app(Renamed(altered(Settings(variants=variants)), scheme="Token")))
+    target = run.aim(serve_app(Renamed(altered(Settings(variants=variants)), scheme="Token")))
     ended = run(f"--target={target}")
     assert [each["clause"] for each in ended.verdict["findings"]] == ["token-opens-protected"]
     assert "scheme in [names] lets the rest be judged" in ended.verdict["environment"]["breaker"]

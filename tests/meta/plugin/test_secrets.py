@@ -89,13 +89,13 @@ def unpacked(content: bytes) -> Iterator[bytes]:
 
 
 def test_an_echoing_service_gets_no_secret_into_the_evidence(
-    run: Any, serve_app: Callable[[Any], str], aimed_at: Callable[[str], Path]
+    run: Any, serve_app: Callable[[Any], str]
 ) -> None:
     from contracts.sandbox.app import create_app  # noqa: PLC0415 - the other tests serve nothing
     from contracts.sandbox.habits import Settings  # noqa: PLC0415
 
     echo = Echo(create_app(Settings()))
-    target = aimed_at(serve_app(echo))
+    target = run.aim(serve_app(echo))
     words = "test_content or test_should or test_foreign_token or test_signing_in or test_crash"
     ended = run("-k", words, "--realm=abs-dev", f"--target={target}", "-rA", "--showlocals")
     assert ended.code == 1, ended.output

@@ -29,11 +29,12 @@ def complaint(ended: Any) -> str:
         ("--realm=abs", "production realm, which is refused"),
         ("--nonsense", "unrecognized arguments: --nonsense; .* shows the options"),
         ("--keep=-3", "--keep must be 0 or more"),
+        ("--finding=zz", "no finding 'zz': "),
         ("-k(", r"Wrong expression passed to '-k'"),
     ],
 )
 def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: str) -> None:
-    ended = run(option, program=option.startswith(("--clause", "--nonsense", "-k")))
+    ended = run(option, program=option.startswith(("--clause", "--nonsense", "--finding", "-k")))
     assert ended.code == 4, ended.output
     assert re.search(words, complaint(ended))
     # A pipeline may read the verdict file in place of the exit code.
@@ -51,10 +52,8 @@ def test_a_refused_run_keeps_no_password_of_an_address(tmp_path: Path) -> None:
     assert not any("pass-4711" in text for text in told)
 
 
-def test_a_target_that_refuses_connections_ends_with_6_soon(
-    run: Any, aimed_at: Callable[[str], Path]
-) -> None:
-    ended = run("-k", "test_content", f"--target={aimed_at('http://127.0.0.1:9')}")
+def test_a_target_that_refuses_connections_ends_with_6_soon(run: Any) -> None:
+    ended = run("-k", "test_content", f"--target={run.aim('http://127.0.0.1:9')}")
     assert ended.code == 6, ended.output
     shown = [line for line in ended.output.splitlines() if "refused" in line]
     assert len(shown) == 1, ended.output

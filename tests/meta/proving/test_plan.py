@@ -10,10 +10,10 @@ import pytest
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.proving.false_passes import false_passes
-from contracts.proving.plan import calm_trials, fault_trial, fixed_trials, further
-from contracts.proving.services import AND, cover, draw_services, knobs, together
+from contracts.proving.plan import calm_trials, fixed_trials, further
+from contracts.proving.services import AND, cover, knobs, together
 from contracts.proving.trials import FAITHFUL
-from contracts.sandbox.faults.population import fixed_set, load
+from contracts.sandbox.faults.population import fixed_set
 from contracts.sandbox.variants import ALL, fillings
 from contracts.sandbox.variants.silences import CONTRADICTORY, SENTENCES, WITHOUT_KNOB
 
@@ -30,16 +30,6 @@ def test_a_fault_is_tried_in_a_realm_of_its_clause_and_then_further_in_all_of_th
         assert (whole.narrow, further(whole)) == (False, None)
 
 
-def test_what_a_gate_need_not_find_meets_a_nightly_run() -> None:
-    for name, asked, tried in (
-        ("draft-content-texts-cut:100", "gate", "gate"),
-        ("draft-content-texts-cut:99999", "gate", "nightly"),
-        ("get-draft-told-as-404@every-50", "gate", "nightly"),
-        ("get-draft-told-as-404@every-50", "smoke", "smoke"),
-    ):
-        assert fault_trial(load(name), 1, "", asked).profile == tried
-
-
 def test_what_must_stay_silent_is_the_faithful_service_everywhere_and_each_variant() -> None:
     trials = list(calm_trials())
     faithful = {(trial.profile, trial.realms[0]) for trial in trials if trial.name == FAITHFUL}
@@ -53,14 +43,6 @@ def test_every_silent_clause_has_a_knob_or_a_reason() -> None:
     # A point without a clause is told in words.
     assert {point for point in fillings() if " " not in point} == silent - WITHOUT_KNOB.keys()
     assert {*WITHOUT_KNOB, *(clause for clauses in SENTENCES.values() for clause in clauses)} <= silent
-
-
-def test_drawn_services_hold_only_what_goes_together_and_every_variant() -> None:
-    services = [service.split("+") for service in draw_services(24, 1)]
-    assert services[:3] == [service.split("+") for service in draw_services(3, 1)]
-    assert all(together(*pair) for service in services for pair in combinations(service, 2))
-    left_out = {"slow", *(name for name in ALL if ALL[name].settings)}
-    assert {name for service in services for name in service} | left_out == ALL.keys()
 
 
 def test_in_the_whole_cover_all_meet_that_go_together() -> None:

@@ -25,11 +25,9 @@ def a_target(**settings: object) -> Target:
     [
         ("realm.locked_identifier", "abs-dev", None),
         ("realm.locked_identifier", "bch-dev", "setting realm.bch-dev.locked_identifier is missing"),
-        ("realm.locked_identifier", "any", None),
         ("realm.workflow_schema", "any", "setting realm.<realm>.workflow_schema is missing"),
         ("realm.country_terms", "abs-dev", "setting realm.abs-dev.country_terms is missing"),
         ("account.author", "any", None),
-        ("account.anonymous", "any", None),
         ("account.restricted", "abs-dev", "setting accounts.restricted is missing"),
         ("attachments.size_limit_bytes", "abs-dev", "setting attachments.size_limit_bytes is missing"),
     ],
