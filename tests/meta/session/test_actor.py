@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import SuiteError
+from contracts.errors import EnvironmentFault, SuiteError
 from contracts.session.actor import Actor
 from contracts.session.authentication import ENDED_EARLY
 from contracts.session.breaker import Breaker
@@ -145,6 +145,14 @@ def test_a_token_that_was_seen_known_is_looked_at_again_when_it_is_over(
     statuses = iter([404, 404, 200])
     monkeypatch.setattr(Token, "over", property(lambda token: token.value == "token-000000001"))
     assert stage.author.get_draft(UID).answer.status == 200
+
+
+def test_a_sign_in_that_the_environment_spoilt_is_tried_again_later(stage: SimpleNamespace) -> None:
+    stage.registry.sign_in_status = 503
+    with pytest.raises(EnvironmentFault, match="status 503"):
+        stage.author.token()
+    stage.registry.sign_in_status = 200
+    assert stage.author.token() == "token-000000005"
 
 
 @pytest.mark.parametrize("disturbed", [True, False])

@@ -133,6 +133,11 @@ def test_a_flaw_is_named(body: bytes, value: Any, flaw: str | None) -> None:
     assert (f"[the body: {flaw}]" in answer.quote()) is (flaw is not None)
 
 
+def test_a_coding_that_is_none_is_taken_off(open_session: Any, serve: Any) -> None:
+    packed = sized(gzip.compress(b"{}"), "Content-Encoding: gzip, identity")
+    assert sent(open_session, serve(writing(packed))).answer.json == {}
+
+
 @pytest.mark.parametrize(
     ("method", "status", "what"), [("HEAD", 200, "the answer to HEAD"), ("DELETE", 204, "a 204")]
 )
