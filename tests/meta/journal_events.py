@@ -1,4 +1,4 @@
-"""Events of cases that were made up, written into a journal as a run writes them, and the run file beside it."""
+"""Made-up exchanges and cases, written into a journal as a run writes them, and the run file beside it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from contracts.evidence.journal import Journal, utc_now
+from contracts.evidence.record import Case
+from contracts.file_formats import plain
+from tests.meta.evidence.sample_records import finding, run_facts
 
 NO_BODY: Mapping[str, Any] = {"text": None, "base64": None, "size": 0, "sha256": "0" * 64, "truncated": False}
 #: Numbers of the exchanges of each journal.
@@ -38,61 +41,25 @@ def write_exchange(journal: Journal, case: str, realm: str = "abs-dev", **change
     return key
 
 
-def write_finding(journal: Journal, case: str, clause: str, realm: str = "abs-dev", **changes: Any) -> None:
-    """Write a confirmed finding of the author's; `changes` take the place of what is usual."""
-    usual = {
-        "operation": "getDraft",
-        "role": "author",
-        "expected": "this",
-        "seen": "that",
-        "confirmed": True,
-        "rate": [2, 2],
-        "exchanges": [],
-        "curl": [],
-        "command": "registry-contracts run",
-    }
-    journal.write("finding", case=case, clause=clause, realm=realm, **usual | changes)
+def write_finding(journal: Journal, by: Case, **changes: Any) -> None:
+    """Write a confirmed finding of a case's; `changes` take the place of what is usual."""
+    journal.write("finding", **plain(finding(by, **changes)))
 
 
-def write_ending(journal: Journal, case: str, clause: str, realm: str = "abs-dev", **changes: Any) -> None:
-    """Write the end of a case that passed on one clause; `changes` take the place of what is usual."""
-    operations = changes.get("operations", ["getDraft"])
-    usual = {
-        "name": "x",
-        "clauses": [clause],
-        "operations": operations,
-        "doc": "",
-        "profile": "gate",
-        "outcome": "pass",
-        "reason": None,
-        "blocked_by": None,
-        "attempts": 1,
-        "started": utc_now(),
-        "seconds": 0.1,
-        "requests": 1,
-        "assertions": [{"clause": clause, "operation": operations[0], "held": 1, "contradicted": 0}],
-    }
-    journal.write("case", case=case, realm=realm, **usual | changes)
+def write_ending(journal: Journal, ended: Case) -> None:
+    """Write the end of a case."""
+    journal.write("case", **plain(ended))
 
 
 def write_run_file(folder: Path, workers: Sequence[str] = ("main",), **changes: Any) -> Path:
     """Write the run.json of a gate that is over into a folder; `changes` take the place of what is usual."""
     usual = {
-        "target": "sandbox",
-        "target_kind": "development",
-        "base_url": "http://127.0.0.1",
-        "profile": "gate",
-        "seed": 1,
-        "realms": ["abs-dev"],
-        "clauses": ["c"],
         "started": "2020-01-01T00:00:00+00:00",
         "finished": utc_now(),
         "workers": len(workers),
-        "command": "registry-contracts run",
         "versions": {"suite": version("registry-contracts")},
-        "environment": {"requests": 1, "retries": 0, "faults": {}, "breaker": None},
-        "interrupted": False,
         "expected_workers": list(workers),
+        "token": "a",
     }
-    (folder / "run.json").write_text(json.dumps(usual | changes), "utf-8")
+    (folder / "run.json").write_text(json.dumps(plain(run_facts(**usual | changes))), "utf-8")
     return folder

@@ -10,6 +10,7 @@ from contracts.errors import SuiteError, UsageError
 from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
 from contracts.evidence.record import Verdict
 from contracts.evidence.run_folder import collect
+from tests.meta.evidence.sample_records import case
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 
 
@@ -17,15 +18,15 @@ def write_case(journal: Journal, name: str, *, ended: bool = True) -> None:
     journal.write("begin", case=name, name=name, realm="abs-dev", clauses=["c"], operations=["getDraft"])
     write_exchange(journal, name)
     if ended:
-        write_ending(journal, name, "c", name=name)
+        write_ending(journal, case(name, "pass", held=1, id=name))
 
 
 def write_journal(folder: Path, worker: str, *cases: str, begun: str = "", cut: int = 0) -> None:
     """Write a journal of cases that ended and of one that did not; of its last lines so many are lost, one by half."""
     path = journal_path(folder, worker)
     with Journal(path, worker) as journal:
-        for case in cases:
-            write_case(journal, case)
+        for name in cases:
+            write_case(journal, name)
         if begun:
             write_case(journal, begun, ended=False)
     lines = path.read_bytes().splitlines(keepends=True)
@@ -68,7 +69,7 @@ def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> 
             write_case(first, f"a{number}")
     record = collect(write_run_file(tmp_path, ("gw0", "gw1")))
     assert record.complete
-    assert {case.worker for case in record.cases} == {"gw0", "gw1"}
+    assert {each.worker for each in record.cases} == {"gw0", "gw1"}
     assert list(record.exchanges) == ["gw1-1", "gw0-1", "gw1-2", "gw0-2", "gw1-3", "gw0-3"]
 
 
@@ -98,7 +99,7 @@ def test_a_record_is_whole_when_every_case_that_was_to_run_has_run(
     write_journal(tmp_path, "gw0", "three", **journal)
     record = collect(write_run_file(tmp_path, ("main", "gw0"), **{"token": "a", **facts}))
     assert (record.problems, record.crashes) == (problems, crashes)
-    assert [case.id for case in record.cases if case.outcome is Verdict.ERROR] == errors
+    assert [each.id for each in record.cases if each.outcome is Verdict.ERROR] == errors
 
 
 def doubled(folder: Path) -> None:

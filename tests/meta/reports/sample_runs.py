@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from contracts.evidence.journal import Journal, journal_path, utc_now
+from contracts.evidence.record import Block, Case
 from contracts.history import baseline
 from contracts.history.observed_facts import Facts, Place
 from contracts.history.runs import Past, PastRun, Trend, write_past
 from contracts.interface.catalogue import Clause, Level
+from tests.meta.evidence.sample_records import case
 from tests.meta.journal_events import message, write_ending, write_exchange, write_finding, write_run_file
 
 HOSTILE = (
@@ -56,50 +58,45 @@ def exchange(journal: Journal, case: str, status: int | None, **bodies: Any) -> 
     return write_exchange(journal, case, **{"request": sent, "response": received} | lost)
 
 
-def case(journal: Journal, clause_: Clause, realm: str, outcome: str, held: int = 0, **more: Any) -> str:
-    key = f"tests/contract/scenario/test_draft.py::test_{clause_.id.replace('-', '_')}[{realm}]"
-    count = {"clause": clause_.id, "operation": clause_.operations[0], "held": held, "contradicted": 0}
-    usual = {
-        "name": f"{clause_.id} {HOSTILE}",
-        "operations": list(clause_.operations),
-        "doc": HOSTILE,
-        "assertions": [count] if held else [],
-    }
-    write_ending(journal, key, clause_.id, realm, **usual | more | {"outcome": outcome})
-    return key
+def ending(journal: Journal, about: Clause, realm: str, outcome: str, held: int = 0, **more: Any) -> Case:
+    key = f"tests/contract/scenario/test_draft.py::test_{about.id.replace('-', '_')}[{realm}]"
+    of = {"id": key, "realm": realm, "clauses": (about.id,), "operations": about.operations, "doc": HOSTILE}
+    ended = case(f"{about.id} {HOSTILE}", outcome, held, **of | more)
+    write_ending(journal, ended)
+    return ended
 
 
 def first_worker(journal: Journal) -> None:
     content, removes, code, info, locked, token = CATALOGUE
-    failed = case(journal, content, "abs-dev", "fail", held=1)
-    shown = [
-        exchange(journal, failed, 200, sent=body(None, HOSTILE), answer=body(PNG)),
-        exchange(journal, failed, 200, sent=body(PNG), answer=body(None, json.dumps([HOSTILE]))),
-        exchange(journal, failed, None),
-        *(exchange(journal, failed, 200, sent=body(None, odd), answer=body(None, odd)) for odd in ODD_BODIES),
-    ]
-    told: dict[str, Any] = {
-        "seen": HOSTILE,
-        "rate": [2, 3],
-        "curl": [f"curl -d '{HOSTILE}'"],
-        "command": "run --finding 0",
-    }
-    write_finding(journal, failed, content.id, exchanges=shown, **told)
-    blocked = {"operation": "getDraft", "realm": "abs-dev", "cause": "getDraft gives other content"}
-    case(journal, removes, "abs-dev", "inconclusive", blocked_by=blocked)
-    advised = case(journal, code, "abs-dev", "advisory", held=1)
-    write_finding(journal, advised, code.id, operation="createContact", **told)
-    seen = case(journal, info, "abs-dev", "observed")
-    where = {"clause": info.id, "realm": "abs-dev", "operation": "getDraftInfo", "case": seen}
+    failed = ending(journal, content, "abs-dev", "fail", held=1)
+    shown = (
+        exchange(journal, failed.id, 200, sent=body(None, HOSTILE), answer=body(PNG)),
+        exchange(journal, failed.id, 200, sent=body(PNG), answer=body(None, json.dumps([HOSTILE]))),
+        exchange(journal, failed.id, None),
+        *(
+            exchange(journal, failed.id, 200, sent=body(None, odd), answer=body(None, odd))
+            for odd in ODD_BODIES
+        ),
+    )
+    told: dict[str, Any] = {"seen": HOSTILE, "curl": (f"curl -d '{HOSTILE}'",), "command": "run --finding 0"}
+    write_finding(journal, failed, reproduced=2, exchanges=shown, **told)
+    blocked = Block("getDraft", "abs-dev", "getDraft gives other content")
+    ending(journal, removes, "abs-dev", "inconclusive", blocked_by=blocked)
+    advised = ending(journal, code, "abs-dev", "advisory", held=1)
+    write_finding(journal, advised, reproduced=2, **told)
+    seen = ending(journal, info, "abs-dev", "observed")
+    where = {"clause": info.id, "realm": "abs-dev", "operation": "getDraftInfo", "case": seen.id}
     for value in ({"body": HOSTILE}, *ODD_VALUES):
         journal.write("observation", **where, seen=value)
-    case(journal, locked, "abs-dev", "untested", reason="setting realm.abs-dev.locked_identifier is missing")
-    case(journal, token, "any", "pass", held=3)
+    ending(
+        journal, locked, "abs-dev", "untested", reason="setting realm.abs-dev.locked_identifier is missing"
+    )
+    ending(journal, token, "any", "pass", held=3)
 
 
 def second_worker(journal: Journal) -> None:
-    case(journal, CATALOGUE[0], "bch-dev", "pass", held=5)
-    case(journal, CATALOGUE[1], "bch-dev", "pass", held=1)
+    ending(journal, CATALOGUE[0], "bch-dev", "pass", held=5)
+    ending(journal, CATALOGUE[1], "bch-dev", "pass", held=1)
     thing = {"realm": "bch-dev", "identifier": f"rc-{HOSTILE}", "what": "contact record"}
     journal.write("residue", operation="createContact", **thing)
     journal.write("leftover", operation="saveDraft", **thing)

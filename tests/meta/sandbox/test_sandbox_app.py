@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import UsageError
 from contracts.sandbox.app import create_app
 from contracts.sandbox.documents import Drafts
 from contracts.sandbox.habits import Settings, read_habits
@@ -52,19 +51,3 @@ def test_a_transaction_keeps_all_or_nothing(tmp_path: Path) -> None:
 )
 def test_a_habit_is_read_in_its_own_kind(word: str, value: object) -> None:
     assert read_habits([word]) == ((word.partition("=")[0], value),)
-
-
-@pytest.mark.parametrize(
-    "word",
-    [
-        "token_status",
-        "tokn_status=200",
-        "token_status=ok",
-        "token_status=700",
-        "head_length=7",
-        "timestamp_digits=10",
-    ],
-)
-def test_a_habit_of_another_kind_is_a_usage_error(word: str) -> None:
-    with pytest.raises(UsageError, match="--habit"):
-        read_habits([word])

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from contracts.sandbox import variants, weather
 from contracts.sandbox.serve import main
 from tests.meta.program import PATIENCE, eventually
 from tests.meta.samples import record
@@ -30,6 +31,12 @@ from tests.meta.samples import record
         "--port 0 --size-limit -1",
         "--port 0 --token-lifetime 0",
         "--port 0 --token-lifetime 1e300",
+        "--port 0 --habit tokn_status=200",
+        "--port 0 --habit token_status=ok",
+        "--port 0 --habit token_status=700",
+        "--port 0 --variant list-item",
+        "--port 0 --weather resett",
+        "--port 0 --weather resets:share=much",
         "--unheard",
     ],
 )
@@ -42,6 +49,14 @@ def test_usage_errors_are_one_line_and_exit_code_4(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert re.fullmatch(r"sandbox: .+\n", printed.err)
+
+
+@pytest.mark.parametrize("option", ["--variant", "--weather"])
+def test_what_there_is_to_choose_from_is_listed(capsys: pytest.CaptureFixture[str], option: str) -> None:
+    assert main([option, "list"]) == 0
+    known = variants.ALL if option == "--variant" else weather.ALL
+    shown = capsys.readouterr().out
+    assert all(f"  {name}\n" in shown for name in known)
 
 
 def test_a_port_in_use_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from contracts.exchanges.exchange import Exchange
 from contracts.sandbox.habits import Habits, Settings
-from contracts.sandbox.serve import USAGE_ERROR, altered, main
-from contracts.sandbox.variants import ALL, chosen, help_text
+from contracts.sandbox.serve import altered
+from contracts.sandbox.variants import ALL, chosen
 from contracts.sandbox.variants.wire import SLOW_SECONDS
 from tests.meta.client_tour import exchanges, requested
 from tests.meta.samples import CONTACT_SCHEMA, DOCUMENTS, draft_path
@@ -108,24 +108,6 @@ def test_half_of_a_surrogate_pair_comes_back_as_json_in_utf_8(client_of: Callabl
         assert "\\ud800" in answer.content.decode("utf-8", "strict")
         assert answer.ok
     assert client.post(DOCUMENTS, params=CONTACT_SCHEMA, data=_HALF, headers=headers).status_code == 400
-
-
-def test_the_list_shows_every_variant(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--variant", "list"]) == 0
-    shown = capsys.readouterr().out
-    assert shown == help_text()
-    assert all(f"  {name}\n" in shown for name in ALL)
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [("list-item", "did you mean 'list-items'?"), ("xyzzy", "--variant list shows them all")],
-)
-def test_an_unknown_name_is_one_line_with_a_suggestion(
-    capsys: pytest.CaptureFixture[str], name: str, hint: str
-) -> None:
-    assert main(["--port", "0", "--variant", name]) == USAGE_ERROR
-    assert capsys.readouterr().err == f"sandbox: unknown variant '{name}'; {hint}\n"
 
 
 def test_the_later_variant_counts_where_two_change_one_habit() -> None:

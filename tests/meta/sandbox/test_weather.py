@@ -8,10 +8,6 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import UsageError
-from contracts.sandbox.app import create_app
-from contracts.sandbox.habits import Settings
-from contracts.sandbox.weather import lay_over
 from tests.meta.program import eventually
 from tests.meta.samples import draft_path
 
@@ -108,17 +104,3 @@ def test_the_same_seed_is_the_same_weather(client_in: ClientIn) -> None:
 
     assert course(1) == course(1)
     assert course(1) != course(2)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("resett", "did you mean 'resets'"),
-        ("fog", "known: latency, sporadic-503"),
-        ("resets:shares=1", "has no figure 'shares'; it has: share, after"),
-        ("resets:share=much", "must be a number of 0 or more, not 'much'"),
-    ],
-)
-def test_what_cannot_be_used_is_a_usage_error(text: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        lay_over(create_app(Settings()), ["latency", text], 1)
