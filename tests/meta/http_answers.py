@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 JSON = "Content-Type: application/json"
-HTML = "Content-Type: text/html"
 PAGE = b"<!DOCTYPE html><html></html>"
 
 
