@@ -49,22 +49,11 @@ def sandbox_url(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFac
         yield started.url
 
 
-@pytest.fixture(scope="session")
-def sandbox_tokens() -> dict[str, str]:
-    """Return the tokens of the session's sandbox by role; its clients fill them."""
-    return {}
-
-
 @pytest.fixture
-def caller(sandbox_url: str, sandbox_tokens: dict[str, str]) -> Iterator[Callable[..., SandboxClient]]:
-    """Return a maker of clients: ``caller(role, realm, url=…)``; role ``None`` is anonymous."""
+def caller() -> Iterator[Callable[..., SandboxClient]]:
+    """Return a maker of clients: ``caller(url, role, realm)``; role ``None`` is anonymous."""
     with ExitStack() as clients:
-
-        def make(role: str | None = "author", realm: str | None = "abs-dev", url: str = "") -> SandboxClient:
-            tokens = sandbox_tokens if url in {"", sandbox_url} else {}
-            return clients.enter_context(SandboxClient(url or sandbox_url, role, realm, tokens))
-
-        yield make
+        yield lambda *about: clients.enter_context(SandboxClient(*about))
 
 
 @pytest.fixture

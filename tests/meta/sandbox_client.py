@@ -99,74 +99,36 @@ class SandboxClient(requests.Session):
     """A client of one sandbox; it is given paths, not addresses.
 
     Args:
-        url: base address of the sandbox.
-        role: the account that sends the requests; ``None`` is anonymous.
-        realm: the Realm header of the requests; ``None`` sends none.
-        tokens: tokens by role, which clients of one sandbox may share.
-
-    Every request may name another ``role`` or ``realm``.
+        url: Base address of the sandbox.
+        role: The account that it signs in with at once; ``None`` is anonymous.
+        realm: The Realm header of the requests; ``None`` sends none.
     """
 
-    def __init__(
-        self,
-        url: str,
-        role: str | None = "author",
-        realm: str | None = "abs-dev",
-        tokens: dict[str, str] | None = None,
-    ) -> None:
+    def __init__(self, url: str, role: str | None = "author", realm: str | None = "abs-dev") -> None:
         super().__init__()
         self.base = url
         self.trust_env = False
-        self.role = role
-        self.realm = realm
-        self.tokens = {} if tokens is None else tokens
+        if realm is not None:
+            self.headers["Realm"] = realm
+        if role is not None:
+            self.sign_in(role).raise_for_status()
 
-    @property
-    def token(self) -> str:
-        """The token of the client's role."""
-        assert self.role is not None
-        return self.token_of(self.role)
-
-    def token_of(self, role: str) -> str:
-        """Return the token of a role, which is asked for once."""
-        if role not in self.tokens:
-            response = self.sign_in(role)
-            assert response.ok, response.text
-            self.tokens[role] = str(response.json()["authenticationToken"])
-        return self.tokens[role]
-
-    def sign_in(self, role: str = "author", **changes: Any) -> requests.Response:
-        """Ask for a token, with credentials changed as given."""
-        return self.post(TOKEN, json={**credentials(role), **changes}, role=None, realm=None)
-
-    def get(self, url: Any, **options: Any) -> requests.Response:
-        """Send a GET request to a path of the sandbox."""
-        return self.request("GET", url, **options)
-
-    def post(self, url: Any, data: Any = None, json: Any = None, **options: Any) -> requests.Response:
-        """Send a POST request to a path of the sandbox."""
-        return self.request("POST", url, data=data, json=json, **options)
+    def sign_in(self, role: str = "author") -> requests.Response:
+        """Send the requests that follow with a new token of a role; return the answer to the sign-in."""
+        nothing = {"Realm": None, "Authorization": None}
+        answer = self.post(TOKEN, json=credentials(role), headers=nothing)
+        if answer.ok:
+            self.headers["Authorization"] = f"Bearer {answer.json()['authenticationToken']}"
+        return answer
 
     def request(self, method: Any, url: Any, *args: Any, **options: Any) -> requests.Response:
         """Send a request to a path of the sandbox."""
-        role, realm = options.pop("role", self.role), options.pop("realm", self.realm)
-        headers = {} if realm is None else {"Realm": realm}
-        if role is not None:
-            headers["Authorization"] = f"Bearer {self.token_of(role)}"
-        options["headers"] = {**headers, **(options.get("headers") or {})}
         options.setdefault("timeout", TIME_LIMIT)
         return super().request(method, self.base + url, *args, **options)
 
-    def save(self, uid: str, body: Any = None, **options: Any) -> requests.Response:
-        """Save a draft, by default a valid contact."""
-        sent = contact(uid=uid) if body is None else body
-        return self.put(draft_path(uid), params=CONTACT_SCHEMA, json=sent, **options)
-
-    def saved(self, body: Any = None, **options: Any) -> str:
-        """Save a draft under a new identifier and return that."""
-        uid = new_uid()
-        assert self.save(uid, body, **options).ok
-        return uid
+    def save(self, uid: str) -> requests.Response:
+        """Save a contact as a draft."""
+        return self.put(draft_path(uid), params=CONTACT_SCHEMA, json=contact(uid=uid))
 
 
 def new_uid() -> str:

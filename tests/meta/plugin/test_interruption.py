@@ -168,7 +168,7 @@ def test_drafts_without_a_ledger_are_found_by_listing_and_nobody_elses_are_touch
     assert (dry.code, deleted(service)) == (0, set()), dry.output
     assert all(dry.out.count(path.split("/")[4]) == 1 for path in left), dry.output
     shutil.rmtree(run.reports)
-    person = caller("author", "abs-dev", url=service.url)
+    person = caller(service.url)
     own = ["rc-report-2026-final", "rc-abcdmadebyaperson0001", "rc-keep-author-contact"]
     for name in own:
         person.put(f"/api/v2013/documents/{name}/versions/draft?schema=contact", json={}).raise_for_status()

@@ -17,7 +17,7 @@ from tests.meta.sandbox_client import SandboxClient, serving
 @pytest.fixture
 def client_of(serve_app: Callable[[Any], str], caller: Callable[..., SandboxClient]) -> Callable[..., Any]:
     """Return a maker of clients: ``client_of("list-hal")`` serves a sandbox with that variant."""
-    return lambda *names: caller(url=serve_app(altered(Settings(variants=names))))
+    return lambda *names: caller(serve_app(altered(Settings(variants=names))))
 
 
 class WeatherClient(SandboxClient):
@@ -29,12 +29,6 @@ class WeatherClient(SandboxClient):
     def list(self, **options: Any) -> requests.Response:
         """Ask for the list of drafts."""
         return self.get("/api/v2013/document-drafts", **options)
-
-    def sign_in_again(self) -> requests.Response:
-        """Send the requests that follow with a new token of the author; return the answer to the sign-in."""
-        answer = self.sign_in()
-        self.tokens["author"], self.role = str(answer.json()["authenticationToken"]), "author"
-        return answer
 
     def seen(self, times: int, **options: Any) -> Counter[str]:
         """Return what came of as many lists: statuses and media types, and kinds of failures."""

@@ -38,7 +38,7 @@ def test_an_origin_is_read_as_browsers_send_it_or_refused(value: str, origin: st
 def test_a_sandbox_allows_the_named_origin_only(
     start_sandbox: Callable[..., RunningSandbox], caller: Callable[..., SandboxClient]
 ) -> None:
-    client = caller(None, None, start_sandbox("--cors=http://app.test").url)
+    client = caller(start_sandbox("--cors=http://app.test").url, None)
     for origin, told in (("http://app.test", "http://app.test"), ("http://other.test", None)):
         answer = client.options(
             "/api/v2013/document-drafts", headers={"Origin": origin, "Access-Control-Request-Method": "PUT"}

@@ -19,7 +19,7 @@ def test_a_fault_of_its_own_is_told_in_json(
     serve_app: Callable[[Any], str], caller: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = create_app(Settings())
-    author = caller(url=serve_app(app))
+    author = caller(serve_app(app))
     monkeypatch.setattr(Drafts, "requested", None)
     answer = author.get(DRAFT)
     assert (answer.status_code, answer.json()["statusCode"]) == (500, 500)

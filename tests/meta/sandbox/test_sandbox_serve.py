@@ -107,7 +107,7 @@ def test_a_folder_keeps_everything_over_a_restart(
 ) -> None:
     data = tmp_path / "new" / "folder"
     first = start_sandbox("--data", str(data))
-    author = caller(url=first.url)
+    author = caller(first.url)
     draft = "/api/v2013/documents/kept-over-restart/versions/draft"
     attachments = "/api/v2013/documents/kept-over-restart/attachments"
     workflow = "/api/v2023/documents/schemas/absPermit/submitted-record"
@@ -121,7 +121,7 @@ def test_a_folder_keeps_everything_over_a_restart(
     assert author.delete("/api/v2013/documents/sandbox-published-abs-dev/versions/draft").status_code == 204
     assert first.stop() == 0
 
-    author = caller(url=start_sandbox("--data", str(data)).url)
+    author = caller(start_sandbox("--data", str(data)).url)
     assert author.get(draft).text == '{"a": 1.0}'
     assert author.get(f"{attachments}/{number}/a.txt").content == b"kept"
     assert author.post(attachments + temporary).status_code == 404
@@ -141,7 +141,7 @@ def stored(data: Path) -> list[Path]:
 def test_what_is_over_the_limit_is_refused_and_not_kept(
     start_sandbox: Callable[..., Any], caller: Any, tmp_path: Path, announced: bool
 ) -> None:
-    author = caller(url=start_sandbox("--size-limit", str(MEGABYTE), "--data", str(tmp_path)).url)
+    author = caller(start_sandbox("--size-limit", str(MEGABYTE), "--data", str(tmp_path)).url)
     before = stored(tmp_path)
     body = b"x" * (MEGABYTE + 1) if announced else (piece for piece in [b"x" * MEGABYTE, b"x"])
     answer = author.post(f"{LIST}/big.bin", data=body)
@@ -153,10 +153,12 @@ def test_what_is_over_the_limit_is_refused_and_not_kept(
 def test_an_upload_that_breaks_off_leaves_nothing(
     start_sandbox: Callable[..., Any], caller: Any, tmp_path: Path
 ) -> None:
-    client = caller(url=start_sandbox("--data", str(tmp_path)).url)
+    client = caller(start_sandbox("--data", str(tmp_path)).url)
     before, address = stored(tmp_path), urlsplit(client.base)
     head = f"POST {LIST}/big.bin HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n"
     with socket.create_connection((address.hostname, address.port), timeout=PATIENCE) as connection:
-        connection.sendall(f"{head}Authorization: Bearer {client.token}\r\n\r\n".encode() + b"x" * 100_000)
+        connection.sendall(
+            f"{head}Authorization: {client.headers['Authorization']}\r\n\r\n".encode() + b"x" * 100_000
+        )
     # The server notices the end of the connection before it takes a later one's request to its end.
     assert eventually(lambda: client.get(LIST).json() == [] and stored(tmp_path) == before)

@@ -71,7 +71,7 @@ def test_a_write_whose_connection_was_reset_may_have_happened(
     client_in: ClientIn, after: int, there: int
 ) -> None:
     client = client_in(f"resets:share=0.5:after={after}")
-    while client.came_of(client.sign_in_again) == "reset":
+    while client.came_of(client.sign_in) == "reset":
         continue
     names = (f"test-resets-{number:04}" for number in count())
     lost = next(name for name in names if client.came_of(partial(client.save, name)) == "reset")
@@ -82,18 +82,18 @@ def test_a_write_whose_connection_was_reset_may_have_happened(
 
 def test_a_restart_forgets_tokens_and_keeps_data(client_in: ClientIn) -> None:
     client = client_in("restart:every=4:seconds=3")
-    client.sign_in_again()
+    client.sign_in()
     assert client.save("test-restart-0001").ok
     assert client.list().status_code == 200
     assert client.seen(2) == {"reset": 1, "refused": 1}
     assert eventually(lambda: client.came_of(client.list) == REFUSAL)
-    client.sign_in_again()
+    client.sign_in()
     assert client.get(draft_path("test-restart-0001")).ok
 
 
 def test_short_tokens_die_as_they_say(client_in: ClientIn) -> None:
     client = client_in("short-tokens:seconds=2")
-    client.sign_in_again()
+    client.sign_in()
     assert eventually(lambda: client.list().status_code == 401)
 
 
