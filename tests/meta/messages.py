@@ -1,11 +1,10 @@
 """Responses and exchanges made without a service."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from contracts.session.operation_calls import OperationCalls
 
 URL = "http://127.0.0.1/"
 
@@ -35,11 +34,3 @@ def exchange(
     usual |= {"operation": operation, "method": "GET", "url": URL, "response": answer}
     headers, body = Headers(request_headers or {}), Body.of(request_body or b"")
     return Exchange(request_headers=headers, request_body=body, **(usual | parts))
-
-
-class FakeActor(OperationCalls):
-    """An actor whose requests a function answers; other facts of it are given by name."""
-
-    def __init__(self, send: Callable[..., Exchange], **facts: Any) -> None:
-        self.send = send
-        vars(self).update(facts)

@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 import venv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -39,13 +41,15 @@ class Installed:
     folder: Path
     home: Path
 
-    def __call__(self, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    def __call__(
+        self, program: str, *words: str, environment: Mapping[str, str] = MappingProxyType({})
+    ) -> subprocess.CompletedProcess[str]:
         foreign = ("PYTEST_", "REGISTRY_", "SANDBOX_", "PYTHON", "COLUMNS", "XDG_")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         ended = subprocess.run(
-            [self.python, "-P", *program.split(), *words],
+            [*program.split(), *words],
             cwd=self.folder,
-            env={**kept, "HOME": str(self.home), "TMPDIR": str(self.home)},
+            env={**kept, "HOME": str(self.home), "TMPDIR": str(self.home), **environment},
             capture_output=True,
             text=True,
             check=False,
@@ -56,9 +60,20 @@ class Installed:
 
     def registry_contracts(self, *words: str) -> str:
         """Run the program; return what it printed."""
-        ended = self(str(self.python.with_name("registry-contracts")), *words)
+        ended = self(f"{self.python} -P {self.python.with_name('registry-contracts')}", *words)
         assert ended.returncode == 0, ended.stdout + ended.stderr
         return ended.stdout
+
+    def step(self, name: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a step of the workflow for gates as its runner does, with this program first in the path."""
+        workflow = yaml.safe_load((CHECKOUT / ".github" / "workflows" / "gate.yml").read_text("utf-8"))
+        script = next(each["run"] for each in workflow["jobs"]["gate"]["steps"] if each.get("name") == name)
+        environment |= {"PATH": f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"}
+        for variable in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"):
+            environment[variable] = str(self.home / variable)
+        ended = self("bash --noprofile --norc -eo pipefail -c", script, environment=environment)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended
 
 
 @pytest.fixture(scope="module")
@@ -100,11 +115,18 @@ def installed(python: Path, tmp_path: Path) -> Installed:
     return Installed(python, tmp_path / "repository", tmp_path / "home")
 
 
-def test_a_gate_works_in_another_repository_and_writes_nothing_but_reports(installed: Installed) -> None:
-    gate = installed.registry_contracts(
-        "gate", "--target", "sandbox", "--consumer", "sdk.toml", "--workers", "2"
-    )
-    assert gate.splitlines()[-1].startswith("gate: pass: ")
+def test_the_workflow_for_gates_works_in_another_repository_and_writes_nothing_but_reports(
+    installed: Installed,
+) -> None:
+    # Secrets that a repository does not have arrive as empty variables.
+    asked = {"TARGET": "sandbox", "CONSUMER": "sdk.toml", "REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""}
+    gate = installed.step("Gate", WORKERS="2", **asked)
+    assert gate.stdout.splitlines()[-1].startswith("gate: pass: ")
+    assert gate.stderr == ""
+    assert (installed.home / "GITHUB_OUTPUT").read_text("utf-8") == "exit-code=0\n"
+    installed.step("Summary")
+    summary = (installed.home / "GITHUB_STEP_SUMMARY").read_text("utf-8")
+    assert summary.startswith("## Registry contracts: pass (exit code 0, ")
     content = json.loads((installed.folder / "reports/latest/verdict.json").read_text("utf-8"))
     assert content["consumer"]["methods"] == {"client.attachments.upload": ["createAttachment"]}
     assert (installed.folder / "reports/latest/index.html").stat().st_size > 10_000
@@ -126,7 +148,7 @@ def test_a_case_of_ones_own_runs(installed: Installed, tmp_path: Path) -> None:
     assert example == Path(__file__).with_name("own_case.py").read_text("utf-8")
     (own / "test_own.py").write_text(example, "utf-8")
     (command,) = re.findall(r"^pytest (.*?)(?: +#.*)?$", text.partition("\n## ")[0], re.MULTILINE)
-    ended = installed("-m pytest", *command.split())
+    ended = installed(f"{installed.python} -P -m pytest", *command.split())
     assert ended.returncode == 0, ended.stdout + ended.stderr
     verdict = json.loads((own / "reports/latest/verdict.json").read_text("utf-8"))
     (judged,) = [each for each in verdict["clauses"] if each["id"] == "draft-get-content"]
@@ -141,10 +163,12 @@ def test_pytest_gets_the_cases_where_they_are_asked_for_and_is_left_alone_elsewh
     (own / "contracts" / "__init__.py").write_text("OWN = True\n", "utf-8")
     (own / "conftest.py").write_text("def pytest_addoption(parser): parser.addoption('--target')\n", "utf-8")
     (own / "test_own.py").write_text("import contracts\ndef test_own(): assert contracts.OWN\n", "utf-8")
-    ended = installed("-m pytest", "-p", "no:cacheprovider", "--target=board")
+    ended = installed(f"{installed.python} -P -m pytest", "-p", "no:cacheprovider", "--target=board")
     assert "1 passed" in ended.stdout, ended.stdout + ended.stderr
     installed.folder = tmp_path
-    ended = installed("-m pytest", "--registry-contracts", "--plan", "--realm=abs-dev", "-k", "draft")
+    ended = installed(
+        f"{installed.python} -P -m pytest", "--registry-contracts", "--plan", "--realm=abs-dev", "-k", "draft"
+    )
     assert "Nothing was sent." in ended.stdout, ended.stdout + ended.stderr
 
 

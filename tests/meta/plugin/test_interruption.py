@@ -67,15 +67,6 @@ def test_a_terminal_that_is_closed_while_workers_start_stops_the_run_and_no_comm
     assert not [line for line in lines if "sandbox-author" in line]
 
 
-def test_the_embedded_sandbox_ends_with_an_interrupted_run(run: Any) -> None:
-    process = run.start("-k", "test_waiting", "--realm=abs-dev")
-    until(lambda: any(path.stat().st_size for path in run.reports.glob("*/ledger-main.jsonl")), process)
-    assert any("serve_as_child" in line for line in processes(run).values())
-    os.killpg(process.pid, signal.SIGINT)
-    interrupted(run, process)
-    assert not any("serve_as_child" in line for line in processes(run).values())
-
-
 def cases_ended(run: Any) -> int:
     """How many cases the journals of the run tell the end of; a line that is being written is none yet."""
     lines = [
