@@ -7,14 +7,6 @@ JSON = [(b"content-type", b"application/json")]
 NOT_FOUND = (404, JSON, b'{"message": "none"}')
 
 
-def hidden_when(when: Callable[[int], bool], answer: Any = NOT_FOUND) -> Callable[[str, str, int], Any]:
-    """Hide a draft at the reads for which `when` holds, counted from 0."""
-
-    def rule(method: str, path: str, before: int) -> Any:
-        read = method == "GET" and path.endswith("/versions/draft")
-        return answer if read and when(before) else None
-
-    return rule
-
-
-hidden = hidden_when(lambda _: True)
+def hiding(answer: Any = NOT_FOUND) -> Callable[[str, str, int], Any]:
+    """Hide every draft at its reads."""
+    return lambda method, path, _: answer if method == "GET" and path.endswith("/versions/draft") else None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.meta.plugin.rules import JSON, NOT_FOUND, hidden, hidden_when
+from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 GET, SAVE = "draft-get-content", "draft-save-creates"
@@ -21,7 +21,7 @@ ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
         {SAVE: "pass", GET: "untested", "draft-save-answer": "observed", "no-server-error": "pass"},
     ),
     "a should is only advised": (
-        hidden_when(lambda _: True, (200, JSON, b"{}")),
+        hiding((200, JSON, b"{}")),
         "test_should",
         0,
         {"draft-get-absent": "advisory"},
@@ -39,7 +39,7 @@ ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
         {SAVE: "untested"},
     ),
     "nothing is selected": (lambda *_: None, "no_case_of_this_name", 5, {SAVE: "untested"}),
-    "the first failure stops it": (hidden, "test_many", 1, {GET: "fail"}),
+    "the first failure stops it": (hiding(), "test_many", 1, {GET: "fail"}),
     "a precondition fails": (
         lambda method, *_: NOT_FOUND if method == "PUT" else None,
         "test_content",
@@ -71,18 +71,6 @@ def test_how_a_run_ends(run: Any, faulty: Callable[..., Any], name: str) -> None
         assert "accounts." in ended.reason(SAVE)
     if "inconclusive" in verdicts.values():
         assert "saveDraft" in ended.reason(GET)
-
-
-def test_a_contradiction_ends_with_1_and_is_shown_safely(run: Any, faulty: Callable[..., Any]) -> None:
-    escape = (404, JSON, b'{"message": "\\u001b]0;owned \\u202e"}')
-    service = faulty(hidden_when(lambda _: True, escape))
-    ended = run("-k", "test_content", "--realm=abs-dev", f"--target={service.target}", program=True)
-    assert ended.code == 1, ended.output
-    assert "]0;owned" in ended.out
-    assert not any(obeyed in ended.output for obeyed in ("\x1b]", "\u202e"))
-    (finding,) = ended.verdict["findings"]
-    assert (finding["clause"], finding["operation"], finding["confirmed"]) == (GET, "getDraft", True)
-    assert "verdict: fail" in ended.out
 
 
 def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:

@@ -8,15 +8,24 @@ import pytest
 
 from contracts.file_formats import convert
 from contracts.reports import verdict_json
-from tests.meta.plugin.rules import NOT_FOUND, hidden
+from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-def test_every_report_is_there(run: Any, faulty: Callable[..., Any]) -> None:
-    target = f"--target={faulty(hidden).target}"
+def test_every_report_of_a_contradiction_is_there_and_it_is_shown_safely(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    escape = (404, JSON, b'{"message": "\\u001b]0;owned \\u202e"}')
+    target = f"--target={faulty(hiding(escape)).target}"
     ended = run("-k", "test_content or test_save", "--realm=abs-dev", target, program=True)
     assert ended.code == 1, ended.output
+    assert "]0;owned" in ended.out
+    assert not any(obeyed in ended.output for obeyed in ("\x1b]", "\u202e"))
+    (finding,) = ended.verdict["findings"]
+    assert (finding["clause"], finding["operation"]) == ("draft-get-content", "getDraft")
+    assert finding["confirmed"]
+    assert "verdict: fail" in ended.out
     convert(ended.verdict, verdict_json.VerdictFile, verdict_json.FILE_NAME)
     names = {path.name for path in ended.folder.iterdir()}
     assert names >= {"verdict.json", "index.html", "junit.xml", "traffic.har", "summary.md", "ledger.jsonl"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.meta.plugin.rules import hidden
+from tests.meta.plugin.rules import hiding
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 WORDS = ("-k", "test_content or test_save or test_should or test_only_sends")
@@ -24,7 +24,7 @@ def essence(ended: Any) -> Any:
 
 
 def test_two_workers_give_the_same_verdict(run: Any, faulty: Callable[..., Any], tmp_path: Path) -> None:
-    service = faulty(hidden)
+    service = faulty(hiding())
     target = f"--target={service.target}"
     one = run(*WORDS, target, reports=tmp_path / "one")
     signed_in = service.app.count("POST", "/token")
