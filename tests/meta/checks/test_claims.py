@@ -76,8 +76,6 @@ def test_a_page_is_a_refusal_where_one_is_due_and_else_environment(attempt: Atte
     ("clause", "operation", "words"),
     [
         ("draft-get-contents", "getDraft", "draft-get-content"),
-        ("draft-get-absent", "getDraft", "without declaring it"),
-        ("draft-get-answer", "getDraft", "silent"),
         ("draft-get-content", "listDrafts", "does not cover listDrafts"),
         ("draft-save-updates", None, "several operations"),
     ],
@@ -85,7 +83,7 @@ def test_a_page_is_a_refusal_where_one_is_due_and_else_environment(attempt: Atte
 def test_a_claim_that_cannot_be_made_is_a_mistake_of_the_case(
     attempt: Attempt, catalogue: Any, clause: str, operation: str | None, words: str
 ) -> None:
-    declared = ("draft-get-content", "draft-get-answer", "draft-save-updates")
+    declared = ("draft-get-content", "draft-save-updates")
     with pytest.raises(RegistryContractsError, match=words):
         Expect(attempt, catalogue, declared)(clause, operation)
 

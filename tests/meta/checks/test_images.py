@@ -36,17 +36,3 @@ def test_a_picture_is_known_by_its_format_and_without_its_end_as_broken(name: st
     whole = stored.getvalue()
     assert image_kind(whole) == name
     assert image_kind(whole[: min(len(whole) // 2, whole.find(b"mdat") % len(whole))]) == ""
-
-
-@pytest.mark.parametrize(
-    ("body", "found"),
-    [
-        (b"\xef\xbb\xbf\n <svg/>", "svg"),
-        (b"<!-- a --><x:svg xmlns:x='http://www.w3.org/2000/svg'/>", "svg"),
-        (b"<svg><path></svg>", ""),
-        (b"<svgs/>", None),
-        (b"RIFF\x24\x00\x00\x00WAVEfmt ", None),
-    ],
-)
-def test_a_drawing_is_known_by_its_root(body: bytes, found: str | None) -> None:
-    assert image_kind(body) == found

@@ -56,17 +56,12 @@ class Ended:
         ]
         return [event for event in map(json.loads, lines) if event["kind"] == kind]
 
-    def _cells(self) -> dict[tuple[str, str], dict[str, Any]]:
+    def cells(self, member: str = "verdict") -> dict[tuple[str, str], str]:
+        """Verdicts by clause and realm, or another member of the cells."""
         clauses = self.verdict["clauses"]
-        return {(each["id"], realm): cell for each in clauses for realm, cell in each["realms"].items()}
-
-    def cells(self) -> dict[tuple[str, str], str]:
-        """Verdicts by clause and realm."""
-        return {place: cell["verdict"] for place, cell in self._cells().items()}
-
-    def reason(self, clause: str, realm: str = "abs-dev") -> str:
-        """Why a cell has its verdict."""
-        return str(self._cells()[clause, realm]["reason"])
+        return {
+            (each["id"], realm): cell[member] for each in clauses for realm, cell in each["realms"].items()
+        }
 
 
 class Runner:
@@ -133,17 +128,11 @@ class Runner:
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the library and the description beside planted cases."""
-    return with_cases(tmp_path_factory.mktemp("checkout"))
-
-
-def with_cases(root: Path) -> Path:
-    """Fill a folder with a small checkout whose cases are planted."""
+    root = tmp_path_factory.mktemp("checkout")
     cases = plant(root) / "tests" / "contract"
-    shutil.copy2(PLANTED / "cases.py", cases / "test_planted.py")
     shutil.copy2(CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", cases)
     for path in PLANTED.glob("*.py"):
-        if path.name != "cases.py":
-            shutil.copy2(path, root)
+        shutil.copy2(path, cases / "test_planted.py" if path.name == "cases.py" else root)
     return root
 
 
