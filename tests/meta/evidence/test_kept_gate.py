@@ -70,8 +70,6 @@ WIDE = (*READS.realms, "chm-dev")
 @pytest.mark.parametrize(
     ("kept", "question", "says"),
     [
-        (changed(), {"target": "live"}, "it judged the target dev, not live"),
-        (changed(target="sandbox"), {"target": None}, "it judged the embedded sandbox"),
         (changed(), {"base_url": "https://a.test"}, "it judged http://127.0.0.1, not https://a.test"),
         (changed(), {"max_age": timedelta(minutes=20)}, "it began 1.0 h ago, and 20 min are allowed"),
         (changed(started="2026-05-10T10:00:00+00:00"), {}, "it begins in the future (2026-05-10T10:00:00+00:00)"),

@@ -79,19 +79,6 @@ def test_green_and_red_are_told_from_neither(
     assert (found.flips, found.flaky) == (flips, flips > 1)
 
 
-def test_targets_and_series_are_kept_apart(made_run: Made) -> None:
-    other = made_run(2, "fail", run="x", target="dev")
-    runs = (made_run(1, series="gate in abs-dev"), other, made_run(2, "fail", series="gate in bch-dev"))
-    history = History(runs)
-    assert (history.targets, history.series_of("sandbox")) == (
-        ("sandbox", "dev"),
-        ("gate in bch-dev", "gate in abs-dev"),
-    )
-    assert trends(history, "sandbox")[PLACE].last_green is None
-    assert trends(history, "sandbox", series="gate in abs-dev")[PLACE].last_green == runs[0].started
-    assert [run.run for run in past_of(history, "sandbox", "gate in abs-dev").runs] == [runs[0].run]
-
-
 def test_a_finding_is_told_since_when_it_is(made_run: Made, tmp_path: Path) -> None:
     other = {"errors-status": {"abs-dev": Seen("fail", 1, 0.1)}}
     runs = (made_run(1), made_run(2), made_run(3, cells=other), made_run(4, cells=other))

@@ -24,7 +24,7 @@ def test_realms_in_other_words_are_one_finding_that_names_them(
     from contracts.sandbox.app import create_app  # noqa: PLC0415
     from contracts.sandbox.habits import Settings  # noqa: PLC0415 - not every test serves
 
-    service = Renamed(create_app(Settings()), realms={realm: realm.upper() for realm in REALMS})
+    service = Renamed(create_app(Settings()), values={realm: realm.upper() for realm in REALMS})
     ended = run(f"--target={run.aim(serve_app(service))}")
     assert ended.code == 1, ended.output
     findings = ended.verdict["findings"]
@@ -45,9 +45,8 @@ def test_what_stands_behind_names_of_its_own_is_judged(run: Any, serve_app: Call
     query = {"$top": "limit", "Realm": "application"}
     service = Renamed(
         create_app(Settings()),
-        realms={"abs-dev": "OTHER"},
+        values={"abs-dev": "OTHER", "my": "mine"},
         query=query,
-        values={"my": "mine"},
         scheme="Token",
         realm_header="X-Application",
     )
