@@ -81,9 +81,7 @@ _DRAFTS = [
 ]
 _LISTS = [
     *lists("", "$top=8", "$top=51", "$skip=900", "collection=my", "collection=mydrafts", "collection=yours"),
-    *lists(
-        "$top=1", "$top=1", "$filter=colour%20eq%20'red'", "$orderby=colour", "$top=-1", "top=1", "what=1"
-    ),
+    *lists("$top=1", "$top=1", "$filter=colour%20eq%20'red'", "$orderby=colour", "$top=-1", "top=1"),
     *lists("", role="restricted"),
     *lists("", realm="unheard"),
     *lists("Realm=abs-dev", realm=None),
@@ -145,12 +143,6 @@ _CONTENTS = [
     post({}),
     post(contact(emails=7)),
 ]
-_MEMBERS: list[dict[str, Any]] = [
-    {"note": 1},
-    {"additionalInfo": "please"},
-    {"additionalInfo": ""},
-    {"batchId": None},
-]
 _SUBMITTED = [
     submit("POST", how={"role": None}),
     submit("POST", how={"role": None, "realm": None}),
@@ -162,14 +154,12 @@ _SUBMITTED = [
     submit("POST", document={**record(), "header": {"identifier": "tour-record-3"}}),
     submit("POST", "tour-record-4", document={}),
     submit("POST", "tour-record-4"),
-    *(submit("POST", f"tour-record-5{number}", **members) for number, members in enumerate(_MEMBERS)),
+    submit("POST", "tour-record-5", note=1, additionalInfo=""),
     submit("POST", "tour-record-6", {"role": "nau"}, additionalInfo=7),
     submit("POST", "tour-record-7", {"realm": "ABS-Dev"}),
     step("POST", f"{_PERMITS}?Realm=abs-dev", {"document": record()}, realm="bch-dev"),
     step("POST", f"{_PERMITS}/", {"document": record()}),
-    step("POST", f"{SCHEMAS}/unheard", {"document": record()}),
     *(submit(method, "sandbox-locked-abs-dev") for method in ("POST", "PUT")),
-    submit("POST", "tour-record-8", {"role": "restricted"}),
     *(submit("PUT", uid) for uid in ("tour-draft-05", "sandbox-foreign-abs-dev")),
 ]
 _SIGNED_IN = [

@@ -193,15 +193,13 @@ class Opened:
         """Look again until a condition holds."""
         assert eventually(lambda: self.tab.run(f"Boolean({condition})")), (condition, self.tab.complaints())
 
-    def text(self, expression: str) -> str:
-        return str(self.tab.run(expression))
-
     def choose(self, name: str, value: str) -> None:
         change = f"e.value = '{value}'; e.dispatchEvent(new Event('change'))"
         self.tab.run(f"(e => {{ {change} }})(document.getElementById('{name}'))")
 
-    def execute(self) -> None:
-        self.tab.run(OPERATION.format(".execute") + ".click()")
+    def click(self, what: str) -> None:
+        self.until(button := OPERATION.format(what))
+        self.tab.run(f"{button}.click()")
 
 
 def test_it_is_tried_out_in_swagger_ui_as_the_chosen_role_and_realm(
@@ -212,31 +210,30 @@ def test_it_is_tried_out_in_swagger_ui_as_the_chosen_role_and_realm(
     shown.choose("realm", "chm-dev")
     shown.choose("role", "other")
     shown.until("document.getElementById('message').textContent.startsWith('signed in as other until')")
-    tab.run(OPERATION.format(".opblock-summary-control") + ".click()")
-    shown.until(OPERATION.format(".execute"))
+    shown.click(".opblock-summary-control")
     shown.until(realm)
-    assert shown.text(f"{realm}.value") == "chm-dev"
+    assert tab.run(f"{realm}.value") == "chm-dev"
     before = page.last()
-    shown.execute()
+    shown.click(".execute")
     shown.until(OPERATION.format(".live-responses-table"))
     row = page.listed(before)
     assert (row["role"], row["realm"], row["verdict"]) == ("other", "chm-dev", "pass")
     shown.until(f"document.querySelector('#rows summary').innerText.startsWith('{row['number']}\\n')")
-    told = shown.text("document.querySelector('#rows summary').innerText").split("\n")
+    told = tab.run("document.querySelector('#rows summary').innerText").split("\n")
     assert [each for each in told if each][1:6] == ["200", "listDrafts", "chm-dev", "other", "pass"]
-    curl = shown.text(OPERATION.format(".curl") + ".innerText")
+    curl = tab.run(OPERATION.format(".curl") + ".innerText")
     assert page.proxy.url in curl
     assert "Authorization: Bearer $OTHER_TOKEN" in curl
     # Another realm replaces what stands in an open form; anonymous sends no token.
     shown.choose("realm", "abs-dev")
-    assert shown.text(f"{realm}.value") == "abs-dev"
+    assert tab.run(f"{realm}.value") == "abs-dev"
     shown.choose("role", "anonymous")
-    shown.execute()
+    shown.click(".execute")
     row = page.listed(row["number"])
     assert (row["role"], row["realm"], row["status"]) == ("anonymous", "abs-dev", 401)
     # Nobody else was asked for anything, and no secret was kept.
     assert {urlsplit(address).netloc for address in tab.requested()} == {urlsplit(page.url).netloc}
-    there = shown.text("document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])")
+    there = tab.run("document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])")
     assert [each for each in page.target.tokens if each and each in there] == []
     assert "sandbox-other" not in there
     assert [each for each in tab.complaints() if "401" not in each] == []
