@@ -1,4 +1,4 @@
-"""Properties: what Hypothesis draws is bounded by requests, kept, and the same for the same seed."""
+"""Properties: what Hypothesis draws is bounded by requests, and kept."""
 
 from collections.abc import Callable
 from typing import Any
@@ -53,15 +53,6 @@ def test_a_property_that_holds_costs_no_more_than_its_budget(
     made = trial()
     made.hold(requests=20, thorough=thorough)
     assert len(made.judged) == made.attempt.held[CLAUSE, "getDraft"] == examples
-
-
-def test_the_same_seed_draws_the_same_and_another_one_others(trial: Callable[..., Trial]) -> None:
-    first, again, other = trial(), trial(), trial()
-    first.hold()
-    again.hold()
-    other.hold(seed=2)
-    assert first.judged == again.judged
-    assert first.judged != other.judged
 
 
 def test_shrinking_ends_with_its_budget(trial: Callable[..., Trial]) -> None:
