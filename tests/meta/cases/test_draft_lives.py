@@ -1,18 +1,12 @@
-"""Lives of drafts: the tour meets every call, sequences are shortened, and remembered shortest first."""
+"""Lives of drafts: sequences are shortened, and remembered shortest first."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from contracts.cases.draft_lives import CLAUSES, FAMILIES, TOUR, KeptCalls, calls_of, shortened
+from contracts.cases.draft_lives import TOUR, KeptCalls, calls_of, shortened
 from contracts.cases.properties import example_database
-from contracts.interface.catalogue import Level, load_catalogue
-
-
-def test_the_tour_makes_every_kind_of_call_and_no_clause_of_it_is_silent() -> None:
-    assert {action for action, _ in TOUR} == set(FAMILIES)
-    assert not [name for name in CLAUSES if load_catalogue().clause(name).level is Level.SILENT]
 
 
 def test_what_cannot_be_seen_again_is_not_shortened() -> None:

@@ -7,8 +7,6 @@ import pytest
 
 from contracts.cli.program import COMMANDS
 from contracts.cli.removed import REMOVED
-from contracts.cli.run import command as run
-from contracts.errors import UsageError
 from tests.meta.program import RunCommand
 
 
@@ -30,6 +28,7 @@ def test_help_is_given(run_command: RunCommand, words: tuple[str, ...]) -> None:
             ("run", "--clause", "uid-to-short"),
             "registry-contracts: unknown clause 'uid-to-short'; did you mean",
         ),
+        (("run", "--base-url=https://h.example", "--target=dev"), "both name a target"),
         (("gate", "--target", "nowhere"), "registry-contracts: no target 'nowhere'"),
     ],
 )
@@ -45,15 +44,6 @@ def test_an_interruption_while_it_is_imported_is_one_line() -> None:
     interrupted = [sys.executable, "-c", f"{code}os.kill(os.getpid(), signal.SIGINT)"]
     ended = subprocess.run(interrupted, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (2, "registry-contracts: interrupted\n")
-
-
-def test_an_address_stands_for_a_target_and_not_beside_one() -> None:
-    assert (
-        run.make_context("run", ["--base-url=https://Host.example/"]).params["target"]
-        == "https://host.example"
-    )
-    with pytest.raises(UsageError, match="both name a target"):
-        run.make_context("run", ["--base-url=https://host.example", "--target=dev"])
 
 
 NAMES_THAT_ARE_NONE = """\

@@ -51,18 +51,6 @@ def test_description_is_valid_openapi() -> None:
     validate(DESCRIPTION.bundle)
 
 
-def test_bundle_points_only_into_itself() -> None:
-    references = [node["$ref"] for node in walk(DESCRIPTION.bundle) if isinstance(node.get("$ref"), str)]
-    assert references
-    assert all(reference.startswith("#/components/") for reference in references)
-    # Components that nothing refers to are joined as well.
-    named = [
-        f"#/components/{kind}/{name}" for kind, of in DESCRIPTION.bundle["components"].items() for name in of
-    ]
-    used = {*references, *(f"#/components/securitySchemes/{name}" for name in ("bearer",))}
-    assert [each for each in named if not any(reference.startswith(each) for reference in used)] == []
-
-
 def test_realms_and_protection_follow_the_document() -> None:
     for name, operation in DESCRIPTION.operations.items():
         workflow = "WorkflowRecord" in name
