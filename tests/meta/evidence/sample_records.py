@@ -188,17 +188,12 @@ class Story:
                 for operation in BY_NAME[name].operations:
                     self.case(name, realm, operation=operation)
 
-    def contradicts(
-        self, name: str, realm: str = "abs-dev", operation: str | None = None, *, confirmed: bool = True
-    ) -> None:
+    def contradicts(self, name: str, realm: str = "abs-dev", operation: str | None = None) -> None:
         """A case that contradicts a clause."""
         operation = operation or BY_NAME[name].operations[0]
-        worst = "fail" if BY_NAME[name].level is Level.MUST else "advisory"
-        outcome = worst if confirmed else "inconclusive"
+        outcome = "fail" if BY_NAME[name].level is Level.MUST else "advisory"
         self.case(name, realm, outcome, held=0, contradicted=1, operation=operation)
-        times = 3 if confirmed else 0
-        found = finding(self.cases[-1], operation=operation, confirmed=confirmed, reproduced=times)
-        self.findings.append(found)
+        self.findings.append(finding(self.cases[-1], operation=operation))
 
     def record(self, terms: Terms | None = None) -> RunRecord:
         """What the run amounts to, held to terms."""

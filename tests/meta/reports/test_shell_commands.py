@@ -70,6 +70,17 @@ def cause(*shown: Exchange, culprit: int, redactor: Redactor) -> Cause:
     return Cause((lead,), "", "", culprit=keys[culprit], curl=curls[culprit])
 
 
+def carried_out(made: str, curl_program: str, folder: Path, **variables: str) -> str:
+    """Carry out a script with another program in the place of curl, and return what it said."""
+    (folder / "curl").write_text(curl_program, "utf-8")
+    (folder / "curl").chmod(0o755)
+    environment = {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", **variables}
+    words = ["bash", "-c", made]
+    return subprocess.run(
+        words, cwd=folder, env=environment, check=True, capture_output=True, text=True
+    ).stdout
+
+
 def test_a_script_sends_everything_in_its_order_with_what_answers_made_up(tmp_path: Path) -> None:
     shown = (ATTACHED, READ, LISTED)
     found = cause(*shown, culprit=1, redactor=Redactor([TOKEN]))
@@ -77,17 +88,8 @@ def test_a_script_sends_everything_in_its_order_with_what_answers_made_up(tmp_pa
     assert [command.name for command in commands[3:]] == [
         "serve", "token", "token", "before", "first", "curl", "after", "remove",
     ]  # fmt: skip
-    (tmp_path / "curl").write_text(CURL, "utf-8")
-    (tmp_path / "curl").chmod(0o755)
-    (tmp_path / "sent.sh").write_text(script(commands), "utf-8")
-    path, noted = f"{tmp_path}{os.pathsep}{os.environ['PATH']}", tmp_path / "noted"
-    subprocess.run(
-        ["bash", "sent.sh"],  # noqa: S607 - the script of a finding is for a shell
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path, "NOTED": str(noted)},
-        check=True,
-        capture_output=True,
-    )
+    noted = tmp_path / "noted"
+    carried_out(script(commands), CURL, tmp_path, NOTED=str(noted))
     assert noted.read_text("utf-8").splitlines() == [
         "authentication/token  ",
         "authentication/token  ",
@@ -121,15 +123,7 @@ def test_a_script_derives_the_password_that_was_sent(
     found = cause(asked, culprit=0, redactor=redactor)
     made = script(next_commands(run_facts(target="dev"), found, (), (kept,)))
     assert not any(secret.lower() in made.lower() for secret in PASSWORDS.values())
-    (tmp_path / "curl").write_text('#!/bin/bash\nprintf "%s\\n" "${@: -1}"\n', "utf-8")
-    (tmp_path / "curl").chmod(0o755)
     given = {"PASSWORD": PASSWORDS["author"], "REGISTRY_OTHER_PASSWORD": PASSWORDS["other"]}
-    done = subprocess.run(
-        ["bash", "-c", made],  # noqa: S607 - the script of a finding is for a shell
-        env={"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", **given},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    told = json.loads(done.stdout.splitlines()[0])["password"]
+    said = carried_out(made, '#!/bin/bash\nprintf "%s\\n" "${@: -1}"\n', tmp_path, **given)
+    told = json.loads(said.splitlines()[0])["password"]
     assert sent_password in (told if isinstance(told, list) else [told])

@@ -1,28 +1,11 @@
-"""The application of the sandbox: failures in JSON, transactions, tokens, habits on the command line."""
+"""The application of the sandbox: transactions, and habits on the command line."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from contracts.sandbox.app import create_app
-from contracts.sandbox.documents import Drafts
-from contracts.sandbox.habits import Settings, read_habits
+from contracts.sandbox.habits import read_habits
 from contracts.sandbox.storage import Clock, Storage
-
-DRAFT = "/api/v2013/documents/seam-draft-0001/versions/draft"
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_fault_of_its_own_is_told_in_json(
-    serve_app: Callable[[Any], str], caller: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = create_app(Settings())
-    author = caller(serve_app(app))
-    monkeypatch.setattr(Drafts, "requested", None)
-    answer = author.get(DRAFT)
-    assert (answer.status_code, answer.json()["statusCode"]) == (500, 500)
 
 
 def test_a_transaction_keeps_all_or_nothing(tmp_path: Path) -> None:
