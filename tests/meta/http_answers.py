@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 JSON = "Content-Type: application/json"
-PAGE = b"<!DOCTYPE html><html></html>"
 
 
 def answer(status: str, *headers: str, body: bytes = b"{}", length: int | None = None) -> bytes:
