@@ -155,7 +155,8 @@ def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
     """The cases that a consumer needs.
 
     A case is needed when it exercises an operation of the consumer's. One on another operation is needed too where
-    it speaks of a clause that the consumer relies on and no case on the consumer's own operations does.
+    it speaks of a clause that the consumer relies on and no case on the consumer's own operations is sure to judge it:
+    one that goes by turns explores, and may not come to each of its clauses.
     """
     catalogue, offered = load_catalogue(), load_description().operations
 
@@ -170,7 +171,7 @@ def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
         for operation in case.operations
         if any(consumer.counts(clause, realm, operation) for clause, realm in case.cells)
     }
-    judged = {cell for case in direct for cell in case.cells}
+    judged = {cell for case in direct if not case.turns for cell in case.cells}
     return direct | {case for case in cases if any(relies(*cell) for cell in case.cells - judged)}
 
 
