@@ -16,7 +16,6 @@ import click
 from contracts.errors import (
     INTERRUPTING_SIGNALS,
     EnvironmentFault,
-    RefusedRunError,
     RegistryContractsError,
     UsageError,
     breakdown,
@@ -33,14 +32,12 @@ _INCONCLUSIVE: Final = 6
 _EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
 
 
-def run_to_the_end(
-    command: click.Command, name: str, refused: Callable[[str], object] = lambda _: None
-) -> None:
+def run_to_the_end(command: click.Command, name: str, refused: Callable[[], object] = lambda: None) -> None:
     """Run a command and exit with its code; every error is one line on stderr.
 
     Args:
         name: As a person writes it.
-        refused: Told why the words cannot be used, unless the command has noted that itself.
+        refused: Called when the words cannot be used.
     """
     _open_closed_streams()
     with _safe_output():
@@ -96,7 +93,7 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _guarded(command: click.Command, name: str, refused: Callable[[str], object]) -> int:
+def _guarded(command: click.Command, name: str, refused: Callable[[], object]) -> int:
     try:
         with _interruptible():
             return _run(command, name, refused)
@@ -104,7 +101,7 @@ def _guarded(command: click.Command, name: str, refused: Callable[[str], object]
         return _complain("interrupted", _INTERRUPTED)
 
 
-def _run(command: click.Command, name: str, refused: Callable[[str], object]) -> int:
+def _run(command: click.Command, name: str, refused: Callable[[], object]) -> int:
     try:
         code = int(command.main(prog_name=name, standalone_mode=False) or 0)
         if sys.stdout is not None:
@@ -113,11 +110,11 @@ def _run(command: click.Command, name: str, refused: Callable[[str], object]) ->
         click.echo(error.format_message())
         return _USAGE
     except click.ClickException as error:
-        refused(error.format_message())
+        refused()
         return _complain(error.format_message(), _USAGE)
     except RegistryContractsError as error:
-        if isinstance(error, UsageError) and not isinstance(error, RefusedRunError):
-            refused(str(error))
+        if isinstance(error, UsageError):
+            refused()
         codes = (code for kind, code in _EXIT_CODES.items() if isinstance(error, kind))
         return _complain(str(error), next(codes, _ERROR))
     except click.Abort:

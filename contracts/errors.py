@@ -26,10 +26,6 @@ class UsageError(RegistryContractsError):
     """Settings or options cannot be used; nothing was sent (exit code 4)."""
 
 
-class RefusedRunError(UsageError):
-    """A run cannot be made so; a folder in the reports says it already."""
-
-
 class SuiteError(RegistryContractsError):
     """The suite itself broke, or one of its own files is inconsistent (exit code 3)."""
 

@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from contracts.cli.options import address_of, evidence_options, file_option, judging_options, print_lines
 from contracts.cli.run import PYTEST_SETTINGS, pytest_words, run_cases
-from contracts.errors import RefusedRunError, UsageError
+from contracts.errors import UsageError
 from contracts.evidence.kept_gate import Question, age_of, answer, length, newest_run
 from contracts.evidence.record import ExitCode
 from contracts.evidence.run_folder import collect
@@ -106,10 +106,7 @@ def command(
     """  # noqa: D301 - click's mark for lines to be left as they are
     del options["strict"]
     if kept is not None:
-        try:
-            return _from_kept_run(kept, max_age or _MAX_AGE, **options)
-        except UsageError as error:
-            raise RefusedRunError(str(error)) from None  # no run was asked for, so none is noted
+        return _from_kept_run(kept, max_age or _MAX_AGE, **options)
     if max_age is not None:
         raise UsageError("--max-age goes with --from, which names the kept run that may be so old")
     words = pytest_words({**options, "profile": PROFILE}, workers, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Final
 
 import click
@@ -11,10 +12,10 @@ import click
 from contracts.cli.removed import refuse_removed
 from contracts.command_line import run_to_the_end
 from contracts.interface.location import keep_hypothesis_out
-from contracts.safe_text import complaint
 
-#: Commands that judge a target and leave a verdict file.
+#: Commands that judge a target and leave a verdict file, and options with which they do not.
 _RUNS: Final = frozenset({"run", "gate"})
+_NO_RUN: Final = frozenset({"--from", "--plan", "--collect-only", "--co"})
 
 #: Command → its line in the help; the module of `contracts.cli` that holds it has its name.
 COMMANDS: Final = {
@@ -69,14 +70,15 @@ def program() -> None:
 def main() -> None:
     """Run a command and exit with its code."""
     keep_hypothesis_out()
-    run_to_the_end(program, "registry-contracts", _note_refused_run)
+    run_to_the_end(program, "registry-contracts", _forget_latest)
 
 
-def _note_refused_run(reason: str) -> None:
-    """Leave a verdict file of a run that is refused, which a pipeline may read in place of the exit code."""
-    words = sys.argv[1:]
-    if words and words[0] in _RUNS:
-        # Only now: nothing else here needs the modules of a run.
-        from contracts.plugin.refused_run import write_refused_words  # noqa: PLC0415
+def _forget_latest() -> None:
+    """Let `latest` lead to no older run where one is refused: a pipeline may read the verdict file alone."""
+    # Only now: help and the like need none of this.
+    from contracts.evidence.run_folder import forget_latest  # noqa: PLC0415
 
-        write_refused_words(words, complaint(reason))
+    words = [word for given in sys.argv[1:] for word in given.split("=", 1)]
+    if words and words[0] in _RUNS and _NO_RUN.isdisjoint(words):
+        named = words.index("--reports") + 1 if "--reports" in words else len(words)
+        forget_latest(Path(*words[named : named + 1] or ["reports"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from contracts.errors import RefusedRunError
+from contracts.errors import UsageError
 
 _NOTIFY: Final = "let the CI notify: `reports/latest/summary.md` and `verdict.json` say what there is to tell"
 #: Command, or command and option → what to use.
@@ -46,10 +46,10 @@ def refuse_removed(words: Sequence[str]) -> None:
         words: Those of the command line, without the program's name.
 
     Raises:
-        RefusedRunError: one was; says what to use instead, and no value that may be a secret.
+        UsageError: one was; says what to use instead, and no value that may be a secret.
     """
     command = words[0] if words else ""
     names = [command, *(f"{command} {word.partition('=')[0]}" for word in words[1:])]
     for name in names:
         if name in REMOVED:
-            raise RefusedRunError(f"`{name}` was removed: {REMOVED[name]}")
+            raise UsageError(f"`{name}` was removed: {REMOVED[name]}")

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from contracts.cli.options import evidence_options, judging_options, selection_options
-from contracts.errors import RefusedRunError, SuiteError, UsageError
+from contracts.errors import SuiteError, UsageError
 from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.run_options import REPORTS
@@ -64,7 +64,7 @@ class _Refusals:
         try:
             return (yield)
         except pytest.UsageError as error:
-            raise RefusedRunError(str(error)) from error
+            raise UsageError(str(error)) from error
 
 
 def run_cases(words: list[str], *plugins: object) -> int:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -91,6 +92,12 @@ def point_latest(run_folder: Path) -> Path:
     except OSError:
         latest.unlink(missing_ok=True)
         raise
+
+
+def forget_latest(reports: Path) -> None:
+    """Let `latest` lead nowhere: there is no newest run, and an older one must not be taken for it."""
+    with suppress(OSError):
+        (reports / LATEST).unlink(missing_ok=True)
 
 
 def _pointed(latest: Path, run_folder: Path) -> Path:

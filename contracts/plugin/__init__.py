@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-_PARTS: Final = ("plan", "controller", "collection", "protocol", "fixtures", "terminal", "refused_run")
+_PARTS: Final = ("plan", "controller", "collection", "protocol", "fixtures", "terminal")
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

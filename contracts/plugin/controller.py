@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from functools import partial
@@ -16,7 +16,7 @@ import pytest
 
 from contracts.errors import RegistryContractsError, SuiteError, UsageError
 from contracts.evidence.record import ExitCode
-from contracts.evidence.run_folder import point_latest, prune
+from contracts.evidence.run_folder import forget_latest, point_latest, prune
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.location import keep_hypothesis_out
 from contracts.plugin.case import is_case
@@ -33,7 +33,7 @@ from contracts.plugin.interruption import (
 from contracts.plugin.plan import ALLURE, COMPARISON, SELECTION, TARGET, Plan, is_contract_run, make_plan
 from contracts.plugin.preflight import preflight
 from contracts.plugin.run import RUN, Run
-from contracts.plugin.run_options import KEEP, UNPACKED
+from contracts.plugin.run_options import KEEP, REPORTS, UNPACKED
 from contracts.plugin.worker import BROKEN, BY_HAND, MAIN, WORKER, Worker, stop, stopped
 from contracts.reports.writers import ALL, pack, unwritten, write_all
 from contracts.safe_text import complaint
@@ -57,6 +57,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.pluginmanager.has_plugin(ALLURE) and is_contract_run(config):
         config.stash[_ALLURE_FOLDER] = config.option.allure_report_dir
         config.option.allure_report_dir = None
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+    """Let `latest` lead to no older run where this one is refused."""
+    try:
+        return (yield)
+    except pytest.UsageError:
+        if RUN not in config.stash and is_contract_run(config):
+            forget_latest(Path(config.getoption(REPORTS.flag)))
+        raise
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

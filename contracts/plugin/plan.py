@@ -18,7 +18,7 @@ import pytest
 
 from contracts.errors import RegistryContractsError, SuiteError, UsageError, breakdown, suggestion
 from contracts.evidence.run_comparison import Comparison
-from contracts.evidence.run_folder import LATEST, new_folder
+from contracts.evidence.run_folder import forget_latest, new_folder
 from contracts.evidence.terms import Terms, load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
@@ -49,17 +49,10 @@ ONE_GIGABYTE: Final = 1024**3
 SMALL_LIMIT: Final = 6 * 1024**2
 #: The name of allure-pytest, which `-p no:` turns off.
 ALLURE: Final = "allure_pytest"
-#: Options with which pytest shows something and runs nothing, by their names in a configuration.
-LISTING_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "collectonly": ("--collect-only", "--co"),
-        "help": ("--help", "-h"),
-        "version": ("--version", "-V"),
-        "showfixtures": ("--fixtures", "--funcargs"),
-        "show_fixtures_per_test": ("--fixtures-per-test",),
-        "markers": ("--markers",),
-        "cacheshow": ("--cache-show",),
-    }
+#: Options with which nothing is run, by their names in a configuration.
+_LISTING: Final = (
+    *("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow"),
+    "--plan",
 )
 
 
@@ -164,7 +157,7 @@ def _check_plan(config: pytest.Config, selection: Selection) -> None:
 
 def is_contract_run(config: pytest.Config) -> bool:
     """Whether contract cases are to be run and not just listed: the suite's own, or any where a target is named."""
-    if any(config.getoption(option, None) for option in (*LISTING_OPTIONS, "--plan")):
+    if any(config.getoption(option, None) for option in _LISTING):
         return False
     if config.getoption("--target") is not None:
         return True
@@ -294,8 +287,7 @@ def make_plan(
         raise
     except (SuiteError, OSError) as error:
         folder.rmdir()
-        # There is no newest run, and an older one must not be taken for it.
-        (folder.parent / LATEST).unlink(missing_ok=True)
+        forget_latest(folder.parent)
         raise SuiteError(f"the run cannot begin: {breakdown(error)}") from error
     url = sandbox.base_url if sandbox else None
     taken = sandbox.size_limit if sandbox else limit

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -66,7 +65,6 @@ def test_a_kept_run_answers_as_the_gate_that_made_it_did_and_a_deviation_counts_
         cannot = uploads("gate", "--from", "reports", *words)
         assert (cannot.code, f"cannot tell: {says}" in cannot.out) == (6, True), cannot.out
         assert cannot.last.startswith("gate: inconclusive: the kept run cannot tell: ")
-    assert uploads("run", "--target", "nowhere").code == 4, "noted as a run that was refused, and passed over"
     accepted = uploads(*gate, "--from", "reports")
     assert (accepted.code, "1 accepted deviation" in accepted.last) == (0, True), accepted.out
     over = uploads(*gate)
@@ -95,7 +93,6 @@ def test_a_kept_run_that_cannot_be_used_is_one_line_and_exit_code_4(program: Pro
         assert_refused(program("gate", "--from", *words), says)
     (kept / "run.json").write_text('{"target": "dev"', encoding="utf-8")
     assert_refused(program("gate", "--from", "kept"), "kept/20260510-080000-dev/run.json")
-    assert not (program.folder / "reports").exists(), "no run was asked for, so none is noted as refused"
     assert_refused(program("gate", "--max-age", "36h"), "--max-age goes with --from")
 
 
@@ -152,14 +149,7 @@ def test_what_cannot_be_used_ends_with_4_before_anything_is_sent(
     lines = [line for line in (ended.output).splitlines() if line.strip()]
     assert len(lines) == 1, lines
     assert says in lines[0]
-    refused = verdict(program)
-    assert (refused["exit_code"], refused["verdict"], refused["environment"]["requests"]) == (4, "usage", 0)
-    assert refused["reason"] in lines[0]
-
-
-def verdict(program: Program) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((program.folder / "reports/latest/verdict.json").read_text("utf-8"))
-    return found
+    assert not (program.folder / "reports").exists()
 
 
 @pytest.mark.parametrize(
@@ -177,4 +167,4 @@ def test_a_gate_never_judges_the_sandbox_or_a_part_unasked(
     ended = program("gate")
     assert ended.code == 4, ended.output
     assert says in ended.output
-    assert "ADDOPTS" in str(variables) or verdict(program)["target"]["name"] != "sandbox"
+    assert not (program.folder / "reports").exists()
