@@ -26,7 +26,7 @@ from contracts.settings.target import AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALM
 
 #: Roles that are nothing without rights: an author, and who writes beside the author.
 _SECOND: Final = "other"
-WRITERS: Final = (AUTHOR, _SECOND, "nau")
+_WRITERS: Final = (AUTHOR, _SECOND, "nau")
 #: What an account is told that may not do something.
 _FORBIDDEN: Final = 403
 _UNAUTHENTICATED: Final = 401
@@ -81,7 +81,7 @@ class Rights:
             Untested: it was refused to another role that lacks them.
         """
         role, realm, answer = exchange.role, exchange.realm, exchange.response
-        if answer is None or role not in WRITERS or realm not in DEVELOPMENT_REALMS:
+        if answer is None or role not in _WRITERS or realm not in DEVELOPMENT_REALMS:
             return
         # What a draft is refused with is not shown.
         of_rights = answer.status == _FORBIDDEN or (exchange.operation == _SAVING and answer.refusal)

@@ -42,12 +42,7 @@ _WIDEST_SUBJECT: Final = 34
 
 @click.command()
 @target
-@click.option(
-    "--write", is_flag=True, help="Also save, read and delete a draft with an attachment per realm."
-)
-@click.option(
-    "--permanent", is_flag=True, help="Also create a contact and a submission per realm, which stay."
-)
+@click.option("--write", is_flag=True, help="Also save a draft, to see whether the accounts may write.")
 @wait
 @sandbox_arguments
 @reports
@@ -56,7 +51,6 @@ def command(
     *,
     target: str | None,
     write: bool,
-    permanent: bool,
     wait: int,
     sandbox_arguments: str,
     reports: Path,
@@ -64,8 +58,8 @@ def command(
 ) -> int:
     """Look at a target before the first run: what answers, who may sign in, which realms there are.
 
-    Only reads are sent, at most 40 requests, unless --write or --permanent is given. Then says how many must clauses
-    a run would judge with these settings, and which setting would let it judge more.
+    Only reads are sent, at most 40 requests, unless --write is given. Then says how many must clauses a run would judge
+    with these settings, and what keeps it from the others.
 
     Exit codes: 0 ready, 1 a service that breaks the interface where it signs in, 4 settings that do not fit, 6 the
     environment.
@@ -80,11 +74,7 @@ def command(
     left = Leftovers()
     options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
     with manual_commands.reporting_left(left), open_manual_session(options, left) as session:
-        if permanent:
-            realms = ", ".join(session.target.realms)
-            stays = "for good: a contact and a submission in each of"
-            click.echo(f"creates on {session.target.in_words}, {stays} {realms}", err=True)
-        readiness = examine(session, write=write, permanent=permanent, wait_seconds=wait)
+        readiness = examine(session, write=write, wait_seconds=wait)
         aimed = session.target
     # A target that no run can judge yet costs nothing.
     gate = forecast_of_gate(target, reports) if readiness.state is State.OK else None
@@ -100,16 +90,17 @@ def command(
 def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterator[str]:
     yield f"target: {in_words}, {many(readiness.requests, 'request')} in {readiness.seconds:.1f} s"
     yield ""
-    yield from diagnosis_lines(readiness)
+    longest = max((len(diagnosis.subject) for diagnosis in readiness.diagnoses), default=0)
+    for diagnosis in readiness.diagnoses:
+        state = click.style(f"{diagnosis.state:<11}", fg=_TOLD[diagnosis.state][1])
+        yield f"{state}  {diagnosis.subject:<{min(_WIDEST_SUBJECT, longest)}}  {printable(diagnosis.text)}"
     yield ""
     verdict = _TOLD[readiness.state][2]
     if gate:
         share = f"{len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')}"
-        yield from _coverage_lines(gate, share)
-        yield f"It would send {gate.summary}; `run --plan --profile NAME` tells it of another profile."
-        yield f"Temporary files that it uses up: {gate.files or 'none'}."
-        if gate.dealt:
-            yield f"Judged in a part of their realms, as their cases deal out what they try: {', '.join(gate.dealt)}."
+        beyond = sum(clause.untested is not None for clause in load_catalogue().must)
+        yield f"A gate would judge {share} in each of their realms; {beyond} more can be shown by no run."
+        yield from gate.lines()
         yield ""
         if gate.wanting:
             verdict = (
@@ -118,29 +109,8 @@ def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterat
     yield click.style(verdict, bold=True)
 
 
-def diagnosis_lines(readiness: Readiness) -> Iterator[str]:
-    """The points that were looked at, a line each."""
-    longest = max((len(diagnosis.subject) for diagnosis in readiness.diagnoses), default=0)
-    for diagnosis in readiness.diagnoses:
-        state = click.style(f"{diagnosis.state:<11}", fg=_TOLD[diagnosis.state][1])
-        yield f"{state}  {diagnosis.subject:<{min(_WIDEST_SUBJECT, longest)}}  {printable(diagnosis.text)}"
-
-
-def _coverage_lines(gate: Forecast, share: str) -> Iterator[str]:
-    beyond = sum(clause.untested is not None for clause in load_catalogue().must)
-    yield f"A gate would judge {share} in each of their realms; {beyond} more can be shown by no run."
-    unlocks = list(gate.unlocks())
-    if unlocks:
-        yield "Settings that would let it judge more, the most useful first, counted by realm:"
-    width = max((len(unlock.setting) for unlock in unlocks), default=0)
-    for unlock in unlocks:
-        gain = f"+{unlock.cells}" if unlock.cells else "and"
-        where = f" [{', '.join(unlock.realms)}]" if unlock.realms else ""
-        yield f"  {gain:>5}  {unlock.setting:<{width}}  {unlock.meaning}{where}"
-
-
 def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> dict[str, object]:
-    told = ("requests", "minutes", "permanent_records", "dealt")
+    told = ("requests", "minutes", "permanent_records", "dealt", "untested")
     return {
         "requests": readiness.requests,
         "seconds": round(readiness.seconds, 3),
@@ -148,11 +118,7 @@ def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> di
         "exit_code": _TOLD[readiness.state][0],
         "diagnoses": [plain(diagnosis) for diagnosis in readiness.diagnoses],
         "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.wanting)} if gate else None,
-        "unlocks": [plain(unlock) for unlock in gate.unlocks()] if gate else [],
-        "costs": {
-            "gate": {name: getattr(gate, name) for name in told}
-            | {"without_a_setting": sorted(gate.wanting), "temporary_files": gate.files}
-        }
+        "costs": {"gate": {name: getattr(gate, name) for name in told} | {"temporary_files": gate.files}}
         if gate
         else {},
         "left": manual_commands.left_as_data(left),

@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import click
 
 from contracts.cli import manual_commands
-from contracts.cli.doctor import diagnosis_lines
 from contracts.cli.options import address_of, file_option, known_realms, print_lines
-from contracts.errors import EnvironmentFault, UsageError
+from contracts.errors import UsageError
 from contracts.exchanges.har import read_har
-from contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
-from contracts.manual.readiness import Readiness, examine
 from contracts.manual.settings_writer import (
     RecordedSettings,
     TargetSettings,
@@ -26,15 +22,12 @@ from contracts.manual.settings_writer import (
     settings_path,
     write_settings,
 )
-from contracts.plugin.preflight import State
 from contracts.safe_text import json_text, many, plain_line
 from contracts.settings.guard import refuse_production_realm
-from contracts.settings.settings_reader import BASE_URL, load_target
-from contracts.settings.target import AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS
+from contracts.settings.settings_reader import BASE_URL
+from contracts.settings.target import AUTHOR, DEVELOPMENT_REALMS
 
 _FOLDER: Final = Path("targets")
-#: How long a target is waited for that is just starting, as in a run.
-_LONGEST_START_SECONDS: Final = 30
 
 
 @click.command()
@@ -60,11 +53,9 @@ def command(
     """Write targets/NAME.toml: the address, accounts by their variables, realms, and what a recording shows.
 
     At a terminal it asks for an address that no option, variable or recording gives. Accounts are named by variables;
-    a password is never asked for and never written. Where the author's variables are set, the target is looked at, by
-    reading only, as `doctor` does.
+    a password is never asked for and never written. Nothing is sent: `doctor` looks at the target.
 
-    Exit codes: 0 written, 2 interrupted, 4 usage, or written, but an
-    account or a record does not fit, 6 written, but the target cannot be judged.
+    Exit codes: 0 written, 2 interrupted, 4 usage.
 
     \b
     Examples:
@@ -101,10 +92,10 @@ def command(
         click.echo(
             "fill in base_url: the recording is one of production; its address was not taken", err=True
         )
-    elif not all(os.environ.get(variable) for variable in author):
-        click.echo(f"next: set {' and '.join(author)}, then registry-contracts doctor --target {path.stem}")
     else:
-        _look(path, settings)
+        unset = " and ".join(variable for variable in author if not os.environ.get(variable))
+        first = f"set {unset}, then " if unset else ""
+        click.echo(f"next: {first}registry-contracts doctor --target {path.stem}")
     return manual_commands.NO_FINDING
 
 
@@ -147,46 +138,3 @@ def _address(given: str) -> str:
             f"no address: give --base-url, or --from-har with a recording, or set {BASE_URL}{empty}"
         )
     return address_of(address)
-
-
-def _look(path: Path, settings: TargetSettings) -> None:
-    """Look at the target that was written; it stays written when something stands in the way.
-
-    Realms that the target knows in another spelling alone go into the settings, and it is looked at once more.
-
-    Raises:
-        EnvironmentFault, UsageError: a run cannot judge it as it is.
-    """
-    try:
-        readiness = _examined(path)
-        if readiness.spellings:
-            _write_spellings(path, settings, readiness.spellings)
-            readiness = _examined(path)
-    except KeyboardInterrupt:
-        click.echo(f"{path} is written; the target was not looked at to the end", err=True)
-        raise
-    print_lines(diagnosis_lines(readiness))
-    if readiness.state in (State.ENVIRONMENT, State.SERVICE):
-        raise EnvironmentFault(f"the settings are written, but {path.stem} cannot be judged as it is")
-    if readiness.state is State.SETTINGS:
-        raise UsageError("the settings are written, but do not fit the target: what to mend stands above")
-    name = path.stem
-    click.echo(f"next: registry-contracts doctor --target {name}; registry-contracts run --target {name}")
-
-
-def _examined(path: Path) -> Readiness:
-    ready = load_target(str(path), os.environ, Path.cwd())
-    with open_manual_session(SessionOptions(ready=ready), Leftovers()) as session:
-        return examine(session, wait_seconds=_LONGEST_START_SECONDS)
-
-
-def _write_spellings(path: Path, settings: TargetSettings, spellings: dict[str, str]) -> None:
-    for realm, spelling in sorted(spellings.items()):
-        click.echo(f"{realm} is known as '{spelling}' alone: written as its sent_as")
-    others = [realm for realm in settings.realms if realm not in DOCUMENT_REALMS]
-    if others:
-        click.echo(f"{', '.join(others)} cannot be read: give it sent_as, too, if it is spelled so")
-    given = {
-        realm: {**settings.realm.get(realm, {}), "sent_as": spelling} for realm, spelling in spellings.items()
-    }
-    write_settings(replace(settings, realm={**settings.realm, **given}), path)

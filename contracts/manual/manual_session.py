@@ -147,7 +147,6 @@ class SessionOptions:
         sandbox_arguments: More options for the embedded sandbox.
         reports: Folder for the run folder with the ledger, so that a sweep finds what a killed session left.
         keep: Leave what was created.
-        ready: The target itself, in place of the one that `target` names.
     """
 
     target: str | None = None
@@ -155,7 +154,6 @@ class SessionOptions:
     seed: str | None = None
     reports: Path = Path("reports")
     keep: bool = False
-    ready: Target | None = None
 
 
 @dataclass
@@ -184,7 +182,7 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
         UsageError: the target's settings cannot be used.
         SuiteError: the embedded sandbox does not start.
     """
-    settings, token = options.ready or _settings(options), new_run_token()
+    settings, token = _settings(options), new_run_token()
     disposable, left.kept = settings is None, options.keep
     with ExitStack() as stack:
         target = settings or _embedded(stack, options.sandbox_arguments)

@@ -1,7 +1,4 @@
-"""The look behind `doctor` and `init`: that of a run, told to a person, and on demand what a record's life shows.
-
-Only reads are sent, unless writing was asked for.
-"""
+"""The look behind `doctor`: that of a run, told to a person. Only reads are sent, unless writing was asked for."""
 
 from __future__ import annotations
 
@@ -13,18 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contracts.cases.rights import Rights
-from contracts.checks.outcomes import Blocked
-from contracts.checks.table import Judge
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
-from contracts.interface.catalogue import Level, load_catalogue
-from contracts.interface.description import load_description, operations_with
-from contracts.interface.operations import DOCUMENT_REALMS, Operation
-from contracts.manual.call import call
+from contracts.interface.operations import DOCUMENT_REALMS
 from contracts.manual.manual_session import ManualSession
-from contracts.manual.prepared_requests import RequestOptions
-from contracts.plugin.preflight import OF_DOCTOR, Diagnosis, Look, State, clock_in_words
-from contracts.safe_text import many, plain_line
+from contracts.plugin.preflight import Diagnosis, Look, State, clock_in_words
+from contracts.safe_text import many
 from contracts.settings.target import AUTHOR
 
 _RATE_LIMIT: Final = re.compile(r"(x-)?rate-?limit.*|retry-after", re.IGNORECASE)
@@ -35,23 +26,8 @@ _NAMED_RECORDS: Final = (
     "locked_identifier",
     "published_identifier",
 )
-_SAVING: Final = "saveDraft"
-_FORBIDDEN: Final = 403
-_DRAFT_LIFE: Final = (
-    _SAVING,
-    "draftExists",
-    "getDraftInfo",
-    "getDraft",
-    "createAttachment",
-    "listAttachments",
-    "deleteDraft",
-)
-#: What is refused to the setting that names what is taken in its place.
-_INSTEAD: Final = {_SAVING: "draft_document", "createAttachment": "attachment_identifiers"}
-#: Characters of a response that a line quotes.
-_QUOTED_CHARACTERS: Final = 120
-#: What leaves a record for good.
-_PERMANENT: Final = operations_with(assigns_identifier=True)
+#: How long a person may wait for it, in seconds.
+_LONGEST_SECONDS: Final = 40.0
 
 
 @dataclass
@@ -61,13 +37,11 @@ class Readiness:
     Attributes:
         requests: How many were sent.
         seconds: How long it took.
-        spellings: Realms that the target knows in another spelling alone, with that.
     """
 
     diagnoses: list[Diagnosis] = field(default_factory=list)
     requests: int = 0
     seconds: float = 0.0
-    spellings: dict[str, str] = field(default_factory=dict)
 
     @property
     def state(self) -> State:
@@ -79,36 +53,29 @@ class Readiness:
         )
 
 
-def examine(
-    session: ManualSession, *, write: bool = False, permanent: bool = False, wait_seconds: float = 0.0
-) -> Readiness:
+def examine(session: ManualSession, *, write: bool = False, wait_seconds: float = 0.0) -> Readiness:
     """Look at a target.
 
     Args:
         session: A session with it, in which nothing was sent.
-        write: Also live one draft's and one attachment's life in each realm that has drafts.
-        permanent: Also create a contact and a submission in each realm, which stay.
+        write: Also try what the accounts may write; nothing of it stays.
         wait_seconds: How long to wait for a target whose gateway answers in its place.
 
     Raises:
         GuardViolation: a request must not be sent.
     """
     readiness, started = Readiness(), time.monotonic()
-    look = Look(session, session.target.realms, Rights(session), OF_DOCTOR, writes=write)
+    look = Look(session, session.target.realms, Rights(session), write, seconds=_LONGEST_SECONDS)
     readiness.diagnoses += look.diagnoses(wait_seconds)
     try:
         if not any(diagnosis.stops for diagnosis in readiness.diagnoses):
             readiness.diagnoses += _named_records(session)
-        if readiness.state is not State.ENVIRONMENT:
-            for asked, operations in ((write, _DRAFT_LIFE), (permanent, _PERMANENT)):
-                readiness.diagnoses += _calls(session, operations) if asked else ()
     except EnvironmentFault as fault:
         readiness.diagnoses.append(Diagnosis("address", State.ENVIRONMENT, str(fault)))
-    readiness.diagnoses += (*_contradictions(session), *_traffic(session))
+    readiness.diagnoses += _traffic(session)
     if not write:
         text = "were not looked at; `doctor --write` saves a draft to see whether the accounts may write"
         readiness.diagnoses.append(Diagnosis("rights", State.UNKNOWN, text))
-    readiness.spellings = look.spellings
     readiness.requests = len(session.notes)
     readiness.seconds = time.monotonic() - started
     return readiness
@@ -127,20 +94,6 @@ def _named_records(session: ManualSession) -> Iterator[Diagnosis]:
         if without:
             state = State.SETTINGS if "published_identifier" in without else State.OK
             yield Diagnosis(realm, state, f"no draft to read of the first record of {', '.join(without)}")
-
-
-def _contradictions(session: ManualSession) -> Iterator[Diagnosis]:
-    """What contradicts a must clause in the exchanges so far; what is refused for want of rights is no sign of it."""
-    judge, told = Judge(session.redactor.knows), set()
-    for exchange in session.notes:
-        if exchange.status == _FORBIDDEN or exchange.fault:
-            continue
-        for finding in judge.judge(exchange, right=exchange.operation == "createToken").findings:
-            text = f"contradicts {finding.clause}: expected {finding.expected}; seen: {finding.seen}"
-            subject = f"{exchange.operation} in {exchange.realm}"
-            if load_catalogue().clause(finding.clause).level is Level.MUST and (subject, text) not in told:
-                told.add((subject, text))
-                yield Diagnosis(subject, State.NOTE, text)
 
 
 def _traffic(session: ManualSession) -> Iterator[Diagnosis]:
@@ -171,55 +124,9 @@ def _traffic(session: ManualSession) -> Iterator[Diagnosis]:
         yield Diagnosis("rate limits", State.NOTE, shown)
 
 
-def _calls(session: ManualSession, operations: tuple[str, ...]) -> Iterator[Diagnosis]:
-    """Call operations, each on what is arranged for it, in every realm that has them."""
-    described = load_description().operations
-    for realm in session.target.realms:
-        succeeded: list[str] = []
-        for name in operations:
-            if realm in described[name].realms:
-                yield from _call(session, described[name], realm, succeeded)
-            if name == _SAVING and not succeeded:
-                break  # without a draft nothing of its life can be told
-        if succeeded:
-            yield Diagnosis(realm, State.OK, f"succeeded: {', '.join(succeeded)}")
-
-
-def _call(
-    session: ManualSession, operation: Operation, realm: str, succeeded: list[str]
-) -> Iterator[Diagnosis]:
-    """Call one operation; its name and status are added to `succeeded` where it does."""
-    subject = f"{operation.id} in {realm}"
-    try:
-        calls = call(session, operation, AUTHOR, realm, RequestOptions(), 1, live=True)
-    except (Blocked, EnvironmentFault) as obstacle:
-        yield Diagnosis(subject, State.NOTE, f"cannot be tried: {obstacle}")
-        return
-    sent = calls.results[0].recorded
-    if _succeeded(sent):
-        succeeded.append(f"{operation.id} {sent.status}")
-        return
-    lacking = f" ({'; '.join(calls.notes)})" if calls.notes else ""
-    yield Diagnosis(subject, State.NOTE, f"{_seen(sent)}{lacking}{_instead(session, operation, realm, sent)}")
-
-
-def _instead(session: ManualSession, operation: Operation, realm: str, refused: Exchange) -> str:
-    """Which setting names what a realm takes that refused an ordinary draft or file for what it is, in words."""
-    setting = _INSTEAD.get(operation.id)
-    given = setting and getattr(session.target.realm_settings(realm), setting)
-    refusal = refused.response is not None and refused.response.refusal and refused.status != _FORBIDDEN
-    return f"; realm.{realm}.{setting} can name what it takes" if setting and not given and refusal else ""
-
-
 def _first(named: Any) -> str | None:
     return named if isinstance(named, str) else next(iter(named or ()), None)
 
 
 def _succeeded(exchange: Exchange) -> bool:
     return exchange.fault is None and exchange.response is not None and exchange.response.success
-
-
-def _seen(exchange: Exchange) -> str:
-    if exchange.response is None or exchange.fault:
-        return f"no answer: {exchange.fault}"
-    return plain_line(exchange.response.quote(), _QUOTED_CHARACTERS)

@@ -203,7 +203,7 @@ def pytest_plan_at_the_end(session: pytest.Session) -> None:
     if config.getoption("--plan") and WORKER not in config.stash and any(map(is_case, session.items)):
         config.stash[_SHOWN] = True
         told = forecast(config, session.items)
-        _write_lines(config, ["", *told.lines()])
+        _write_lines(config, ["", *told.lines(), "Nothing was sent."])
         config.hook.pytest_contract_forecast(forecast=told)
         session.items.clear()
 

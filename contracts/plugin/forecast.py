@@ -1,45 +1,24 @@
-"""What a run will send and judge, before it sends anything, and which further setting would let it judge more."""
+"""What a run will send and judge, before it sends anything, and which settings would let it judge more."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import Final
 
 from contracts.checks.table import UNIVERSAL
 from contracts.evidence.findings import wanting_settings
 from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.interface.operations import in_realms
 from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case
 from contracts.safe_text import many
-from contracts.settings.target import AttachmentSettings, RealmSettings, Target
+from contracts.settings.target import Target
 
 #: A clause in a realm: what a run gives one verdict on.
 Cell = tuple[str, str]
-_ACCOUNTS: Final = {
-    "restricted": "an account that can sign in, and may neither create nor update",
-    "nau": "an account that holds the NAU role",
-    "other": "a second author, who may save drafts as well and owns the record of others_identifier",
-}
-
-
-@dataclass(frozen=True)
-class Unlock:
-    """One setting that is missing.
-
-    Attributes:
-        setting: As the settings file names it, such as `realm.<realm>.workflow_schema` or `accounts.nau`.
-        realms: Realms that lack it; empty where it is a setting of the whole target.
-        cells: How many verdicts on must clauses wait for it; some may wait for others as well.
-    """
-
-    setting: str
-    realms: tuple[str, ...]
-    meaning: str
-    cells: int
 
 
 class Forecast:
@@ -137,15 +116,6 @@ class Forecast:
         realms = Counter(name for name, _ in self.lacking)
         return sorted(name for name in self._dealt & self.musts if realms[name] > 1)
 
-    def unlocks(self) -> list[Unlock]:
-        """The settings that must clauses lack, those that most verdicts wait for first."""
-        waiting: defaultdict[str, list[str]] = defaultdict(list)
-        for (name, realm), needs in self.lacking.items():
-            for need in needs if name in self.musts else ():
-                waiting[need].append(realm)
-        ordered = sorted(waiting.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-        return [_unlock(need, realms) for need, realms in ordered]
-
     @property
     def summary(self) -> str:
         """One line, for the beginning of a run."""
@@ -166,12 +136,10 @@ class Forecast:
         if self.dealt:
             yield f"dealt         {many(len(self.dealt), 'must clause')}, each judged in a part of its realms"
             yield f"      {', '.join(self.dealt)}"
-        untested = self._untested()
-        yield f"untested      {'' if untested else 'no must clause'}".rstrip()
-        for reason, clauses in untested:
+        yield f"untested      {'' if self.untested else 'no must clause'}".rstrip()
+        for reason, clauses in self.untested.items():
             yield f"  {many(len(clauses), 'must clause')}: {reason}"
             yield f"      {', '.join(clauses)}"
-        yield "Nothing was sent."
 
     def _pace(self) -> str:
         rate = self._target.pace.requests_per_second
@@ -187,22 +155,27 @@ class Forecast:
         allowed = self._target.pace.permanent_records
         return f"at most {total} ({places}), of {allowed} allowed in a realm; and attachments"
 
-    def _untested(self) -> list[tuple[str, list[str]]]:
-        """Reasons and the must clauses that stay untested for them, those with most first.
+    @cached_property
+    def untested(self) -> dict[str, list[str]]:
+        """The must clauses that stay untested, by reason, those with most first.
 
         A clause lacks a setting where a realm does; otherwise it is untested where no realm is reached.
         """
-        reasons: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        clauses: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        realms: defaultdict[str, dict[str, None]] = defaultdict(dict)
         wanting, judged = self.wanting, {name for name, _ in self.lacking}
         for name, realm in self.lacking:
             reason = self._reason((name, realm))
             if reason and name in wanting:
-                reasons[reason.replace(f"realm.{realm}.", "realm.<realm>.")][name] = None
+                of_realms = reason.replace(f"realm.{realm}.", "realm.<realm>.")
+                clauses[of_realms][name] = None
+                realms[of_realms] |= {realm: None} if of_realms != reason else {}
         must = {clause.id for clause in self._catalogue.must if clause.untested is None}
         for (name, _), reason in self._unreached.items():
             if name in must - judged:
-                reasons[reason][name] = None
-        return sorted(((why, list(names)) for why, names in reasons.items()), key=lambda pair: -len(pair[1]))
+                clauses[reason][name] = None
+        ordered = sorted(clauses.items(), key=lambda pair: -len(pair[1]))
+        return {f"{why} {in_realms(realms[why])}".rstrip(): list(names) for why, names in ordered}
 
 
 def _lacking(clause: Clause, of_cases: list[frozenset[str]]) -> frozenset[str]:
@@ -213,16 +186,3 @@ def _lacking(clause: Clause, of_cases: list[frozenset[str]]) -> frozenset[str]:
     """
     needed = {name for lacking in of_cases for name in lacking if name in clause.needs}
     return min(of_cases, key=lambda lacking: (len(lacking), sorted(lacking))) | needed
-
-
-def _unlock(need: str, realms: list[str]) -> Unlock:
-    """Name a need of the catalogue as the settings file does."""
-    group, _, key = need.partition(".")
-    if group == "account":
-        return Unlock(f"accounts.{key}", (), _ACCOUNTS.get(key, ""), len(realms))
-    attachments = group == "attachments"
-    fields = (AttachmentSettings if attachments else RealmSettings).__dataclass_fields__
-    meaning = str(fields[key].metadata["meaning"])
-    if attachments:
-        return Unlock(need, (), meaning, len(realms))
-    return Unlock(f"realm.<realm>.{key}", tuple(dict.fromkeys(realms)), meaning, len(realms))

@@ -1,8 +1,8 @@
-"""The look at a target before anything is judged: one for `run`, `doctor` and `init`.
+"""The look at a target before anything is judged, of `run` and of `doctor`.
 
 It goes from what stops everything to what stops little: address, the author's account, a page in place of the service,
 the token, the realms, the rights to write, the schemas, the other accounts, and documented names that the settings
-replace. A run ends it after twelve requests, and three more for each of these names.
+replace. It ends after twelve requests, and three more for each of these names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
-from contracts.cases.rights import WRITERS, Rights, first_writes
+from contracts.cases.rights import Rights, first_writes
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW
 from contracts.checks.outcomes import Attempt, confirm, contradicted
 from contracts.errors import EnvironmentFault
@@ -50,11 +50,9 @@ from contracts.settings.target import (
     sent_as_line,
 )
 
-#: Requests that a run's look sends at most, and `doctor`'s, which tries each account in each realm.
-OF_A_RUN: Final = 12
-OF_DOCTOR: Final = 60
-#: How long the look may take, in seconds.
-LONGEST_LOOK_SECONDS: Final = 8.0
+_MOST_REQUESTS: Final = 12
+#: How long signing in may take, and all else that a run looks at.
+_LONGEST_SECONDS: Final = 8.0
 _UNAUTHENTICATED: Final = 401
 _FORBIDDEN: Final = 403
 _SHORT_LIFE_SECONDS: Final = 120.0
@@ -164,20 +162,20 @@ class Look:
     """One look at a target.
 
     Attributes:
-        limit: Requests that it may send; a step that may not come to its end within them is not begun.
         writes: Whether drafts may be saved and faulty submissions sent.
+        seconds: How long it may take once the author has signed in.
+        limit: Requests that it may send; a step that may not come to its end within them is not begun.
         contradicted: What was seen twice to contradict a clause.
-        spellings: Realms that the target knows in another spelling alone, with that.
     """
 
     session: Session
     realms: tuple[str, ...]
     rights: Rights
-    limit: int = OF_A_RUN
     writes: bool = False
     consumer: Consumer | None = None
-    contradicted: list[Probe] = field(default_factory=list)
-    spellings: dict[str, str] = field(default_factory=dict)
+    seconds: float = _LONGEST_SECONDS
+    limit: int = field(default=_MOST_REQUESTS, init=False)
+    contradicted: list[Probe] = field(default_factory=list, init=False)
     #: What was sent in the target's own names, by realm and form.
     _own: dict[tuple[str, str], Exchange] = field(default_factory=dict, init=False)
 
@@ -194,7 +192,7 @@ class Look:
                 yield diagnosis
                 if diagnosis.stops:
                     return
-            with self.session.time_limit(LONGEST_LOOK_SECONDS * self.limit / OF_A_RUN):
+            with self.session.time_limit(self.seconds):
                 for step in steps:
                     for diagnosis in step():
                         yield diagnosis
@@ -206,10 +204,6 @@ class Look:
     @property
     def _reading(self) -> list[str]:
         return [realm for realm in self.realms if realm in DOCUMENT_REALMS]
-
-    @property
-    def _thorough(self) -> bool:
-        return self.limit > OF_A_RUN
 
     def _affords(self, requests: int) -> bool:
         return self.session.counts["requests"] + requests <= self.limit
@@ -230,7 +224,7 @@ class Look:
         yield _signed_in(AUTHOR, author, target.base_url)
 
     def _sign_in(self, role: str) -> Token:
-        with self.session.time_limit(LONGEST_LOOK_SECONDS):
+        with self.session.time_limit(_LONGEST_SECONDS):
             return self.session.tokens.token(role)
 
     # By reading.
@@ -263,19 +257,17 @@ class Look:
     def _refused_realms(
         self, probes: Mapping[str, Probe], refused: Mapping[str, Exchange]
     ) -> Iterator[Diagnosis]:
-        first, *others = refused
-        asked = [first, *(others if self._thorough else ())]
-        taken = {realm for realm in asked if probes[realm].list(realm=realm.upper()).answer.success}
-        self.spellings = {realm: realm.upper() for realm in taken}
+        first = next(iter(refused))
+        taken = probes[first].list(realm=first.upper()).answer.success
         everywhere = len(refused) == len(probes)
         unknown = not taken and everywhere and self._all_unknown(probes[first], refused)
         confirmed = []
         for realm, exchange in refused.items():
             quoted = exchange.answer.quote()
             spelled = f"; it answers to '{realm.upper()}': {sent_as_line(realm)} lets a run judge the rest"
-            yield Diagnosis(realm, State.NOTE, f"listDrafts: {quoted}{spelled if realm in taken else ''}")
+            yield Diagnosis(realm, State.NOTE, f"listDrafts: {quoted}{spelled if taken else ''}")
             if (taken or unknown) and self._affords(1):
-                confirmed.append(self._confirmed(probes[realm], realm, exchange, bool(taken)))
+                confirmed.append(self._confirmed(probes[realm], realm, exchange, taken))
         if everywhere and confirmed and all(confirmed):
             why = f"refuses every realm of the interface document: {refused[first].answer.quote()}"
             if taken:
@@ -322,7 +314,10 @@ class Look:
     # By writing.
 
     def _first_writes(self) -> Iterator[Diagnosis]:
-        """Whether the author may write, and the schema of contacts is known: where no realm lets it, that stops all."""
+        """Whether the author may write, and the schema of contacts is known: where no realm lets it, that stops all.
+
+        The first realm that lets it tells enough.
+        """
         used = self.consumer is None or any(map(self.consumer.uses, first_writes()))
         if not (self.writes and used):
             return
@@ -334,19 +329,16 @@ class Look:
             if first.unknown_schema and self.consumer is None:
                 yield from self._unknown_schema(realm, first.unknown_schema)
                 return
-            if not first.lacks_rights:
-                if first.refused and self.rights.takes_workflow_draft(realm):
-                    self.session.shared.mark(DRAFTS_OF_WORKFLOW)
-                if not self._thorough:
-                    return
+            if first.lacks_rights:
+                lacking[realm] = first.lacks_rights
                 continue
-            lacking[realm] = first.lacks_rights
-            if self._thorough:
-                yield Diagnosis(AUTHOR, State.SETTINGS, f"may not write in {realm}: {first.lacks_rights}")
-        if lacking and len(lacking) == len(self._reading):
+            if first.refused and self.rights.takes_workflow_draft(realm):
+                self.session.shared.mark(DRAFTS_OF_WORKFLOW)
+            break
+        if lacking:
             where, how = ", ".join(lacking), next(iter(lacking.values()))
             why = f"the author's account may not write in {where}: {how}"
-            yield Diagnosis(AUTHOR, State.SETTINGS, why, stops=True)
+            yield Diagnosis(AUTHOR, State.SETTINGS, why, stops=len(lacking) == len(self._reading))
 
     def _unknown_schema(self, realm: str, refusal: str) -> Iterator[Diagnosis]:
         others = [other for other in self._reading if other != realm]
@@ -362,28 +354,19 @@ class Look:
             return
         for realm in named:
             refusals[realm] = self.rights.unknown_workflow_schema(realm)
-            if not (refusals[realm] or self._thorough):
-                return
+            if not refusals[realm]:
+                break
         for realm, refusal in refusals.items():
             if refusal:
-                everywhere = all(refusals.values())
-                yield _names_no_schema(realm, "workflow_schema", refusal, stops=everywhere)
+                yield _names_no_schema(realm, "workflow_schema", refusal, stops=all(refusals.values()))
 
     def _accounts(self) -> Iterator[Diagnosis]:
-        """The other accounts: whether they sign in and, where each is looked at, may do what their role needs."""
+        """Whether the other accounts sign in."""
         for role in ACCOUNT_ROLES[1:]:
             if missing := self.session.target.missing(f"account.{role}"):
                 yield Diagnosis(role, State.UNKNOWN, missing)
             elif self._affords(1):
-                token = self._sign_in(role)
-                yield _signed_in(role, token, self.session.target.base_url)
-                if token.value and self._thorough and self.writes and role in WRITERS:
-                    yield from self._lacking_rights(role)
-
-    def _lacking_rights(self, role: str) -> Iterator[Diagnosis]:
-        for realm in self._reading:
-            if lacks := self.rights.first_write(role, realm).lacks_rights:
-                yield Diagnosis(role, State.NOTE, f"may not write in {realm}: {lacks}")
+                yield _signed_in(role, self._sign_in(role), self.session.target.base_url)
 
     # Names of the target's own.
 

@@ -102,16 +102,6 @@ def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
     assert "sent_as" not in written("both")["realm"]["abs-dev"]
 
 
-def test_an_environment_that_stands_in_the_way_is_told_and_the_file_stays(
-    command: RunCommand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REGISTRY_EMAIL", "author@sandbox.test")
-    monkeypatch.setenv("REGISTRY_PASSWORD", "sandbox-author")
-    ended = command("init", "dev", "--base-url", "http://127.0.0.1:9")
-    assert ended.code == 6
-    assert written()["base_url"] == "http://127.0.0.1:9"
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
