@@ -15,14 +15,12 @@ import json
 import re
 import tomllib
 import zlib
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date, datetime, time
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final, NoReturn, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar, cast
 
 import msgspec
 from msgspec import Meta
@@ -315,10 +313,10 @@ def _no_constant(name: str) -> Any:
 
 #: Bytes that a file which people write may hold; a terabyte without content takes no room on a disk.
 _LARGEST_TOML: Final = 64 * 1024**2
-#: A statement of several lines, a list or a long text, ends in a line with one of these.
-_CLOSING = ("]", '"""', "'''")
 #: Where something stands: names of tables and keys, numbers of entries in a list of tables, outermost first.
 Keys = tuple[str | int, ...]
+#: Members of a declaration that say where an entry stands, and are no keys of it.
+_OF_THE_ENTRY: Final = ("file", "line")
 
 
 @dataclass(frozen=True)
@@ -330,31 +328,82 @@ class TomlFile:
         shown: The same path as messages show it.
         text: Its content, with plain line feeds.
         tables: The parsed content.
+        guide: The document that a message about a value of the wrong kind names.
     """
 
     path: Path
     shown: str
     text: str
     tables: dict[str, Any]
+    guide: str
+
+    def read(self, keys: Keys, shape: type[Shape], table: Mapping[str, Any] | None = None) -> Shape:
+        """Return a table, by default the one at `keys` or an empty one, as the dataclass that declares it.
+
+        Raises:
+            UsageError: it is no table, or a key or a value does not fit; one line that never holds the value.
+        """
+        table = self.read_table(*keys) if table is None else table
+        declared = fields(cast(Any, shape))
+        self.refuse_unknown(keys, table, [each.name for each in declared if each.name not in _OF_THE_ENTRY])
+        return self.value(keys, table, shape)
+
+    def value(self, keys: Keys, value: Any, shape: type[Shape]) -> Shape:
+        """Return the value at `keys` as its declaration.
+
+        Raises:
+            UsageError: it does not fit.
+        """
+        try:
+            return msgspec.convert(value, shape, dec_hook=_made_of_text)
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
+            at = _PLACE.match(str(error))
+            # The first step below has a line of its own.
+            name = re.split(r"[.\[`]", at["place"].removeprefix("`$").removeprefix("."))[0] if at else ""
+            words = kinds_in_words(shape).get(name)
+            why = f"{name or keys[-1]} must be {words}" if words else mismatch(error)
+            raise self.fault((*keys, name), f"{why}; see {self.guide}") from None
+
+    def read_table(self, *keys: str | int) -> dict[str, Any]:
+        """Return the table at `keys`, empty where there is none.
+
+        Raises:
+            UsageError: something else stands there.
+        """
+        table: dict[str, Any] = self.tables
+        for number, key in enumerate(keys, start=1):
+            table = table.get(str(key), {})
+            if not isinstance(table, dict):
+                name = ".".join(map(str, keys[:number]))
+                raise self.fault(keys[:number], f"{name} must be a table; write [{name}] and keys below it")
+        return table
 
     @cached_property
-    def _lines(self) -> Mapping[Keys, tuple[int, int]]:
-        """First and last line, counted from 1, of the statement that brings a key in."""
-        lines: dict[Keys, tuple[int, int]] = {}
-        for keys, place in _keys_with_lines(self.text):
-            lines.setdefault(keys, place)
+    def _lines(self) -> Mapping[Keys, int]:
+        """The line, counted from 1, in which each key stands first."""
+        lines: dict[Keys, int] = {}
+        above: Keys = ()
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            header = line.lstrip().startswith("[")
+            try:
+                parsed = tomllib.loads(line if header else f"{line.partition('=')[0]} = 0")
+            except tomllib.TOMLDecodeError:
+                continue  # a part of a value
+            keys, value = _only_keys(parsed)
+            if value == [{}]:
+                keys = (*keys, sum(place[:-1] == keys for place in lines))
+            above = keys if header else above
+            place = keys if header else (*above, *keys)
+            for length in range(1, len(place) + 1):
+                lines.setdefault(place[:length], number)
         return lines
 
     def line(self, keys: Keys, word: str | None = None) -> int:
         """Return the line of a key, or of a word in its value; of what it stands in when the file lacks the key."""
-        for length in range(len(keys), 0, -1):
-            if keys[:length] in self._lines:
-                first, last = self._lines[keys[:length]]
-                return self._line_of_word(first, last, word)
-        return 1
-
-    def _line_of_word(self, first: int, last: int, word: str | None) -> int:
-        lines = self.text.split("\n")[first - 1 : last]
+        known = (keys[:length] for length in range(len(keys), 0, -1))
+        first = next((self._lines[place] for place in known if place in self._lines), 1)
+        end = min((line for line in self._lines.values() if line > first), default=None)
+        lines = self.text.split("\n")[first - 1 : end and end - 1]
         quoted = (f'"{word}"', f"'{word}'")
         hits = (number for number, line in enumerate(lines, first) if any(text in line for text in quoted))
         return next(hits, first) if word is not None else first
@@ -379,77 +428,49 @@ class TomlFile:
         place = f" in [{'.'.join(names)}]" if names else ""
         return self.fault(keys, f"unknown key {keys[-1]!r}{place}; {advice}")
 
-    def text_at(self, keys: Keys, value: Any, example: str) -> str:
-        """Return a value that must be a text with something in it.
 
-        Raises:
-            UsageError: it is something else, or empty.
-        """
-        if not isinstance(value, str):
-            self._wrong_kind(keys, value, "a text", f'write {_key(keys)} = "{example}"')
-        if not value.strip():
-            raise self.fault(keys, f'{keys[-1]} is empty; write {_key(keys)} = "{example}"')
-        return value.strip()
-
-    def texts_at(self, keys: Keys, value: Any, example: str) -> tuple[str, ...]:
-        """Return a value that must be a list of distinct texts, at least one.
-
-        Raises:
-            UsageError: it is something else.
-        """
-        advice = f'write {_key(keys)} = ["{example}"]'
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self._wrong_kind(keys, value, "a list of texts", advice)
-        if not value:
-            raise self.fault(keys, f"{keys[-1]} is empty; {advice} or take the line out")
-        for item, times in Counter(value).items():
-            if times > 1:
-                raise self.fault(keys, f"{keys[-1]} lists '{item}' twice; take the double out", item)
-        return tuple(value)
-
-    def day_at(self, keys: Keys, value: Any) -> date:
-        """Return a value that must be a day.
-
-        Raises:
-            UsageError: it is something else.
-        """
-        if isinstance(value, datetime) or not isinstance(value, date):
-            self._wrong_kind(keys, value, "a date", f"write {_key(keys)} = 2030-01-31, without quotes")
-        return value
-
-    def table_at(self, keys: Keys, value: Any) -> dict[str, Any]:
-        """Return a value that must be a table.
-
-        Raises:
-            UsageError: it is something else.
-        """
-        if not isinstance(value, dict):
-            self._wrong_kind(keys, value, "a table", f"write [{keys[-1]}] and keys below it")
-        return value
-
-    def _wrong_kind(self, keys: Keys, value: Any, kind: str, advice: str) -> NoReturn:
-        raise self.fault(keys, f"{keys[-1]} must be {kind}, not {called(value)}; {advice}")
+def kinds_in_words(shape: Any) -> dict[str, str]:
+    """Return the description of each member's type by its name; of a type without members its own, without name."""
+    declared: Any = msgspec.inspect.type_info(shape)
+    types = {each.encode_name: each.type for each in getattr(declared, "fields", ())} or {"": declared}
+    kinds = {name: getattr(kind, "types", (kind,)) for name, kind in types.items()}
+    described = {
+        name: [each for each in parts if isinstance(each, msgspec.inspect.Metadata)]
+        for name, parts in kinds.items()
+    }
+    return {
+        name: str((parts[0].extra_json_schema or {}).get("description", ""))
+        for name, parts in described.items()
+        if parts
+    }
 
 
-def called(value: Any) -> str:
-    """Say what a TOML value is, in words."""
-    if isinstance(value, list):
-        odd = [item for item in value if not isinstance(item, str)]
-        return f"a list with {called(odd[0])} in it" if odd else "a list"
-    kinds = {bool: "true or false", str: "a text", int: "a number", float: "a number", dict: "a table"}
-    moments = {datetime: "a date with a time", date: "a date", time: "a time"}
-    return {**kinds, **moments}[type(value)]
+def _made_of_text(kind: type, value: Any) -> Any:
+    """Make a value of a type that TOML does not know, such as a path."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("Expected text")
+    return kind(value)
 
 
-def read_toml_file(path: Path, shown: str) -> TomlFile:
-    """Read and parse a TOML file; messages call it `shown`.
+def _only_keys(parsed: Mapping[str, Any]) -> tuple[Keys, Any]:
+    """The names in a table that holds one value, outermost first, and that value."""
+    keys: Keys = ()
+    value: Any = parsed
+    while isinstance(value, Mapping) and value:
+        ((key, value),) = value.items()
+        keys = (*keys, key)
+    return keys, value
+
+
+def read_toml_file(path: Path, shown: str, guide: str = "docs/live.md") -> TomlFile:
+    """Read and parse a TOML file; messages call it `shown`, and name a document as their `guide`.
 
     Raises:
         UsageError: it is no readable file, not UTF-8 or not TOML; one line that names the place.
     """
     text = read_text(path, shown)
     try:
-        return TomlFile(path, shown, text, tomllib.loads(text))
+        return TomlFile(path, shown, text, tomllib.loads(text), guide)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(_toml_fault(shown, text, str(error))) from None
     except (RecursionError, ValueError):
@@ -483,56 +504,3 @@ def _toml_fault(shown: str, text: str, message: str) -> str:
         line, _, column = place.removeprefix("line ").partition(", column ")
         return f"{shown}:{line}: is not TOML at column {column}: {what}; correct this line"
     return f"{shown}:{text.count(chr(10)) + 1}: is not TOML at the end of the file: {what}; complete the line"
-
-
-def _keys_with_lines(text: str) -> Iterator[tuple[Keys, tuple[int, int]]]:
-    """Yield every key with its lines: TOML is a row of statements, each of which parses alone."""
-    above: Keys = ()
-    entries: dict[Keys, int] = {}
-    for first, last, chunk, parsed in _statements(text):
-        header = chunk.lstrip().startswith("[")
-        for keys, is_entry in _places(parsed):
-            place = _inside(keys, entries) if header else (*above, *keys)
-            if is_entry and header:
-                yield keys, (first, last)
-                place = (*keys, entries.get(keys, -1) + 1)
-                entries[keys] = int(place[-1])
-            if header:
-                above = place
-            yield place, (first, last)
-
-
-def _inside(keys: Keys, entries: Mapping[Keys, int]) -> Keys:
-    """Put the number of the entry in, where a header speaks of something inside the last one."""
-    length = next((length for length in range(1, len(keys)) if keys[:length] in entries), 0)
-    return (*keys[:length], entries[keys[:length]], *keys[length:]) if length else keys
-
-
-def _statements(text: str) -> Iterator[tuple[int, int, str, dict[str, Any]]]:
-    lines, start = text.split("\n"), 0
-    for end in range(1, len(lines) + 1):
-        if end - start > 1 and not any(mark in lines[end - 1] for mark in _CLOSING):
-            continue  # a long list is not parsed anew with each of its lines
-        chunk = "\n".join(lines[start:end])
-        try:
-            parsed = tomllib.loads(chunk)
-        except tomllib.TOMLDecodeError:
-            continue
-        if parsed:
-            yield start + 1, end, chunk, parsed
-        start = end
-
-
-def _places(parsed: Mapping[str, Any], above: Keys = ()) -> Iterator[tuple[Keys, bool]]:
-    """Yield the keys of one statement, outer ones first, and whether each is an entry of a list of tables."""
-    for key, value in parsed.items():
-        keys = (*above, key)
-        yield keys, value == [{}]
-        if isinstance(value, dict):
-            yield from _places(value, keys)
-
-
-def _key(keys: Keys) -> str:
-    """The key as it is written in the file."""
-    name = str(keys[-1])
-    return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'

@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from contracts.file_formats import schema_of
+from contracts.file_formats import kinds_in_words, schema_of
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.known_cases import known_cases
 from contracts.manual.check import CheckFile
@@ -82,17 +82,16 @@ def settings_tables() -> str:
 
 
 def _table(title: str, group: type) -> str:
-    rows = [_row(item) for item in fields(group)]
+    kinds = kinds_in_words(group)
+    rows = [
+        f"| `{each.name}` | {kinds[each.name]} | {_default(each)} | {each.metadata['meaning']} |"
+        for each in fields(group)
+    ]
     return "\n".join([f"`{title}`", "", "| key | kind | default | meaning |", "|---|---|---|---|", *rows])
 
 
-def _row(item: Field[Any]) -> str:
-    kind, meaning = item.metadata["kind"].words, item.metadata["meaning"]
-    return f"| `{item.name}` | {kind} | {_default(item)} | {meaning} |"
-
-
 def _default(item: Field[Any]) -> str:
-    empty = item.default in (None, (), MISSING) or item.default_factory is not MISSING
+    empty = item.default in (None, (), "", MISSING) or item.default_factory is not MISSING
     return "none" if empty else f"{item.default:g}"
 
 

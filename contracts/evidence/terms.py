@@ -6,20 +6,22 @@ What cannot be used is a `UsageError` of one line, with file, line, what is wron
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Annotated, Any, cast
+
+from msgspec import Meta
 
 from contracts.errors import UsageError, suggestion
-from contracts.file_formats import Keys, TomlFile, called, is_file, read_toml_file
+from contracts.file_formats import Keys, TomlFile, is_file, one_of, read_toml_file
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 from contracts.interface.profiles import Profile
 from contracts.settings.settings_reader import TARGETS_FOLDER as TARGETS
 from contracts.settings.settings_reader import refuse_unknown_realm
+from contracts.settings.target import Several, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +32,16 @@ class Deviation:
     that shows the contradiction. `file` and `line` say where the entry starts.
     """
 
-    clause: str
-    realms: tuple[str, ...]
-    operation: str | None
-    reason: str
-    owner: str
-    issue: str
-    expires: date
-    profile: str
-    file: str
-    line: int
+    clause: Text
+    reason: Text
+    owner: Text
+    issue: Annotated[str, Meta(pattern=r"^https?://[^\s/]", description="an https address")]
+    expires: Annotated[date, Meta(description="a date such as 2030-01-31")]
+    realms: Several = ()
+    operation: Text | None = None
+    profile: Annotated[str, one_of(*Profile)] = "gate"
+    file: str = ""
+    line: int = 0
 
     @property
     def place(self) -> str:
@@ -149,15 +151,7 @@ class Terms:
 
 #: The only key at the top of the file: one table for each deviation.
 ENTRY = "deviation"
-#: What each entry must say, with an example.
-_REQUIRED = {
-    "clause": '"draft-get-content"',
-    "reason": '"…"',
-    "owner": '"…"',
-    "issue": '"https://…"',
-    "expires": "2030-01-31",
-}
-_KEYS = (*_REQUIRED, "realms", "operation", "profile")
+_GUIDE = "docs/gate.md"
 
 
 def read_deviations(path: Path, shown: str) -> tuple[Deviation, ...]:
@@ -166,8 +160,7 @@ def read_deviations(path: Path, shown: str) -> tuple[Deviation, ...]:
     source.refuse_unknown((), source.tables, (ENTRY,))
     entries = source.tables.get(ENTRY, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        wrong = f"{ENTRY} must be a list of tables, not {called(entries)}; begin each entry with [[{ENTRY}]]"
-        raise source.fault((ENTRY,), wrong)
+        raise source.fault((ENTRY,), f"{ENTRY} must be a list of tables; begin each entry with [[{ENTRY}]]")
     accepted = tuple(_entry(source, (ENTRY, number), entry) for number, entry in enumerate(entries))
     for number, later in enumerate(accepted):
         for earlier in accepted[:number]:
@@ -178,79 +171,42 @@ def read_deviations(path: Path, shown: str) -> tuple[Deviation, ...]:
 def _read(path: Path, shown: str, what: str) -> TomlFile:
     if not is_file(path):
         raise UsageError(f"no {what} '{shown}': name a TOML file that is there")
-    return read_toml_file(path, shown)
+    return read_toml_file(path, shown, _GUIDE)
 
 
 def _entry(source: TomlFile, keys: Keys, entry: dict[str, Any]) -> Deviation:
-    source.refuse_unknown(keys, entry, _KEYS)
-    for key, example in _REQUIRED.items():
-        if key not in entry:
-            raise source.fault(keys, f"the deviation lacks {key}; add {key} = {example}")
-    clause = _clause(source, (*keys, "clause"), entry["clause"])
+    read = source.read(keys, Deviation, entry)
+    clause = _clause(source, (*keys, "clause"), read.clause)
     if clause.level is Level.SILENT:
         silent = f"the interface document is silent at '{clause.id}', so nothing can contradict it"
         raise source.fault((*keys, "clause"), f"{silent}; take the entry out")
-    reason, owner, issue = (
-        source.text_at((*keys, key), entry[key], _REQUIRED[key].strip('"'))
-        for key in ("reason", "owner", "issue")
-    )
-    if not _is_link(issue):
-        raise source.fault(
-            (*keys, "issue"), f"issue is not a link: '{issue}'; write the issue's https address"
-        )
-    profile = source.text_at((*keys, "profile"), entry.get("profile", "gate"), "nightly")
-    if profile not in list(Profile):
-        raise source.fault((*keys, "profile"), f"unknown profile '{profile}'; {suggestion(profile, Profile)}")
-    return Deviation(
-        clause=clause.id,
-        realms=_realms_of(source, (*keys, "realms"), entry, clause),
-        operation=_operation_of(source, (*keys, "operation"), entry, clause),
-        reason=reason,
-        owner=owner,
-        issue=issue,
-        expires=source.day_at((*keys, "expires"), entry["expires"]),
-        profile=profile,
-        file=source.shown,
-        line=source.line(keys),
-    )
+    _refuse_other_realms(source, (*keys, "realms"), read.realms, clause)
+    if read.operation is not None:
+        _refuse_unknown_operation(source, (*keys, "operation"), read.operation)
+        if read.operation not in clause.operations:
+            concerned = f"'{clause.id}' concerns {', '.join(clause.operations)}, not {read.operation}"
+            raise source.fault((*keys, "operation"), concerned)
+    return replace(read, realms=read.realms or clause.realms, file=source.shown, line=source.line(keys))
 
 
-def _is_link(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.netloc) and " " not in text
-
-
-def _realms_of(source: TomlFile, keys: Keys, entry: dict[str, Any], clause: Clause) -> tuple[str, ...]:
-    if "realms" not in entry:
-        return clause.realms
-    realms = source.texts_at(keys, entry["realms"], clause.realms[0])
+def _refuse_other_realms(source: TomlFile, keys: Keys, realms: tuple[str, ...], clause: Clause) -> None:
     for realm in realms:
         refuse_unknown_realm(source, keys, realm, (*WORKFLOW_REALMS, ANY_REALM))
         if realm not in clause.realms:
             judged = f"'{clause.id}' is judged in {', '.join(clause.realms)}, not in {realm}"
             raise source.fault(keys, judged, realm)
-    return realms
 
 
-def _operation_of(source: TomlFile, keys: Keys, entry: dict[str, Any], clause: Clause) -> str | None:
-    if "operation" not in entry:
-        return None
-    name = source.text_at(keys, entry["operation"], clause.operations[0])
-    _refuse_unknown_operation(source, keys, name)
-    if name not in clause.operations:
-        raise source.fault(keys, f"'{clause.id}' concerns {', '.join(clause.operations)}, not {name}")
-    return name
-
-
-def _clause(source: TomlFile, keys: Keys, value: Any) -> Clause:
-    name = source.text_at(keys, value, "draft-get-content")
+def _clause(source: TomlFile, keys: Keys, name: str) -> Clause:
     try:
         return load_catalogue().clause(name)
     except UsageError as error:
         raise source.fault(keys, str(error), name) from None
+
+
+def _refuse_unknown_operations(source: TomlFile, keys: Keys, names: tuple[str, ...]) -> None:
+    for name in names:
+        _refuse_unknown_operation(source, keys, name)
 
 
 def _refuse_unknown_operation(source: TomlFile, keys: Keys, name: str) -> None:
@@ -273,56 +229,52 @@ def _refuse_double(earlier: Deviation, later: Deviation) -> None:
         raise UsageError(f"{later.place}: the deviation on '{later.clause}' in {', '.join(shared)} {stands}")
 
 
-_CONSUMER_KEYS = ("operations", "methods", "clauses", "realms", "waivers")
+@dataclass(frozen=True)
+class _ConsumerTable:
+    """The keys of a consumer file; dotted names of methods are tables in tables to TOML."""
+
+    operations: Several = ()
+    methods: Mapping[str, Any] = field(default_factory=dict)
+    clauses: Several = ()
+    realms: Several = ()
+    waivers: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_consumer(path: Path, shown: str) -> Consumer:
     """Read a consumer file."""
     source = _read(path, shown, "consumer file")
-    tables = source.tables
-    source.refuse_unknown((), tables, _CONSUMER_KEYS)
-    if not tables:
+    read = source.read((), _ConsumerTable)
+    if not source.tables:
         raise source.fault((), 'the consumer file says nothing; begin with operations = ["createToken", …]')
-    methods = dict(_methods(source)) if "methods" in tables else {}
-    given = _operations(source, ("operations",), tables["operations"]) if "operations" in tables else ()
-    used = {*given, *(operation for operations in methods.values() for operation in operations)}
+    _refuse_unknown_operations(source, ("operations",), read.operations)
+    methods = dict(_methods(source, read.methods))
+    used = {*read.operations, *(operation for operations in methods.values() for operation in operations)}
     operations = tuple(name for name in load_description().operations if name in used)
-    realms = source.texts_at(("realms",), tables["realms"], "abs-dev") if "realms" in tables else ()
-    for realm in realms:
+    for realm in read.realms:
         refuse_unknown_realm(source, ("realms",), realm, WORKFLOW_REALMS)
-    _refuse_unreachable(source, operations, realms)
-    return Consumer(
-        file=source.shown,
-        operations=operations,
-        methods=methods,
-        clauses=_clauses(source, operations) if "clauses" in tables else (),
-        realms=realms,
-        waivers=tuple(_waivers(source)) if "waivers" in tables else (),
-    )
+    _refuse_unreachable(source, operations, read.realms)
+    for name in read.clauses:
+        clause = _clause(source, ("clauses",), name)
+        if operations and not set(clause.operations) & set(operations):
+            unused = f"'{name}' concerns {', '.join(clause.operations)}, which the consumer does not use"
+            advice = "add one of them to operations, or take the clause out"
+            raise source.fault(("clauses",), f"{unused}; {advice}", name)
+    waivers = tuple(_waivers(source, read.waivers))
+    return Consumer(source.shown, operations, methods, read.clauses, read.realms, waivers)
 
 
-def _operations(source: TomlFile, keys: Keys, value: Any) -> tuple[str, ...]:
-    names = source.texts_at(keys, value, "saveDraft")
-    for name in names:
-        _refuse_unknown_operation(source, keys, name)
-    return names
-
-
-def _methods(source: TomlFile) -> Iterator[tuple[str, tuple[str, ...]]]:
-    table = source.table_at(("methods",), source.tables["methods"])
-    if not table:
-        raise source.fault(("methods",), 'methods is empty; write "client.drafts.save" = ["saveDraft"]')
-    for keys, value in _flat(table):
-        yield ".".join(keys), _operations(source, ("methods", *keys), value)
-
-
-def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield methods by their names; a dotted name without quotes is a table in a table to TOML."""
-    for key, value in table.items():
+def _methods(
+    source: TomlFile, table: Mapping[str, Any], above: tuple[str, ...] = ()
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for name, value in table.items():
+        steps = (*above, name)
         if isinstance(value, dict) and value:
-            yield from (((key, *inner), leaf) for inner, leaf in _flat(value))
+            yield from _methods(source, value, steps)
         else:
-            yield (key,), value
+            keys = ("methods", *steps)
+            operations = source.value(keys, value, cast(Any, Several))
+            _refuse_unknown_operations(source, keys, operations)
+            yield ".".join(steps), operations
 
 
 def _refuse_unreachable(source: TomlFile, operations: tuple[str, ...], realms: tuple[str, ...]) -> None:
@@ -335,19 +287,7 @@ def _refuse_unreachable(source: TomlFile, operations: tuple[str, ...], realms: t
             )
 
 
-def _clauses(source: TomlFile, operations: tuple[str, ...]) -> tuple[str, ...]:
-    names = source.texts_at(("clauses",), source.tables["clauses"], "draft-get-content")
-    for name in names:
-        clause = _clause(source, ("clauses",), name)
-        if operations and not set(clause.operations) & set(operations):
-            unused = f"'{name}' concerns {', '.join(clause.operations)}, which the consumer does not use"
-            advice = "add one of them to operations, or take the clause out"
-            raise source.fault(("clauses",), f"{unused}; {advice}", name)
-    return names
-
-
-def _waivers(source: TomlFile) -> Iterator[Waiver]:
-    table = source.table_at(("waivers",), source.tables["waivers"])
+def _waivers(source: TomlFile, table: Mapping[str, Any]) -> Iterator[Waiver]:
     for name, reason in table.items():
         keys = ("waivers", name)
         _clause(source, keys, name)

@@ -14,6 +14,7 @@ import json
 import re
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
@@ -319,6 +320,9 @@ def authorization_template(headers: Headers, redactor: Redactor) -> str | None:
     value = headers.first("Authorization")
     if value is None:
         return None
+    # Headers go out in UTF-8 and are kept in Latin-1; a token that is not known whole costs a search of all of it.
+    with suppress(UnicodeError):
+        value = value.encode("latin-1").decode("utf-8")
     scheme, space, rest = value.rpartition(" ")
     if redactor.knows(rest):
         return f"{scheme}{space}{TOKEN}"

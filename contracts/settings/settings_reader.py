@@ -5,13 +5,12 @@ environment variables.
 """
 
 import json
+import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeVar
-
-import msgspec
+from typing import Any, Final, NoReturn, cast
 
 from contracts.errors import UsageError, suggestion
 from contracts.file_formats import Keys, TomlFile, is_file, read_text, read_toml_file
@@ -27,12 +26,13 @@ from contracts.settings.target import (
     SANDBOX,
     Account,
     AttachmentSettings,
-    Kind,
     Pace,
     RealmSettings,
     Secret,
     ServiceNames,
+    Several,
     Target,
+    Text,
     TlsSettings,
     setting,
 )
@@ -48,13 +48,9 @@ _CONVENTIONAL: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 class AccountVariables:
     """The names of the two environment variables that hold one role's credentials."""
 
-    email_env: str | None = setting(Kind.TEXT, "name of the variable that holds the account's e-mail")
-    password_env: str | None = setting(Kind.TEXT, "name of the variable that holds its password")
+    email_env: Text = setting("name of the variable that holds the account's e-mail", default=MISSING)
+    password_env: Text = setting("name of the variable that holds its password", default=MISSING)
 
-
-#: Where a setting stands: names of tables and its key, outermost first.
-Names = tuple[str, ...]
-Group = TypeVar("Group", Pace, RealmSettings, AttachmentSettings, TlsSettings, AccountVariables, ServiceNames)
 
 #: Names that people write below a table by mistake.
 _TOP_ONLY: Final = ("base_url", "kind", "realms")
@@ -163,11 +159,17 @@ def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None
     source = read_toml_file(path, shown or str(path))
     source.refuse_unknown((), source.tables, TOP_KEYS)
     # Tables first: a key that slipped below one explains why another seems to be missing.
+    for name, table in source.tables.items():
+        for key in table if isinstance(table, dict) else ():
+            if key in _TOP_ONLY:
+                # TOML gives a key to the table above it, a common slip.
+                raise source.unknown((name, key), "it belongs above the first table")
+    pace = source.read(("pace",), Pace)
     target = Target(
-        pace=_group(source, ("pace",), Pace),
+        pace=pace if pace.requests_per_second != math.inf else replace(pace, requests_per_second=None),
         realm=_realm_settings(source),
-        attachments=_group(source, ("attachments",), AttachmentSettings),
-        tls=_group(source, ("tls",), TlsSettings),
+        attachments=source.read(("attachments",), AttachmentSettings),
+        tls=_tls(source),
         names=_service_names(source),
         realms=_realms(source),
         kind=_required(source, "kind", "development"),
@@ -188,19 +190,14 @@ def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None
 def _required(source: TomlFile, key: str, example: str) -> str:
     if key not in source.tables:
         raise source.fault((key,), f'{key} is missing; add {key} = "{example}" above the first table')
-    return str(_checked(source, (key,), Kind.TEXT, source.tables[key]))
+    return source.value((key,), source.tables[key], Text)
 
 
 def _realms(source: TomlFile) -> tuple[str, ...]:
-    if "realms" not in source.tables:
-        return DEVELOPMENT_REALMS
-    realms: tuple[str, ...] = _checked(source, ("realms",), Kind.TEXTS, source.tables["realms"])
+    realms = source.value(("realms",), source.tables.get("realms", DEVELOPMENT_REALMS), cast(Any, Several))
     for name in realms:
         refuse_unknown_realm(source, ("realms",), name)
-    if not realms:
-        why = f"realms is empty; name at least one of {', '.join(DEVELOPMENT_REALMS)}"
-        raise source.fault(("realms",), why)
-    return realms
+    return tuple(dict.fromkeys(realms))
 
 
 def refuse_unknown_realm(
@@ -221,7 +218,7 @@ def _refuse_production_realm(source: TomlFile, keys: Keys, name: str) -> None:
 
 def _realm_settings(source: TomlFile) -> dict[str, RealmSettings]:
     """The settings of each realm: what stands in `[realm]` holds for all of them, a realm's own table goes first."""
-    written = _table(source, ("realm",))
+    written = source.read_table("realm")
     known = {*DEVELOPMENT_REALMS, *PRODUCTION_REALMS}
     named = [name for name, value in written.items() if isinstance(value, dict) or name in known]
     for name in named:
@@ -230,11 +227,12 @@ def _realm_settings(source: TomlFile) -> dict[str, RealmSettings]:
     for name in common.keys() & OF_ONE_REALM:
         why = f"belongs to one realm; write it below [realm.{DEVELOPMENT_REALMS[0]}]"
         _refuse(source, ("realm", name), why)
-    shared = _values(source, ("realm",), common, RealmSettings)
+    shared = _prepared(source, ("realm",), common)
+    source.read(("realm",), RealmSettings, shared)
     settings = {}
     for name in DEVELOPMENT_REALMS if shared else named:
-        own = _values(source, ("realm", name), _table(source, ("realm", name)), RealmSettings)
-        settings[name] = RealmSettings(**shared | own)
+        own = _prepared(source, ("realm", name), source.read_table("realm", name))
+        settings[name] = source.read(("realm", name), RealmSettings, shared | own)
     _check_spellings(source, {name: given.sent_as for name, given in settings.items() if given.sent_as})
     return settings
 
@@ -252,7 +250,7 @@ def _check_spellings(source: TomlFile, sent: Mapping[str, str]) -> None:
 
 def _service_names(source: TomlFile) -> ServiceNames:
     """The names of a target that differ from the document, each for one that the document has."""
-    names = _group(source, ("names",), ServiceNames)
+    names = source.read(("names",), ServiceNames)
     if names.scheme and not _TOKEN.fullmatch(names.scheme):
         _refuse(source, ("names", "scheme"), 'is no scheme; write one word such as scheme = "Token"')
     header = names.realm_header
@@ -276,7 +274,7 @@ def _accounts(source: TomlFile, environ: Mapping[str, str]) -> tuple[dict[str, A
     """
     accounts: dict[str, Account] = {}
     absent: dict[str, str] = {}
-    for role in dict.fromkeys((AUTHOR, *_table(source, ("accounts",)))):
+    for role in dict.fromkeys((AUTHOR, *source.read_table("accounts"))):
         keys = ("accounts", role)
         if role not in ACCOUNT_ROLES:
             raise source.fault(keys, f"unknown role {role!r}; {suggestion(role, ACCOUNT_ROLES)}")
@@ -301,17 +299,13 @@ def _variables(source: TomlFile, role: str) -> dict[str, str]:
     keys = ("accounts", role)
     if role == AUTHOR and role not in source.tables.get("accounts", {}):
         return {"email_env": EMAIL, "password_env": PASSWORD}
-    table = _table(source, keys)
+    table = source.read_table("accounts").get(role)
     for key in ("email", "password"):
-        if key in table:
+        if isinstance(table, dict) and key in table:
             instead = f'{key}_env = "REGISTRY_{role.upper()}_{key.upper()}"'
             why = f"does not belong in a file; put it in an environment variable and name that: {instead}"
             _refuse(source, (*keys, key), why)
-    named = vars(_group(source, keys, AccountVariables))
-    for key, variable in named.items():
-        if variable is None:
-            raise source.fault(keys, f"accounts.{role}.{key} is missing; name both variables")
-    return named
+    return vars(source.read(keys, AccountVariables))
 
 
 def _unset(role: str, key: str, variable: str, environ: Mapping[str, str]) -> str | None:
@@ -328,57 +322,37 @@ def _shown(role: str, key: str, variable: str) -> str:
     return f"the environment variable that accounts.{role}.{key} names"
 
 
-def _group(source: TomlFile, keys: Names, group: type[Group]) -> Group:
-    """Read one table into the dataclass that declares its settings."""
-    return group(**_values(source, keys, _table(source, keys), group))
+def _prepared(source: TomlFile, keys: Keys, table: Mapping[str, Any]) -> dict[str, Any]:
+    """The table of a realm with its documents read, one identifier as a list of one, and each item once."""
+    read = dict(table)
+    for name, value in table.items():
+        if name.endswith("_document") and isinstance(value, str):
+            read[name] = _document(source, (*keys, name), _file(source, (*keys, name), value))
+        elif name.endswith(("_identifier", "_identifiers")) and isinstance(value, str):
+            read[name] = [value] if getattr(RealmSettings, name, None) == () else value
+        elif isinstance(value, list):
+            read[name] = [item for place, item in enumerate(value) if item not in value[:place]]
+    return read
 
 
-def _values(source: TomlFile, keys: Names, table: Mapping[str, Any], group: type[Group]) -> dict[str, Any]:
-    """Read the settings that a table gives, as their dataclass declares them."""
-    kinds = {item.name: item.metadata["kind"] for item in fields(group)}
-    for key in table:
-        if key in _TOP_ONLY and key not in kinds:
-            # TOML gives a key to the table above it, a common slip.
-            raise source.unknown((*keys, key), "it belongs above the first table")
-    source.refuse_unknown(keys, table, kinds)
-    return {key: _checked(source, (*keys, key), kinds[key], value) for key, value in table.items()}
+def _tls(source: TomlFile) -> TlsSettings:
+    settings = source.read(("tls",), TlsSettings)
+    given = {name: path for name, path in vars(settings).items() if path is not None}
+    return replace(settings, **{name: _file(source, ("tls", name), path) for name, path in given.items()})
 
 
-def _table(source: TomlFile, keys: Names) -> dict[str, Any]:
-    """Return the table at `keys`, empty when the file has none."""
-    table: Any = source.tables
-    for key in keys:
-        table = table.get(key, {})
-    if not isinstance(table, dict):
-        name = ".".join(keys)
-        raise source.fault(keys, f"{name} must be a table; write [{name}] and keys below it")
-    return table
-
-
-def _checked(source: TomlFile, keys: Names, kind: Kind, value: Any) -> Any:
-    """Return a setting as the model holds it; one line without its value refuses what is of another kind."""
-    alone = kind is Kind.IDENTIFIER_OR_IDENTIFIERS and isinstance(value, str)
-    try:
-        read = msgspec.convert([value] if alone else value, kind.shape)
-    except msgspec.ValidationError:
-        _refuse(source, keys, f"must be {kind.words}; write {keys[-1]} = {kind.example}")
-    if isinstance(read, tuple) and len(set(read)) < len(read):
-        _refuse(source, keys, "lists one value twice; take the double out")
-    if kind is Kind.RATE and read == float("inf"):
-        return None
-    if kind not in (Kind.FILE, Kind.JSON_FILE):
-        return read
-    path = source.path.parent / read
+def _file(source: TomlFile, keys: Keys, name: str | Path) -> Path:
+    path = source.path.parent / name
     if not is_file(path):
-        _refuse(source, keys, f"names no file: {read!r}; the path is relative to the settings file")
-    return path if kind is Kind.FILE else _document(source, keys, path)
+        _refuse(source, keys, f"names no file: '{name}'; the path is relative to the settings file")
+    return path
 
 
-def _refuse(source: TomlFile, keys: Names, message: str) -> NoReturn:
-    raise source.fault(keys, f"{'.'.join(keys)} {message}")
+def _refuse(source: TomlFile, keys: Keys, message: str) -> NoReturn:
+    raise source.fault(keys, f"{'.'.join(map(str, keys))} {message}")
 
 
-def _document(source: TomlFile, keys: Names, path: Path) -> dict[str, Any]:
+def _document(source: TomlFile, keys: Keys, path: Path) -> dict[str, Any]:
     """The JSON object in a file that a setting names."""
     try:
         document = json.loads(read_text(path, path.name), parse_constant=_no_constant)

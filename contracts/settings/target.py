@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn, Self
 from urllib.parse import quote, unquote_plus, urlsplit
@@ -71,57 +70,46 @@ EMBEDDED_IN_WORDS = "the embedded sandbox"
 _THIS_MACHINE = "http://127.0.0.1:"
 
 
-_Text = Annotated[str, Meta(pattern=r"\S")]
-_Identifier = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{11,128}\Z")]
+#: What a value has to be, in the words of `docs/live.md`.
+Text = Annotated[str, Meta(pattern=r"\S", description="a text")]
+Texts = Annotated[tuple[Text, ...], Meta(description="a list of texts")]
+Several = Annotated[tuple[Text, ...], Meta(min_length=1, description="a list of at least one text")]
 _RULE: Final = "(11 to 128 letters, digits, hyphens or underscores)"
+Identifier = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{11,128}\Z", description=f"an identifier {_RULE}")]
+Identifiers = Annotated[
+    tuple[Identifier, ...], Meta(description=f"a list of identifiers {_RULE}, or one by itself")
+]
+Number = Annotated[float, Meta(gt=0, lt=1e300, description="a number above 0")]
+Rate = Annotated[float, Meta(ge=1 / 3600, description="a number above 0, or inf for no limit")]
+Whole = Annotated[int, Meta(gt=0, description="a whole number above 0")]
+Document = Annotated[dict[str, Any], Meta(description="the path of a JSON file")]
+File = Annotated[Path, Meta(description="the path of a file")]
+Renamed = Annotated[Mapping[str, Text], Meta(description="a table of texts")]
 
 
-class Kind(Enum):
-    """The kinds of value a setting may have: how a message calls it, the type it is read as, and an example."""
-
-    TEXT = "a text", _Text, '"…"'
-    TEXTS = "a list of texts", tuple[_Text, ...], '["…"]'
-    IDENTIFIER = f"an identifier {_RULE}", _Identifier, '"…"'
-    IDENTIFIERS = f"a list of identifiers {_RULE}", tuple[_Identifier, ...], '["…"]'
-    IDENTIFIER_OR_IDENTIFIERS = "an identifier or a list of identifiers", tuple[_Identifier, ...], '"…"'
-    NUMBER = "a number above 0", Annotated[float, Meta(gt=0, lt=1e300)], "30"
-    RATE = "a number above 0, or inf for no limit", Annotated[float, Meta(ge=1 / 3600)], "20"
-    WHOLE = "a whole number above 0", Annotated[int, Meta(gt=0)], "8"
-    JSON_FILE = "the path of a JSON file", _Text, '"….json"'
-    FILE = "the path of a file", _Text, '"….pem"'
-    NAMES = "a table of texts", dict[str, _Text], '{ my = "…" }'
-
-    def __init__(self, words: str, shape: Any, example: str) -> None:
-        self.words, self.shape, self.example = words, shape, example
-
-
-def setting(kind: Kind, meaning: str, *, default: Any = None, example: Any = None) -> Any:
-    """Declare one setting: its kind, what it means to a reader, and a value that it may have."""
-    metadata = {"kind": kind, "meaning": meaning, "example": example}
-    if kind is Kind.NAMES:
+def setting(meaning: str, *, default: Any = None, example: Any = None) -> Any:
+    """Declare one setting: what it means to a reader, and a value that it may have; its type says what it has to be."""
+    metadata = {"meaning": meaning, "example": example}
+    if default is dict:
         return field(default_factory=dict, hash=False, metadata=metadata)
-    return field(default=default, hash=False if kind is Kind.JSON_FILE else None, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class Pace:
     """How fast and how patiently the suite talks to a target; without a rate there is no limit."""
 
-    requests_per_second: float | None = setting(
-        Kind.RATE, "highest request rate, summed over all workers", default=20.0
-    )
-    concurrency: int = setting(Kind.WHOLE, "requests under way at the same time", default=8)
-    timeout_seconds: float = setting(Kind.NUMBER, "patience for one answer; longer is a hang", default=30.0)
-    settle_seconds: float = setting(
-        Kind.NUMBER,
+    requests_per_second: Rate | None = setting("highest request rate, summed over all workers", default=20.0)
+    concurrency: Whole = setting("requests under way at the same time", default=8)
+    timeout_seconds: Number = setting("patience for one answer; longer is a hang", default=30.0)
+    settle_seconds: Number = setting(
         "how long an effect may take to show, in a list for instance; longer is a loss",
         default=8.0,
     )
-    request_budget: int | None = setting(
-        Kind.WHOLE, "requests that a run may send in all; without it the profile decides (docs/manners.md)"
+    request_budget: Whole | None = setting(
+        "requests that a run may send in all; without it the profile decides (docs/manners.md)"
     )
-    permanent_records: int = setting(
-        Kind.WHOLE,
+    permanent_records: Whole = setting(
         "contacts and submissions, which cannot be removed, that a run may create in each realm",
         default=20,
     )
@@ -144,77 +132,64 @@ OF_ONE_REALM = ("sent_as", "attachment_identifiers", "temporary_files")
 class RealmSettings:
     """What the interface document cannot tell about one realm; what is missing leaves its clauses untested."""
 
-    sent_as: str | None = setting(
-        Kind.TEXT,
+    sent_as: Text | None = setting(
         "how the target writes this realm, where it does not know the documented spelling",
         example="ABS-DEV",
     )
-    contact_schema: str | None = setting(Kind.TEXT, "schema name of contact records", example="contact")
-    contact_organization: str | None = setting(
-        Kind.TEXT,
+    contact_schema: Text | None = setting("schema name of contact records", example="contact")
+    contact_organization: Text | None = setting(
         "identifier of an organization, for contactOrganization",
         example="identifier-of-an-organization",
     )
-    country_terms: tuple[str, ...] = setting(
-        Kind.TEXTS, "valid identifiers for country", default=(), example=("ca", "fr")
-    )
-    contact_document: dict[str, Any] | None = setting(
-        Kind.JSON_FILE,
+    country_terms: Texts = setting("valid identifiers for country", default=(), example=("ca", "fr"))
+    contact_document: Document | None = setting(
         "contact that the service takes, beside the settings; tells the allowed values of type, gender, "
         "addressType and organizationType, which the interface document does not show",
         example="samples/contact.json",
     )
-    workflow_schema: str | None = setting(
-        Kind.TEXT, "schema configured for the workflow in this realm", example="name-of-a-schema"
+    workflow_schema: Text | None = setting(
+        "schema configured for the workflow in this realm", example="name-of-a-schema"
     )
-    workflow_document: dict[str, Any] | None = setting(
-        Kind.JSON_FILE,
+    workflow_document: Document | None = setting(
         "valid document for workflow_schema, beside the settings; header.identifier is filled in",
         example="samples/workflow.json",
     )
-    draft_schema: str | None = setting(
-        Kind.TEXT,
+    draft_schema: Text | None = setting(
         "schema of records that are saved as drafts, where contacts are not",
         example="name-of-a-schema",
     )
-    draft_document: dict[str, Any] | None = setting(
-        Kind.JSON_FILE,
+    draft_document: Document | None = setting(
         "valid draft of draft_schema, beside the settings, where contacts are not taken as drafts; "
         "header.identifier is filled in",
         example="samples/draft.json",
     )
-    locked_identifier: str | None = setting(
-        Kind.IDENTIFIER, "record that is locked for workflow", example="a-record-locked-for-workflow"
+    locked_identifier: Identifier | None = setting(
+        "record that is locked for workflow", example="a-record-locked-for-workflow"
     )
-    existing_identifier: tuple[str, ...] = setting(
-        Kind.IDENTIFIER_OR_IDENTIFIERS,
+    existing_identifier: Identifiers = setting(
         "record or records of the author that exist and are not locked",
         default=(),
         example=("a-record-of-the-author",),
     )
-    others_identifier: str | None = setting(
-        Kind.IDENTIFIER, "record of another account", example="a-record-of-somebody-else"
+    others_identifier: Identifier | None = setting(
+        "record of another account", example="a-record-of-somebody-else"
     )
-    published_identifier: tuple[str, ...] = setting(
-        Kind.IDENTIFIER_OR_IDENTIFIERS,
+    published_identifier: Identifiers = setting(
         "record or records with a published version beside their draft",
         default=(),
         example=("a-published-record-with-draft",),
     )
-    attachment_identifiers: tuple[str, ...] = setting(
-        Kind.IDENTIFIERS,
+    attachment_identifiers: Identifiers = setting(
         "records of the author that take attachments and have none yet, where drafts take none; each is used up",
         default=(),
         example=("a-record-for-files-1", "a-record-for-files-2"),
     )
-    temporary_files: tuple[str, ...] = setting(
-        Kind.TEXTS,
+    temporary_files: Texts = setting(
         "unused ids of temporary files that are not empty; each is used up",
         default=(),
         example=("unused-temporary-file-1", "unused-temporary-file-2"),
     )
-    spare_identifiers: tuple[str, ...] = setting(
-        Kind.IDENTIFIERS,
+    spare_identifiers: Identifiers = setting(
         "identifiers outside the suite's prefix that it may write: hyphens, underscores or digits only",
         default=(),
         example=("------------", "____________", "123456789012"),
@@ -240,8 +215,8 @@ class RealmSettings:
 class AttachmentSettings:
     """Limits of the attachment operations."""
 
-    size_limit_bytes: int | None = setting(
-        Kind.WHOLE, "largest upload the target takes, where it is below the 1 GB of the interface document"
+    size_limit_bytes: Whole | None = setting(
+        "largest upload the target takes, where it is below the 1 GB of the interface document"
     )
 
 
@@ -249,23 +224,23 @@ class AttachmentSettings:
 class TlsSettings:
     """How the target's certificate is checked; it always is."""
 
-    ca_bundle: Path | None = setting(Kind.FILE, "PEM file of authorities to trust instead of the usual ones")
-    client_certificate: Path | None = setting(Kind.FILE, "PEM file of the certificate that the suite shows")
-    client_key: Path | None = setting(Kind.FILE, "PEM file of its key, where that is a file of its own")
+    ca_bundle: File | None = setting("PEM file of authorities to trust instead of the usual ones")
+    client_certificate: File | None = setting("PEM file of the certificate that the suite shows")
+    client_key: File | None = setting("PEM file of its key, where that is a file of its own")
 
 
 @dataclass(frozen=True)
 class ServiceNames:
     """Documented names that the target calls otherwise; a run sends these, and says once that it has to."""
 
-    scheme: str | None = setting(Kind.TEXT, "what stands before the token in place of Bearer")
-    query: Mapping[str, str] = setting(
-        Kind.NAMES, 'query parameters by their documented name: `{ Realm = "realm", "$top" = "limit" }`'
+    scheme: Text | None = setting("what stands before the token in place of Bearer")
+    query: Renamed = setting(
+        'query parameters by their documented name: `{ Realm = "realm", "$top" = "limit" }`', default=dict
     )
-    collections: Mapping[str, str] = setting(
-        Kind.NAMES, 'collections of drafts by their documented name: `{ my = "mine" }`'
+    collections: Renamed = setting(
+        'collections of drafts by their documented name: `{ my = "mine" }`', default=dict
     )
-    realm_header: str | None = setting(Kind.TEXT, "the header that carries the realm in place of Realm")
+    realm_header: Text | None = setting("the header that carries the realm in place of Realm")
 
     def __bool__(self) -> bool:
         """Whether there is any."""

@@ -183,3 +183,9 @@ def test_a_recording_tells_a_made_up_token_from_a_right_one(header: str, templat
     redactor = Redactor(["aBcdefghijklmnopqrstuvwxyz"])
     assert authorization_template(Headers({"authorization": header}), redactor) == template
     assert authorization_template(Headers(), redactor) is None
+
+
+def test_a_token_outside_ascii_is_known_as_it_goes_over_the_wire() -> None:
+    token = "\u00e9" + "a" * 5000
+    sent = Headers({"authorization": f"Bearer {token}".encode().decode("latin-1")})
+    assert authorization_template(sent, Redactor([token])) == "Bearer $TOKEN"
