@@ -15,12 +15,12 @@ import json
 import re
 import tomllib
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final, TypeVar, cast
+from typing import Annotated, Any, Final, TypeVar, cast
 
 import msgspec
 from msgspec import Meta
@@ -80,18 +80,11 @@ _PLACE: Final = re.compile(r"^(?P<why>.*?) - at (?P<place>`.*)$", re.DOTALL)
 
 
 class Format(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A closed declaration.
-
-    `rules` are keywords of JSON Schema for what types cannot say; `__post_init__` checks the same.
-    """
-
-    rules: ClassVar[Mapping[str, Any]] = {}
+    """A closed declaration; `__post_init__` checks what types cannot say."""
 
 
 class OpenFormat(msgspec.Struct, frozen=True):
     """A declaration of a file whose later versions may add members."""
-
-    rules: ClassVar[Mapping[str, Any]] = {}
 
 
 #: Reading a longer number takes time out of all proportion.
@@ -269,42 +262,10 @@ def required_members(shape: type) -> frozenset[str]:
     return frozenset(field.encode_name for field in declared.fields if field.required)
 
 
-def schema_of(title: str, *shapes: Any) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of a file that keeps one of some declarations, with all their rules."""
-    tops, parts = msgspec.json.schema_components(shapes, ref_template="#/$defs/{name}")
-    for declared in {declaration for shape in shapes for declaration in _declarations(shape)}:
-        if declared.__name__ in parts:
-            parts[declared.__name__].update(getattr(declared, "rules", {}))
-    top = tops[0] if len(tops) == 1 else {"anyOf": list(tops)}
+def schema_of(title: str, shape: Any) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a declared file, as far as types say what it holds."""
+    (top,), parts = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     return {"$schema": _DIALECT, "title": title, **top, "$defs": dict(sorted(parts.items()))}
-
-
-def _declarations(shape: Any) -> Iterator[type]:
-    """Yield every struct and dataclass in a declaration, each once."""
-    seen: list[type] = []
-
-    def walk(part: msgspec.inspect.Type) -> None:
-        declared = getattr(part, "cls", None)
-        if isinstance(declared, type) and declared not in seen:
-            seen.append(declared)
-        elif isinstance(declared, type):
-            return
-        for inner in _parts(part):
-            walk(inner)
-
-    walk(msgspec.inspect.type_info(shape))
-    yield from seen
-
-
-def _parts(part: msgspec.inspect.Type) -> Iterator[msgspec.inspect.Type]:
-    for name in ("types", "item_types"):
-        yield from getattr(part, name, ())
-    for name in ("type", "item_type", "key_type", "value_type"):
-        inner = getattr(part, name, None)
-        if isinstance(inner, msgspec.inspect.Type):
-            yield inner
-    for field in getattr(part, "fields", ()):
-        yield field.type
 
 
 def _no_constant(name: str) -> Any:

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from datetime import date
 from enum import StrEnum
+from typing import Annotated, Final
 
-from contracts.evidence.findings import Cell, Finding, missing_settings
+from msgspec import Meta
+
+from contracts.evidence.findings import Cell, Finding, FindingIds, missing_settings
 from contracts.evidence.record import RunRecord, Verdict
 from contracts.evidence.terms import Deviation, Waiver
+from contracts.file_formats import Format, Name, Names
 from contracts.interface.operations import in_realms
 from contracts.interface.profiles import Profile
 from contracts.safe_text import many
 
 
-@dataclass(frozen=True, slots=True)
-class WaiverOutcome:
-    """A waiver and whether the run needed it; `realms` are those it was needed in."""
+class WaiverOutcome(Format, frozen=True):
+    """A must clause that the consumer does without a judgement on; `realms` are those where the run needed that."""
 
-    waiver: Waiver
-    realms: tuple[str, ...]
-    says: str
-
-    @property
-    def needed(self) -> bool:
-        """Whether a judgement was missing without it."""
-        return bool(self.realms)
+    clause: Name
+    reason: Name
+    file: Name
+    line: Annotated[int, Meta(ge=1)]
+    needed: bool
+    realms: Names
+    says: Name
 
     @property
-    def line(self) -> str:
+    def sentence(self) -> str:
         """File and line, the clause, and whether the waiver is needed."""
-        return f"{self.waiver.place}: the waiver of {self.waiver.clause} {self.says}"
+        return f"{self.file}:{self.line}: the waiver of {self.clause} {self.says}"
 
 
 def counting(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
@@ -102,7 +104,9 @@ def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutco
         if lacking:
             where = f"does without a judgement in {', '.join(realms)}"
             says = f"{where} ({waiver.reason}): {lacking[0].reason}"
-        outcomes.append(WaiverOutcome(waiver, realms, says))
+        outcomes.append(
+            WaiverOutcome(waiver.clause, waiver.reason, waiver.file, waiver.line, bool(realms), realms, says)
+        )
     return outcomes
 
 
@@ -137,44 +141,52 @@ class DeviationState(StrEnum):
     UNJUDGED = "unjudged"
 
 
-@dataclass(frozen=True, slots=True)
-class DeviationOutcome:
-    """A deviation and what the run saw of it, realm by realm.
+class DeviationOutcome(Format, frozen=True, kw_only=True):
+    """An accepted deviation and what became of it in this run, realm by realm; `profile` is the first that shows it.
 
-    `counted` is false outside what the consumer uses. `findings` are ids. `says` is one line for people, without
-    the file and line of the entry.
+    `days_left` is 0 on its last day, and negative once the date has passed. `counted` is false outside what the
+    consumer uses. `fails`: the run fails until the entry is changed; `warns`: it needs a look. `findings` are ids.
     """
 
-    deviation: Deviation
+    clause: Name
+    realms: Annotated[Names, Meta(min_length=1)]
+    operation: str | None
+    reason: Name
+    owner: Name
+    issue: Annotated[str, Meta(pattern="^https?://")]
+    expires: date
+    profile: str
+    file: Name
+    line: Annotated[int, Meta(ge=1)]
     course: DeviationState
     days_left: int
-    happens_in: tuple[str, ...]
-    gone_in: tuple[str, ...]
-    unjudged_in: tuple[str, ...]
-    findings: tuple[str, ...]
+    happens_in: Names
+    gone_in: Names
+    unjudged_in: Names
+    findings: FindingIds
     counted: bool
-    says: str
+    fails: bool
+    warns: bool
+    says: Name
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        if self.fails and not (self.counted and self.course in _FAILING):
+            raise ValueError("a deviation that fails the run has expired or is gone, and counts")
 
     @property
-    def fails(self) -> bool:
-        """Whether the run fails until the entry is changed."""
-        return self.counted and self.course in {DeviationState.EXPIRED, DeviationState.GONE}
+    def place(self) -> str:
+        """File and line of the entry, as messages show it."""
+        return f"{self.file}:{self.line}"
 
     @property
-    def warns(self) -> bool:
-        """Whether the entry needs a look, though the run does not fail."""
-        if self.fails:
-            return False
-        return (
-            self.course in {DeviationState.EXPIRED, DeviationState.GONE, DeviationState.PARTLY}
-            or self.days_left <= WARNING_DAYS
-        )
-
-    @property
-    def line(self) -> str:
+    def sentence(self) -> str:
         """File and line, the clause, and what became of it."""
-        operation = f" ({self.deviation.operation})" if self.deviation.operation else ""
-        return f"{self.deviation.place}: the deviation on {self.deviation.clause}{operation} {self.says}"
+        operation = f" ({self.operation})" if self.operation else ""
+        return f"{self.place}: the deviation on {self.clause}{operation} {self.says}"
+
+
+_FAILING: Final = frozenset({DeviationState.EXPIRED, DeviationState.GONE})
 
 
 def follow_deviations(
@@ -197,16 +209,20 @@ def _follow(
     happens = tuple(realm for realm in realms if any(finding.realm == realm for finding in mine))
     judged = [realm for realm in realms if _judged(record, cells.get((entry.clause, realm)), entry)]
     gone = tuple(realm for realm in judged if realm not in happens)
-    course = _course(left, happens, gone)
+    course, counted = _course(left, happens, gone), _counted(record, entry, cells)
+    fails = counted and course in _FAILING
+    odd = course in {*_FAILING, DeviationState.PARTLY} or left <= WARNING_DAYS
     return DeviationOutcome(
-        deviation=entry,
+        **asdict(entry),
         course=course,
         days_left=left,
         happens_in=happens,
         gone_in=gone,
         unjudged_in=tuple(realm for realm in realms if realm not in (*happens, *gone)),
         findings=tuple(finding.id for finding in mine),
-        counted=_counted(record, entry, cells),
+        counted=counted,
+        fails=fails,
+        warns=odd and not fails,
         says=_summary(entry, course, left, happens, gone),
     )
 

@@ -17,6 +17,7 @@ from contracts.file_formats import Format, Name, Names
 from contracts.interface.catalogue import Clause
 
 FindingId = Annotated[str, Meta(pattern="^[0-9a-f]{10}$")]
+FindingIds = Annotated[tuple[FindingId, ...], Meta(extra_json_schema={"uniqueItems": True})]
 
 
 class Standing(StrEnum):

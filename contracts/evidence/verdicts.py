@@ -30,7 +30,6 @@ from contracts.evidence.findings import (
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
 from contracts.evidence.remedies import NotJudged, Remedies
 from contracts.evidence.repairs import repeated_repairs
-from contracts.evidence.terms import Deviation
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM, in_realms
@@ -85,7 +84,7 @@ def failed(record: RunRecord, causes: Sequence[Cause], deviations: Sequence[Devi
             f"{finding.clause} ({finding.operation or 'the service'})" for finding in leads
         )
         parts.append(f"{many(len(leads), 'finding')} {realms}: {listed(list(places))}")
-    parts += [outcome.line for outcome in deviations if outcome.fails][:_SHOWN]
+    parts += [outcome.sentence for outcome in deviations if outcome.fails][:_SHOWN]
     more = sum(outcome.fails for outcome in deviations) - _SHOWN
     parts += [f"{many(more, 'deviation')} more to be changed"] if more > 0 else []
     methods = record.run.terms.methods_of(finding.operation for finding in failing)
@@ -145,7 +144,7 @@ def passed(
     parts += [f"{many(accepted, 'accepted deviation')}"] if accepted else []
     waived = sum(waiver.needed for waiver in waivers)
     parts += [f"{many(waived, 'must clause')} waived"] if waived else []
-    without = {waiver.waiver.clause for waiver in waivers if waiver.needed}
+    without = {waiver.clause for waiver in waivers if waiver.needed}
     wanting = wanting_settings((cell.clause, cell.reason) for cell in cells) - without
     parts += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
     return "; ".join([*parts, *_outside(record, findings)])
@@ -210,7 +209,7 @@ class RunVerdict:
     @property
     def notes(self) -> tuple[str, ...]:
         """What needs attention and does not fail the run, a line each."""
-        entries = [outcome.line for outcome in self.deviations if outcome.warns]
+        entries = [outcome.sentence for outcome in self.deviations if outcome.warns]
         # Beside a worse verdict the reason does not speak of them.
         missing = () if self.exit_code is ExitCode.ERROR else self.unwritten
         return (
@@ -218,7 +217,7 @@ class RunVerdict:
             *self.crashes,
             *self.repairs,
             *entries,
-            *(outcome.line for outcome in self.waivers if not outcome.needed),
+            *(outcome.sentence for outcome in self.waivers if not outcome.needed),
         )
 
     @property
@@ -236,10 +235,9 @@ class RunVerdict:
         """Return the findings that a case saw."""
         return tuple(finding for finding in self.findings if case.id in finding.cases)
 
-    def accepting(self, finding: Finding) -> Deviation | None:
+    def accepting(self, finding: Finding) -> DeviationOutcome | None:
         """Return the deviation that accepts a finding, or None."""
-        entries = (outcome.deviation for outcome in self.deviations)
-        return next((entry for entry in entries if entry.place == finding.deviation), None)
+        return next((entry for entry in self.deviations if entry.place == finding.deviation), None)
 
     def causes_of(self, case: Case) -> tuple[Cause, ...]:
         """Return what the findings of a case come from."""

@@ -123,11 +123,11 @@ def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
 
 def terms_lines(verdict: RunVerdict) -> Iterator[str]:
     """What fails the run, what could not be judged, what is waived, and what is to be seen to besides."""
-    yield from (f"change: {outcome.line}" for outcome in verdict.deviations if outcome.fails)
+    yield from (f"change: {outcome.sentence}" for outcome in verdict.deviations if outcome.fails)
     if verdict.exit_code is ExitCode.INCONCLUSIVE:
         yield from (f"not judged: {cut(group.line, _LONGEST)}" for group in verdict.not_judged)
         yield from (f"unjudged: {line}" for line in verdict.unjudged_lines[:_AT_MOST])
         more = len(verdict.unjudged_lines) - _AT_MOST
         yield from ([f"unjudged: {more} more in the report"] if more > 0 else [])
-    yield from (f"waived: {outcome.line}" for outcome in verdict.waivers if outcome.needed)
+    yield from (f"waived: {outcome.sentence}" for outcome in verdict.waivers if outcome.needed)
     yield from (f"warning: {note}" for note in verdict.notes)

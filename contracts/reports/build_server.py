@@ -131,12 +131,10 @@ def _deviations(verdict: RunVerdict) -> TestSuite:
     suite = TestSuite("deviations")
     entries = []
     for outcome in verdict.deviations:
-        entry = TestCase(
-            name=printable(outcome.deviation.clause), classname=printable(outcome.deviation.place)
-        )
+        entry = TestCase(name=printable(outcome.clause), classname=printable(outcome.place))
         if outcome.fails:
-            entry.result = Failure(printable(outcome.line), str(outcome.course))
-        entry.system_out = printable(outcome.line)
+            entry.result = Failure(printable(outcome.sentence), str(outcome.course))
+        entry.system_out = printable(outcome.sentence)
         entries.append(entry)
     suite.add_testcases(entries)
     return suite

@@ -355,13 +355,12 @@ def _deviations(verdict: RunVerdict) -> Iterator[str]:
     yield f"### {many(len(verdict.deviations), 'accepted deviation')}\n"
     rows = [
         [
-            inline(outcome.deviation.clause)
-            + (f" ({outcome.deviation.operation})" if outcome.deviation.operation else ""),
+            inline(outcome.clause) + (f" ({outcome.operation})" if outcome.operation else ""),
             f"**{group.name}**" if outcome.fails else group.name,
             inline(outcome.says),
-            inline(f"{outcome.deviation.reason} ({outcome.deviation.owner})"),
-            inline(outcome.deviation.issue),
-            inline(outcome.deviation.place),
+            inline(f"{outcome.reason} ({outcome.owner})"),
+            inline(outcome.issue),
+            inline(outcome.place),
         ]
         for group in deviation_groups(verdict)
         for outcome in group.outcomes[:_FINDINGS_AT_MOST]
@@ -370,7 +369,7 @@ def _deviations(verdict: RunVerdict) -> Iterator[str]:
 
 
 def _notes(verdict: RunVerdict) -> Iterator[str]:
-    waived = [outcome.line for outcome in verdict.waivers if outcome.needed]
+    waived = [outcome.sentence for outcome in verdict.waivers if outcome.needed]
     unjudged = verdict.unjudged_lines
     for title, lines in (
         ("Could not be judged", unjudged),

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta
 
 from contracts.errors import UsageError
-from contracts.evidence.accepted import DeviationState
+from contracts.evidence.accepted import DeviationOutcome, WaiverOutcome
 from contracts.evidence.causes import Cause
-from contracts.evidence.findings import Finding, FindingId, Standing
-from contracts.evidence.record import Environment, RunRecord, Verdict
+from contracts.evidence.findings import Finding, FindingId, FindingIds, Standing
+from contracts.evidence.record import Environment, Left, Observation, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import (
-    EXIT_CODES,
     Count,
     Format,
     Level,
@@ -39,7 +37,6 @@ FILE_NAME = "verdict.json"
 FORMAT: Final = 2
 
 Declared = TypeVar("Declared", bound=Format)
-FindingIds = Annotated[tuple[FindingId, ...], Meta(extra_json_schema={"uniqueItems": True})]
 
 
 class TargetEntry(Format, frozen=True):
@@ -60,18 +57,6 @@ class ConsumerEntry(Format, frozen=True):
     realms: Names
 
 
-class WaiverEntry(Format, frozen=True):
-    """A must clause that the consumer does without a judgement on, and whether the run needed that."""
-
-    clause: Name
-    reason: Name
-    file: Name
-    line: Annotated[int, Meta(ge=1)]
-    needed: bool
-    realms: Names
-    says: Name
-
-
 class CellEntry(Format, frozen=True):
     """The verdict on a clause in a realm; `reason` is null only for a pass or an observation."""
 
@@ -83,23 +68,8 @@ class CellEntry(Format, frozen=True):
     findings: FindingIds
     reason: str | None
 
-    rules: ClassVar[Mapping[str, Any]] = {
-        "allOf": [
-            {
-                "description": "No pass without an assertion that held.",
-                "if": {"properties": {"verdict": {"const": "pass"}}},
-                "then": {"properties": {"held": {"minimum": 1}}},
-            },
-            {
-                "description": "What is neither pass nor observation has a reason.",
-                "if": {"properties": {"verdict": {"not": {"enum": ["pass", "observed"]}}}},
-                "then": {"properties": {"reason": {"type": "string", "minLength": 1}}},
-            },
-        ]
-    }
-
     def __post_init__(self) -> None:
-        """Check what `rules` say."""
+        """Check what types cannot say."""
         if self.verdict is Verdict.PASS and not self.held:
             raise ValueError("a pass without an assertion that held")
         if self.verdict not in {Verdict.PASS, Verdict.OBSERVED} and not self.reason:
@@ -152,76 +122,10 @@ class CauseEntry(Format, frozen=True, kw_only=True):
     blocked_clauses: Names
 
 
-class ObservationEntry(Format, frozen=True):
-    """What a case saw where the document is silent; `seen` is any JSON value."""
-
-    clause: Name
-    realm: Name
-    operation: str | None
-    case: str
-    seen: Any
-
-
-class LeftEntry(Format, frozen=True):
-    """A record that the run created and did not remove."""
-
-    realm: str
-    operation: str | None
-    identifier: str
-    what: str
-
-
 class CountedChange(Change, frozen=True):
     """A change of an observation; `counted` is false where it does not touch what the consumer uses."""
 
     counted: bool
-
-
-class DeviationEntry(Format, frozen=True, kw_only=True):
-    """An accepted deviation and what became of it in this run; `profile` is the first one that shows it.
-
-    `days_left` is 0 on its last day, and negative once the date has passed.
-    """
-
-    clause: Name
-    realms: Annotated[Names, Meta(min_length=1)]
-    operation: str | None
-    reason: Name
-    owner: Name
-    issue: Annotated[str, Meta(pattern="^https?://")]
-    expires: date
-    profile: str
-    file: Name
-    line: Annotated[int, Meta(ge=1)]
-    course: DeviationState
-    days_left: int
-    happens_in: Names
-    gone_in: Names
-    unjudged_in: Names
-    findings: FindingIds
-    counted: bool
-    fails: bool
-    warns: bool
-    says: Name
-
-    rules: ClassVar[Mapping[str, Any]] = {
-        "if": {"properties": {"fails": {"const": True}}},
-        "then": {"properties": {"course": {"enum": ["expired", "gone"]}, "counted": {"const": True}}},
-    }
-
-    def __post_init__(self) -> None:
-        """Check what `rules` say."""
-        if self.fails and not (self.counted and self.course in {DeviationState.EXPIRED, DeviationState.GONE}):
-            raise ValueError("a deviation that fails the run has expired or is gone, and counts")
-
-
-class EnvironmentEntry(Environment, frozen=True, forbid_unknown_fields=True):
-    """What the run did to its target and met there; see `Environment`."""
-
-    rules: ClassVar[Mapping[str, Any]] = {
-        "required": ["requests", "retries", "faults", "breaker"],
-        "additionalProperties": False,
-    }
 
 
 class VerdictFile(Format, frozen=True, kw_only=True):
@@ -246,7 +150,7 @@ class VerdictFile(Format, frozen=True, kw_only=True):
         Mapping[str, Name], Meta(description="Clause id to the reason for doing without a judgement on it.")
     ]
     consumer: ConsumerEntry | None
-    waivers: tuple[WaiverEntry, ...]
+    waivers: tuple[WaiverOutcome, ...]
     notes: Annotated[
         tuple[Name, ...],
         Meta(description="What needs attention and does not fail the run, with file and line."),
@@ -276,36 +180,18 @@ class VerdictFile(Format, frozen=True, kw_only=True):
         tuple[CauseEntry, ...],
         Meta(description="The findings by what they come from, as every report shows them."),
     ] = ()
-    observations: tuple[ObservationEntry, ...]
+    observations: tuple[Observation, ...]
     drift: Annotated[
         tuple[CountedChange, ...],
         Meta(description="How observations differ from the accepted baseline; empty where there is none."),
     ]
-    deviations: tuple[DeviationEntry, ...]
-    environment: EnvironmentEntry
-    residue: tuple[LeftEntry, ...]
-    leftovers: tuple[LeftEntry, ...]
-
-    rules: ClassVar[Mapping[str, Any]] = {
-        "allOf": [
-            {
-                "description": "A record that is not whole never passes.",
-                "if": {"properties": {"complete": {"const": False}}},
-                "then": {"properties": {"problems": {"minItems": 1}, "exit_code": {"enum": [1, 2, 3]}}},
-                "else": {"properties": {"problems": {"maxItems": 0}}},
-            },
-            {
-                "description": "Verdict and exit code say the same.",
-                "oneOf": [
-                    {"properties": {"verdict": {"const": word}, "exit_code": {"const": code}}}
-                    for word, code in EXIT_CODES.items()
-                ],
-            },
-        ]
-    }
+    deviations: tuple[DeviationOutcome, ...]
+    environment: Environment
+    residue: tuple[Left, ...]
+    leftovers: tuple[Left, ...]
 
     def __post_init__(self) -> None:
-        """Check what `rules` say."""
+        """Check what types cannot say."""
         same_outcome(self.verdict, self.exit_code)
         if self.complete is bool(self.problems):
             raise ValueError("complete and problems do not say the same")
@@ -346,7 +232,6 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         complete=not verdict.problems,
         target=target_of(record),
         consumer=run.terms.consumer and _filled(ConsumerEntry, run.terms.consumer),
-        waivers=[_filled(WaiverEntry, outcome.waiver, outcome) for outcome in verdict.waivers],
         cases=len(record.cases),
         counts={name: verdict.count(name) for name in Verdict},
         clauses=_clauses(verdict),
@@ -355,7 +240,6 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         drift=[
             _filled(CountedChange, change, counted=change not in verdict.drift.outside) for change in changes
         ],
-        deviations=[_filled(DeviationEntry, outcome.deviation, outcome) for outcome in verdict.deviations],
         residue=record.residue,
         leftovers=record.leftovers,
     )

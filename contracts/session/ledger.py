@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -83,10 +83,6 @@ class Entry(Format, frozen=True):
     at: Moment
     by: str = ""
     realm_sent: str = ""
-
-    rules: ClassVar[Mapping[str, Any]] = {
-        "required": ["number", "operation", "what", "realm", "role", "identifier", "state", "at", "by"]
-    }
 
     @property
     def key(self) -> tuple[str, int]:

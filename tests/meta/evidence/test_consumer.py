@@ -87,6 +87,6 @@ def test_a_waiver_says_whether_it_is_needed(
     if happens is not None:
         happens(whole)
     verdict = whole.verdict(Terms(consumer(operation, waivers=(waiver(name),))))
-    assert verdict.waivers[0].line.startswith(f"sdk.toml:9: the waiver of {name} ")
-    assert says in verdict.waivers[0].line
-    assert verdict.notes == (() if verdict.waivers[0].needed else (verdict.waivers[0].line,))
+    assert verdict.waivers[0].sentence.startswith(f"sdk.toml:9: the waiver of {name} ")
+    assert says in verdict.waivers[0].sentence
+    assert verdict.notes == (() if verdict.waivers[0].needed else (verdict.waivers[0].sentence,))

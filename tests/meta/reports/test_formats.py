@@ -57,18 +57,20 @@ def test_verdict_json_says_all_that_the_design_asks_for(content: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value"),
+    ("path", "value", "fits_types"),
     [
-        (("exit_code",), 0),
-        (("verdict",), "usage"),
-        (("surprise",), 1),
-        (("clauses", 0, "realms", "bch-dev", "held"), 0),
-        (("clauses", 0, "realms", "abs-dev", "reason"), None),
-        (("clauses", 0, "level"), "may"),
-        (("deviations",), [{}]),
+        (("exit_code",), 0, True),
+        (("verdict",), "usage", True),
+        (("surprise",), 1, False),
+        (("clauses", 0, "realms", "bch-dev", "held"), 0, True),
+        (("clauses", 0, "realms", "abs-dev", "reason"), None, True),
+        (("clauses", 0, "level"), "may", False),
+        (("deviations",), [{}], False),
     ],
 )
-def test_the_schema_refuses_what_no_run_may_say(content: Any, path: tuple[Any, ...], value: Any) -> None:
+def test_what_no_run_may_say_is_refused(
+    content: Any, path: tuple[Any, ...], value: Any, fits_types: bool
+) -> None:
     fits(content)
     altered = place = json.loads(json.dumps(content))
     for step in path[:-1]:
@@ -76,7 +78,7 @@ def test_the_schema_refuses_what_no_run_may_say(content: Any, path: tuple[Any, .
     place[path[-1]] = value
     with pytest.raises(UsageError, match=r"^verdict\.json: "):
         fits(altered)
-    assert not SCHEMA.is_valid(altered)
+    assert SCHEMA.is_valid(altered) is fits_types
 
 
 def test_a_verdict_of_the_first_format_is_still_read(content: Any) -> None:
