@@ -34,7 +34,7 @@ _REFUSED: Final = (
     *("--profile", "--clause", "--operation", "--finding", "--seed"),
     *("-k", "-m", "--deselect", "--ignore", "--ignore-glob", "--lf", "--stepwise", "--stepwise-skip"),
     # A deviation that no longer happens fails a gate; no run that may end early can say that of one.
-    *("--maxfail", "--first", "--collect-only", "-c", "-o"),
+    *("--maxfail", "--collect-only", "-c", "-o"),
 )
 #: Values of options that were not given; those of the others are empty.
 _DEFAULTS: Final[dict[str, object]] = {"--profile": PROFILE, "--seed": None, "-c": str(PYTEST_SETTINGS)}
@@ -114,8 +114,6 @@ def command(
     code = run_cases([*words, *pytest_arguments], gate)
     if gate.refusal:
         raise UsageError(gate.refusal)
-    if gate.verdict_line:
-        click.echo(f"gate: {gate.verdict_line}")
     return code
 
 
@@ -178,10 +176,9 @@ def _age(text: str) -> timedelta:
 
 
 class _Gate:
-    """Refuses what makes no gate, and takes the verdict line from the session, to print it after everything else."""
+    """Refuses what makes no gate, and names it in the last line."""
 
     refusal: str | None = None
-    verdict_line: str | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> int | None:
@@ -190,11 +187,8 @@ class _Gate:
         return ExitCode.USAGE if self.refusal else None
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Keep the verdict line for the end."""
+        """Have the verdict told as a gate's."""
         # pytest has to import the plugin's modules first, to rewrite their assertions.
-        from contracts.plugin.terminal import LAST_LINE  # noqa: PLC0415
+        from contracts.plugin.terminal import LAST_WORD  # noqa: PLC0415
 
-        config.stash[LAST_LINE] = self._keep_verdict_line
-
-    def _keep_verdict_line(self, line: str) -> None:
-        self.verdict_line = line
+        config.stash[LAST_WORD] = PROFILE

@@ -23,6 +23,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "replay": "use `registry-contracts run --finding ID`, or the script of the finding, `findings/ID.sh` of the run",
     "call --save": "copy the curl line that `registry-contracts call` prints",
     "merge": "one machine is enough at a polite pace: use `registry-contracts run --workers N`",
+    "run --first": "use `-x`",
     "run --notify": _NOTIFY,
     "run --report-url": _NOTIFY,
     "gate --notify": _NOTIFY,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,33 +23,36 @@ SUBMITTING: Final = "createWorkflowRecord"
 FIRST_ITEM: Final = {"query": {"$top": "1"}}
 
 
-def _refused_alone(documented: Response, own: Response) -> bool | None:
-    return documented.refusal if own.success else None
-
-
 @dataclass(frozen=True)
 class TriedName:
     """A documented name, the clause that says it is known, and the request that tries it.
 
     Attributes:
-        is_unknown: Whether the answer to the documented name shows that it is not known, by that to the target's own;
-            None where it cannot be told.
+        most: Records that are listed where the name is known; more of them show that it is not.
     """
 
     name: str
     clause: str
     operation: str = READING
     parts: dict[str, Any] = field(default_factory=lambda: FIRST_ITEM)
-    is_unknown: Callable[[Response, Response], bool | None] = _refused_alone
+    most: int | None = None
+
+    def is_unknown(self, documented: Response, own: Response) -> bool | None:
+        """Whether the answer to it shows that it is not known, by that to the target's own; None for neither."""
+        if self.operation == SUBMITTING:
+            return _finds_no_realm(documented) and not _finds_no_realm(own)
+        if not own.success or documented.refusal:
+            return True if own.success else None
+        return False if self.most is None else (_listed(documented) > self.most >= _listed(own) or None)
 
 
 def tried_names(target: Target, realm: str) -> Iterator[TriedName]:
     """Every name that reading in a realm allows to try; what submits names a schema that no service has."""
     submission = {"path": {"schema": UNKNOWN_SCHEMA}, "json": {}}
     by_query = submission | {"headers": {"Realm": None}, "query": {"Realm": realm}}
-    yield TriedName("Realm", "realm-query", SUBMITTING, by_query, _realm_not_found)
+    yield TriedName("Realm", "realm-query", SUBMITTING, by_query)
     if realm not in DOCUMENT_REALMS:
-        yield TriedName(realm, "realm-workflow-realms", SUBMITTING, submission, _realm_not_found)
+        yield TriedName(realm, "realm-workflow-realms", SUBMITTING, submission)
         return
     yield TriedName(realm, REALMS_CLAUSE)
     yield TriedName(REALM_HEADER, REALMS_CLAUSE)
@@ -59,29 +62,17 @@ def tried_names(target: Target, realm: str) -> Iterator[TriedName]:
     yield TriedName("collection", "list-my-answers", parts=of_mine)
     of_drafts = {"query": {"collection": "mydrafts", "$top": "1"}}
     yield TriedName("mydrafts", "list-mydrafts-has-mine", parts=of_drafts)
-    yield TriedName("$top", "list-top", is_unknown=_more_than_one)
-    beyond = {"query": {"$skip": "1000000"}}
-    yield TriedName("$skip", "list-skip-beyond", parts=beyond, is_unknown=_not_beyond)
+    yield TriedName("$top", "list-top", most=1)
+    yield TriedName("$skip", "list-skip-beyond", parts={"query": {"$skip": "1000000"}}, most=0)
     for uid in target.realm_settings(realm).existing_identifier[:1]:
         one = {"path": {"uid": uid}, "query": {"top": "1"}}
         none = {"path": {"uid": uid}, "query": {"skip": "1000000"}}
-        yield TriedName("top", "attachment-list-top", "listAttachments", one, _more_than_one)
-        yield TriedName("skip", "attachment-list-skip-beyond", "listAttachments", none, _not_beyond)
+        yield TriedName("top", "attachment-list-top", "listAttachments", one, 1)
+        yield TriedName("skip", "attachment-list-skip-beyond", "listAttachments", none, 0)
 
 
-def _realm_not_found(documented: Response, own: Response) -> bool | None:
-    def told(answer: Response) -> bool:
-        return any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN))
-
-    return told(documented) and not told(own)
-
-
-def _more_than_one(documented: Response, own: Response) -> bool | None:
-    return _refused_alone(documented, own) or _listed(documented) > 1 >= _listed(own) or None
-
-
-def _not_beyond(documented: Response, own: Response) -> bool | None:
-    return _refused_alone(documented, own) or _listed(documented) > 0 == _listed(own) or None
+def _finds_no_realm(answer: Response) -> bool:
+    return any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN))
 
 
 def _listed(answer: Response) -> int:

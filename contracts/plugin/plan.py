@@ -143,8 +143,6 @@ def pytest_configure(config: pytest.Config) -> None:
             _check_plan(config, selection)
     except RegistryContractsError as error:
         raise pytest.UsageError(complaint(error)) from None
-    if config.getoption("--first"):
-        config.option.maxfail = 1
 
 
 def _check_plan(config: pytest.Config, selection: Selection) -> None:

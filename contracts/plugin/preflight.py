@@ -58,7 +58,7 @@ _FORBIDDEN: Final = 403
 _SHORT_LIFE_SECONDS: Final = 120.0
 #: The most that one step sends: a token seen refused twice, a first write of an account.
 _TOKEN_COSTS, _WRITE_COSTS = 4, 4
-#: What a name costs at most: its own form, unless that was sent before, and the documented one twice.
+#: What a name costs at most: its own form, and the documented one twice.
 _NAME_COSTS: Final = 3
 NAMES: Final = "names"
 
@@ -133,11 +133,7 @@ class Probe:
         headers = {"Realm": realm} if realm else {}
         return self.send(attempt, **FIRST_ITEM, headers=headers, **parts)
 
-    def take(self, exchange: Exchange) -> None:
-        """Show an exchange as well that was sent for another."""
-        self._attempts[0].exchanges.append(exchange)
-
-    def twice(self, look: Callable[[int], Contrast | None]) -> bool:
+    def contradicts(self, look: Callable[[int], Contrast | None]) -> bool:
         """Whether the clause is contradicted in each of two attempts; each is noted."""
         clause, operation = self._case.clauses[0], self._case.operations[0]
         for attempt in self._attempts:
@@ -153,7 +149,7 @@ class Probe:
         """Write the finding down as that of a case."""
         (finding,) = confirm(self._attempts)
         why = f"expected {finding.evidence.expected}; seen: {finding.evidence.seen}"
-        ending = Ending(Verdict.FAIL if finding.confirmed else Verdict.INCONCLUSIVE, why)
+        ending = Ending(Verdict.FAIL, why)
         write_case(self._case, worker, self._attempts, ending, self._started, findings=[finding])
 
 
@@ -176,8 +172,6 @@ class Look:
     seconds: float = _LONGEST_SECONDS
     limit: int = field(default=_MOST_REQUESTS, init=False)
     contradicted: list[Probe] = field(default_factory=list, init=False)
-    #: What was sent in the target's own names, by realm and form.
-    _own: dict[tuple[str, str], Exchange] = field(default_factory=dict, init=False)
 
     def diagnoses(self, wait_seconds: float = 0.0) -> Iterator[Diagnosis]:
         """Everything in order of use; ends at what stops everything, or is spent.
@@ -234,7 +228,6 @@ class Look:
         url, reading = self.session.target.base_url, self._reading
         probes = {realm: Probe(self.session, realm, realm, REALMS_CLAUSE, READING) for realm in reading}
         seen = {realm: probe.list() for realm, probe in probes.items()}
-        self._own |= {(realm, f"{READING} {FIRST_ITEM}"): exchange for realm, exchange in seen.items()}
         if seen and all(exchange.answer.hollow_page for exchange in seen.values()):
             where = f"every list of drafts is {page_words(next(iter(seen.values())).answer)}"
             why = f"{url} cannot be judged: {where}; is a proxy or a login page in between?"
@@ -257,21 +250,17 @@ class Look:
     def _refused_realms(
         self, probes: Mapping[str, Probe], refused: Mapping[str, Exchange]
     ) -> Iterator[Diagnosis]:
-        first = next(iter(refused))
+        first, answer = next((realm, exchange.answer) for realm, exchange in refused.items())
         taken = probes[first].list(realm=first.upper()).answer.success
-        everywhere = len(refused) == len(probes)
-        unknown = not taken and everywhere and self._all_unknown(probes[first], refused)
-        confirmed = []
+        advice = (
+            f"; it takes '{first.upper()}': {sent_as_line(first)} lets the rest be judged" if taken else ""
+        )
         for realm, exchange in refused.items():
-            quoted = exchange.answer.quote()
-            spelled = f"; it answers to '{realm.upper()}': {sent_as_line(realm)} lets a run judge the rest"
-            yield Diagnosis(realm, State.NOTE, f"listDrafts: {quoted}{spelled if taken else ''}")
-            if (taken or unknown) and self._affords(1):
-                confirmed.append(self._confirmed(probes[realm], realm, exchange, taken))
-        if everywhere and confirmed and all(confirmed):
-            why = f"refuses every realm of the interface document: {refused[first].answer.quote()}"
-            if taken:
-                why += f"; it takes '{first.upper()}': {sent_as_line(first)} lets the rest be judged"
+            yield Diagnosis(realm, State.NOTE, f"listDrafts: {exchange.answer.quote()}{advice}")
+        if len(refused) < len(probes) or not (taken or self._all_unknown(probes[first], refused)):
+            return  # cases judge it
+        if all(self._refused_again(probes[realm], realm, refused[realm], taken) for realm in probes):
+            why = f"refuses every realm of the interface document: {answer.quote()}{advice}"
             state = State.SETTINGS if taken else State.ENVIRONMENT
             yield Diagnosis("realms", state, f"{self.session.target.base_url} {why}", stops=True)
 
@@ -281,18 +270,20 @@ class Look:
         answers = [exchange.answer for exchange in refused.values()]
         return all(refused_as(answer, unknown) and "realm" in answer.text.lower() for answer in answers)
 
-    def _confirmed(self, probe: Probe, realm: str, exchange: Exchange, capitals: bool) -> bool:
-        """Whether a realm is refused once more."""
-
+    def _refused_again(self, probe: Probe, realm: str, before: Exchange, capitals: bool) -> bool:
         def refused(attempt: int) -> Contrast | None:
-            answered = exchange if attempt == 1 else probe.list(attempt)
+            answered = before if attempt == 1 else probe.list(attempt)
             quoted = answered.answer.quote()
             hint = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {quoted}"
             seen = "the realm is accepted", hint if capitals else quoted, answered
             return seen if answered.answer.refusal else None
 
-        self.contradicted.append(probe)
-        return probe.twice(refused)
+        return self._affords(1) and self._contradicts(probe, refused)
+
+    def _contradicts(self, probe: Probe, look: Callable[[int], Contrast | None]) -> bool:
+        found = probe.contradicts(look)
+        self.contradicted += [probe] if found else []
+        return found
 
     def _token_refused(self, realm: str) -> str:
         """How a token just issued is refused as one that never was, in words, seen twice."""
@@ -306,10 +297,8 @@ class Look:
             unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
             return ("the token is known", seen, made_up, issued) if unknown else None
 
-        if not probe.twice(refused):
-            return ""
-        self.contradicted.append(probe)
-        return f"knows none of its own tokens: {refusals[-1]}; {SCHEME_ADVICE}"
+        found = self._contradicts(probe, refused)
+        return f"knows none of its own tokens: {refusals[-1]}; {SCHEME_ADVICE}" if found else ""
 
     # By writing.
 
@@ -371,34 +360,23 @@ class Look:
     # Names of the target's own.
 
     def _names(self) -> Iterator[Diagnosis]:
-        """Whether the documented names are known that the settings replace."""
-        names, known = WireNames.of(self.session.target), dict[str, bool]()
+        """Try the documented names that the settings replace, each in the first realm that can tell."""
+        names, told = WireNames.of(self.session.target), set[str]()
         if not names:
             return
+        text = f"{self.session.target.base_url} is sent names of its own: {names.in_words()}"
+        yield Diagnosis(NAMES, State.NOTE, text)
         self.limit += _NAME_COSTS * len(names.sent)
         for realm in self.realms:
             for tried in tried_names(self.session.target, realm):
-                asked = tried.name in names and tried.name not in known
+                asked = tried.name in names and tried.name not in told
                 if asked and self._affords(_NAME_COSTS) and (self.writes or tried.operation != SUBMITTING):
-                    told = self._is_known(tried, realm)
-                    known |= {} if told is None else {tried.name: told}
-        url, taken = self.session.target.base_url, [name for name in names if known.get(name, True)]
-        text = f"{url} is sent names of its own: {names.in_words()}"
-        text += f"; not seen to be unknown to it: {', '.join(taken)}" if taken else ""
-        yield Diagnosis(NAMES, State.NOTE, text)
+                    told |= {tried.name} if self._tells(tried, realm) else set()
 
-    def _is_known(self, tried: TriedName, realm: str) -> bool | None:
-        """Whether a documented name is known, or not, as was seen twice; None where it cannot be told."""
+    def _tells(self, tried: TriedName, realm: str) -> bool:
+        """Whether a realm tells if a documented name is known."""
         probe = Probe(self.session, realm, tried.name, tried.clause, tried.operation)
-        form = (realm, f"{tried.operation} {tried.parts}")
-        if form in self._own:
-            probe.take(self._own[form])
-        else:
-            self._own[form] = probe.send(1, **tried.parts)
-        own = self._own[form]
-        if own.answer.refusal and tried.operation != SUBMITTING:
-            return None
-        unknown: list[bool | None] = []
+        own, unknown = probe.send(1, **tried.parts), list[bool | None]()
 
         def refused(attempt: int) -> Contrast | None:
             documented = probe.send(attempt, **tried.parts, documented=tried.name)
@@ -407,9 +385,7 @@ class Look:
             seen = f"the name of the settings is known, and the documented one was answered {quoted}"
             return (f"{tried.name} is known", seen, documented, own) if unknown[-1] else None
 
-        if probe.twice(refused):
-            self.contradicted.append(probe)
-        return None if unknown[-1] is None else not unknown[-1]
+        return self._contradicts(probe, refused) or unknown[-1] is not None
 
 
 def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, list[str]]:

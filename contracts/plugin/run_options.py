@@ -66,9 +66,6 @@ FINDING = RunOption(
     "finding", "ID", "Only the case that saw this finding of an earlier run, with its target, realm and seed."
 )
 SEED = RunOption("seed", "N", "Seed of generated data; fixed by default in smoke and gate.", integer=True)
-FIRST = RunOption(
-    "first", "", "End at the first confirmed finding against a must clause, as -x does.", switch=True
-)
 SANDBOX_ARGUMENTS = RunOption(
     "sandbox-arguments", "TEXT", 'More options for the embedded sandbox, as in "--fault uid-accepts-ten".', ""
 )
@@ -92,6 +89,6 @@ HISTORY = RunOption("history", "FILE", "History of runs, or 'off'; by default in
 
 #: By topic, in the order of the help.
 JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)
-SELECTION: Final = (PROFILE, CLAUSE, OPERATION, FINDING, SEED, FIRST)
+SELECTION: Final = (PROFILE, CLAUSE, OPERATION, FINDING, SEED)
 COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
 RUN_OPTIONS: Final = (*JUDGING, *SELECTION, SANDBOX_ARGUMENTS, REPORTS, KEEP, UNPACKED, *COMPARISON)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -20,8 +20,8 @@ from contracts.reports.build_server import annotate
 from contracts.reports.cards import lines_of
 from contracts.safe_text import cut, many, one_line, plain_line
 
-#: Set by a command that tells the verdict itself, after everything else.
-LAST_LINE = pytest.StashKey[Callable[[str], None]]()
+#: How the last line begins, with the verdict.
+LAST_WORD = pytest.StashKey[str]()
 #: Word, letter and colour of each verdict that pytest has no word for.
 _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     Verdict.INCONCLUSIVE: ("inconclusive", "?", "yellow"),
@@ -100,12 +100,9 @@ def _tell_verdict(reporter: pytest.TerminalReporter, run: Run, verdict: RunVerdi
 
 
 def _tell(reporter: pytest.TerminalReporter, config: pytest.Config, line: str) -> None:
-    """Tell the verdict here, or to the command that wants it for its own last line."""
-    if LAST_LINE in config.stash:
-        config.stash[LAST_LINE](plain_line(line, _LONGEST_LINE))
-    else:
-        # Behind what pytest says last of all, of a run that it was told to end.
-        config.add_cleanup(partial(reporter.write_line, f"verdict: {plain_line(line, _LONGEST_LINE)}"))
+    """Tell the verdict behind what pytest says last of all, of a run that it was told to end."""
+    text = f"{config.stash.get(LAST_WORD, 'verdict')}: {plain_line(line, _LONGEST_LINE)}"
+    config.add_cleanup(partial(reporter.write_line, text))
 
 
 def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
