@@ -30,7 +30,7 @@ from contracts.session.ledger import RUN_FILE, read_entries, residue
 from contracts.session.namespace import SUITE_PREFIX
 
 
-@dataclass
+@dataclass(eq=False)
 class Run:
     """A run in its controller; a plugin of pytest that notes what fails outside the cases.
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -17,9 +18,11 @@ from contracts.checks.outcomes import Attempt
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from tests.meta import browser as chromium
 from tests.meta.evidence.sample_records import BY_NAME, Story
-from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process
+from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process, planted_checkout
 from tests.meta.sandbox_client import RunningSandbox, SandboxClient, running, serving
 from tests.meta.wire import Serve, answered_by
+
+_FORKS = pytest.StashKey[dict[str, str]]()
 
 
 def pytest_configure() -> None:
@@ -40,6 +43,32 @@ def pytest_collection_finish() -> None:
     """Leave what is loaded by now out of all later rounds of the garbage collector; each run of pytest makes five."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Let all workers fork from the same two processes, so that the library is loaded once for each checkout."""
+    node.workerinput["forks"] = _forks(node.config)
+
+
+@pytest.fixture(scope="session")
+def forks(pytestconfig: pytest.Config) -> dict[str, str]:
+    """The address of a launcher by its checkout, `library` or `planted`, and where the `checkout` of the latter is."""
+    return getattr(pytestconfig, "workerinput", {}).get("forks") or _forks(pytestconfig)
+
+
+def _forks(config: pytest.Config) -> dict[str, str]:
+    if _FORKS not in config.stash:
+        started = ExitStack()
+        config.add_cleanup(started.close)
+        checkout = planted_checkout(Path(started.enter_context(TemporaryDirectory(prefix="checkout-"))))
+        library, planted = (started.enter_context(Launcher.started(each)) for each in (CHECKOUT, checkout))
+        config.stash[_FORKS] = {
+            "library": library.address,
+            "planted": planted.address,
+            "checkout": str(checkout),
+        }
+    return config.stash[_FORKS]
 
 
 @pytest.fixture(scope="session")
@@ -85,10 +114,9 @@ def serve() -> Iterator[Serve]:
 
 
 @pytest.fixture(scope="session")
-def library_launcher() -> Iterator[Launcher]:
+def library_launcher(forks: dict[str, str]) -> Launcher:
     """Return a starter of commands whose library is loaded already."""
-    with Launcher.started(CHECKOUT) as launcher:
-        yield launcher
+    return Launcher(forks["library"])
 
 
 @pytest.fixture

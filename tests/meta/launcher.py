@@ -1,8 +1,8 @@
 """Forks processes: what they would have to import stands ready, so that each costs hundredths of a second.
 
-It is given the descriptor of a socket that listens, and a checkout, whose library and cases it loads. It answers there
-over XML-RPC: `start` forks a process and returns its number, `code` waits for its end. It ends with its parent, and all
-that it started ends with it.
+It is given the descriptor of a socket that listens, and a checkout, whose library and cases it loads for its first
+order. It answers there over XML-RPC: `start` forks a process and returns its number, `code` waits for its end. It ends
+with its parent, and all that it started ends with it.
 """
 
 import atexit
@@ -36,9 +36,13 @@ class Forks(SimpleXMLRPCServer):
         self.register_function(self.code)
         self._parent = os.getppid()
         self._running: set[int] = set()
+        self._loaded = False
 
     def start(self, order: Any) -> int:
         """Fork a process for an order, which is JSON (kind, words, cwd, env, out); returns its number."""
+        if not self._loaded:
+            _load_library()
+            self._loaded = True
         from contracts.proving.processes import fork  # noqa: PLC0415 - only once the checkout is settled
 
         process = fork(lambda: _run(json.loads(order)))
@@ -70,9 +74,6 @@ def main(descriptor: str, checkout: str) -> None:
     # Only here are plugins imported before pytest could rewrite their assertions, which they have none of.
     AssertionRewritingHook._warn_already_imported = lambda *_: None  # type: ignore[method-assign]
     sys.path.insert(0, checkout)
-    _load_library()
-    gc.collect()
-    gc.freeze()  # what is loaded stays shared between the forks instead of being copied by their collectors
     forks = Forks(int(descriptor))
     signal.signal(signal.SIGTERM, forks.end)
     forks.serve_forever()
@@ -87,6 +88,8 @@ def _load_library() -> None:
     commands = Path(str(import_module("contracts.cli").__file__)).parent
     for command in commands.glob("[a-z]*.py"):
         import_module(f"contracts.cli.{command.stem}")
+    gc.collect()
+    gc.freeze()  # what is loaded stays shared between the forks instead of being copied by their collectors
 
 
 def _run(order: dict[str, Any]) -> int:

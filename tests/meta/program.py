@@ -77,6 +77,7 @@ def clean_environment(**more: str) -> dict[str, str]:
 
 
 CHECKOUT = Path(__file__).parents[2]
+_PLANTED = Path(__file__).with_name("plugin") / "planted"
 
 
 def plant(root: Path) -> Path:
@@ -87,6 +88,15 @@ def plant(root: Path) -> Path:
     for name in ("conftest.py", "pyproject.toml", "registry_contracts.py"):
         shutil.copy2(CHECKOUT / name, root / name)
     (root / "tests" / "contract").mkdir(parents=True)
+    return root
+
+
+def planted_checkout(root: Path) -> Path:
+    """Fill a folder with a checkout that has planted cases and plugins, and return it."""
+    cases = plant(root) / "tests" / "contract"
+    shutil.copy2(CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", cases)
+    for path in _PLANTED.glob("*.py"):
+        shutil.copy2(path, cases / "test_planted.py" if path.name == "cases.py" else root)
     return root
 
 
@@ -154,8 +164,6 @@ class Launcher:
     @contextmanager
     def started(cls, checkout: Path) -> Iterator[Self]:
         """Start the process, and end it afterwards.
-
-        It has loaded everything before it takes an order, so that a test may alter the checkout after its first.
 
         Args:
             checkout: Whose library and cases are loaded.

@@ -10,7 +10,7 @@ import pytest
 
 from tests.meta.program import Launcher, Program
 
-FAULT = "--sandbox-arguments=--fault draft-delete-takes-others"
+FAULT = "--sandbox-arguments=--fault attachment-text-only"
 Printed = tuple[dict[str, str], list[str]]
 """What a run printed to be copied: commands of a finding in the terminal by their labels, and those in its own file."""
 
@@ -24,7 +24,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, library_launcher: Launcher
 @pytest.fixture(scope="module")
 def printed(program: Program) -> Printed:
     program.folder.mkdir()
-    ended = program("run", "--clause", "draft-delete-spares-others", "--realm", "abs-dev", FAULT)
+    ended = program("run", "--clause", "attachment-create-accepted", "--realm", "abs-dev", FAULT)
     assert ended.code == 1, ended
     terminal = dict(re.findall(r"^   (explain|again|by hand) +(.*)$", ended.out, re.MULTILINE))
     (page,) = (program.folder / "reports" / "latest" / "findings").glob("*.md")

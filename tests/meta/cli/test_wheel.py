@@ -120,7 +120,7 @@ def test_the_workflow_for_gates_works_in_another_repository_and_writes_nothing_b
 ) -> None:
     # Secrets that a repository does not have arrive as empty variables.
     asked = {"TARGET": "sandbox", "CONSUMER": "sdk.toml", "REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""}
-    gate = installed.step("Gate", WORKERS="2", **asked)
+    gate = installed.step("Gate", WORKERS="1", **asked)
     assert gate.stdout.splitlines()[-1].startswith("gate: pass: ")
     assert gate.stderr == ""
     assert (installed.home / "GITHUB_OUTPUT").read_text("utf-8") == "exit-code=0\n"

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.meta.program import CHECKOUT, Launched, Launcher, clean_environment, plant
+from tests.meta.program import Launched, Launcher, clean_environment
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import settings_of
-
-PLANTED = Path(__file__).parent / "planted"
 
 
 @dataclass
@@ -125,28 +122,10 @@ class Runner:
         return folder
 
 
-@pytest.fixture(scope="session")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the library and the description beside planted cases."""
-    root = tmp_path_factory.mktemp("checkout")
-    cases = plant(root) / "tests" / "contract"
-    shutil.copy2(CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", cases)
-    for path in PLANTED.glob("*.py"):
-        shutil.copy2(path, cases / "test_planted.py" if path.name == "cases.py" else root)
-    return root
-
-
-@pytest.fixture(scope="session")
-def launcher(checkout: Path) -> Iterator[Launcher]:
-    """Forks the runs in the small checkout."""
-    with Launcher.started(checkout) as started:
-        yield started
-
-
 @pytest.fixture
-def run(checkout: Path, tmp_path: Path, launcher: Launcher) -> Runner:
+def run(forks: dict[str, str], tmp_path: Path) -> Runner:
     """Runs the plugin in the small checkout, with reports of its own."""
-    return Runner(checkout, tmp_path, launcher)
+    return Runner(Path(forks["checkout"]), tmp_path, Launcher(forks["planted"]))
 
 
 Answer = tuple[int, list[tuple[bytes, bytes]], bytes]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,13 +92,10 @@ def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:
     assert cases["test_ambiguous"]["outcome"] == "inconclusive"
 
 
-def test_cases_that_cannot_be_collected_end_with_3(run: Any) -> None:
-    broken = run.checkout / "tests" / "contract" / "test_broken.py"
+def test_cases_that_cannot_be_collected_end_with_3(run: Any, tmp_path: Path) -> None:
+    broken = tmp_path / "test_broken.py"
     broken.write_text("import no_such_module\n", encoding="utf-8")
-    try:
-        ended = run("-k", "test_save", "--realm=abs-dev")
-    finally:
-        broken.unlink()
+    ended = run("tests/contract", str(broken), "-k", "test_save", "--realm=abs-dev")
     assert ended.code == 3, ended.output
     assert "no_such_module" in ended.verdict["reason"]
 
