@@ -102,7 +102,7 @@ def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
     ("words", "why"),
     [
         (("saveDrft",), "did you mean 'saveDraft'?"),
-        (("saveDraft", "--body", "{a"), "--body: is not JSON at line 1, column 2"),
+        (("saveDraft", "--body", "{a"), "--body: is not JSON: Expecting property name"),
         (("saveDraft", "--body", "@absent.json"), "there is no file 'absent.json'"),
         (("saveDraft", "--set", "uid=x"), "cannot be read; write PLACE.NAME=VALUE"),
         (("saveDraft", "--set", "body.emails.7=x"), "there is no such place in the body"),
