@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
-
-from msgspec import Meta
 
 from contracts.checks.sequences import site_of
 from contracts.errors import UsageError
@@ -21,19 +19,19 @@ from contracts.exchanges.redaction import TrafficRedactor
 from contracts.file_formats import (
     Count,
     Format,
-    Level,
     Moment,
     Name,
     RunExitCode,
     RunWord,
     one_of,
+    plain,
     same_outcome,
     write_file,
 )
 from contracts.interface.description import where_in_words
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import (
-    Group,
+    CheckedClause,
     Side,
     Standing,
     Tally,
@@ -45,9 +43,7 @@ from contracts.manual.traffic_watch import Watch, habits_of
 from contracts.safe_text import encodable, many, plain_line
 
 JSON_NAME: Final = "check.json"
-_FORMAT: Final = 1
 _MOST: Final = 200
-_OF_A_CLAUSE: Final = ("id", "level", "held", "contradicted")
 
 
 @dataclass(frozen=True)
@@ -79,24 +75,9 @@ class CheckFacts:
 
 
 Counts = dict[str, Count]
-Number = Annotated[int, Meta(ge=1)]
 
 
-class Breaks(Format, frozen=True):
-    """How many different findings decide the verdict, by the side that breaks the interface."""
-
-    client: Count
-    service: Count
-
-
-class CheckTarget(Format, frozen=True):
-    """The service, where it is known."""
-
-    name: str | None
-    base_url: str | None
-
-
-class CheckedExchanges(Format, frozen=True):
+class CheckedExchanges(Format, frozen=True, kw_only=True):
     """What was looked at.
 
     `by_hand`: sent from the page in place of a client, whose own faults are remarks. `not_answered`: faults of the
@@ -118,60 +99,29 @@ class CheckedExchanges(Format, frozen=True):
     unreadable: Count
 
 
-class CheckFinding(Format, frozen=True):
-    """What one or more exchanges contradict.
-
-    `side`: `request` where the client breaks the interface, `answer` where the service does. `standing`: a fault
-    decides the verdict, advice does not, a remark may have another explanation. `fault` is what is wrong with a
-    request, such as `body.firstName:missing`. `entries` are the numbers of the first exchanges, from one; `because_of`
-    is the number of the earlier exchange that they contradict.
-    """
-
-    side: Side
-    standing: Standing
-    clause: str | None
-    level: Level | None
-    fault: str | None
-    operation: str | None
-    realm: str
-    expected: str
-    seen: str
-    times: Number
-    entries: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=50)]
-    because_of: int | None
-
-
-class CheckedClause(Format, frozen=True):
-    """A clause that an assertion was reached for."""
-
-    id: str
-    level: Level
-    held: Count
-    contradicted: Count
-
-
-class CheckFile(Format, frozen=True):
+class CheckFile(Format, frozen=True, kw_only=True):
     """What traffic showed about the interface, from an archive or through the proxy.
 
     `alone`: nothing else wrote to the service meanwhile, so that sequences decide. `realms`: only their requests were
-    judged; empty for all. In `findings`, what decides comes first. `operations` counts requests of all operations.
+    judged; empty for all. `breaks`: how many different findings decide, by the side that breaks the interface. In
+    `findings`, what decides comes first. `operations` counts requests of all operations.
     """
 
-    format: Literal[1]
+    format: Literal[1] = 1
     kind: Annotated[str, one_of("archive", "proxy")]
     verdict: RunWord
     exit_code: RunExitCode
     reason: Name
-    breaks: Breaks
+    breaks: Counts
     source: str | None
-    target: CheckTarget
+    target: dict[str, str | None]
     started: Moment | None
     finished: Moment | None
     alone: bool
     strict_client: bool
     realms: tuple[str, ...]
     exchanges: CheckedExchanges
-    findings: tuple[CheckFinding, ...]
+    findings: tuple[TrafficFinding, ...]
     operations: Counts
     never_exercised: tuple[str, ...]
     clauses: tuple[CheckedClause, ...]
@@ -182,47 +132,41 @@ class CheckFile(Format, frozen=True):
         same_outcome(self.verdict, self.exit_code)
 
 
-def build(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts) -> dict[str, Any]:
+def build(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts) -> CheckFile:
     """The content of `check.json`."""
-    told = asdict(facts)
-    return {
-        "format": _FORMAT,
-        "verdict": verdict.word,
-        "exit_code": int(verdict.exit_code),
-        "reason": verdict.reason,
-        "breaks": {"client": verdict.client, "service": verdict.service},
-        "target": {"name": told.pop("target"), "base_url": told.pop("base_url")},
-        "exchanges": {
-            "all": tally.exchanges,
-            "by_hand": tally.by_hand,
-            "of_the_interface": sum(tally.of_interface.values()),
-            "by_realm": dict(tally.realms),
-            "not_answered": dict(tally.faults.most_common(_MOST)),
-            "judged_in_part": dict(tally.obstacles.most_common(_MOST)),
-            "of_other_realms": dict(tally.other_realms),
-            "no_operation": dict(tally.strangers.most_common(_MOST)),
-            "elsewhere": dict(tally.hosts.most_common(_MOST)),
-            "preflights": tally.preflights,
-            "unreadable": told.pop("unreadable"),
-        },
-        "findings": [_finding(group) for group in tally.groups],
-        "operations": tally.operations,
-        "never_exercised": tally.never,
-        "clauses": [dict(zip(_OF_A_CLAUSE, judged, strict=True)) for judged in tally.clauses],
-        **told,
-        "notes": [*facts.notes, *(f"the suite broke on {breakage}" for breakage in tally.breakages)],
-    }
-
-
-def _finding(group: Group) -> dict[str, Any]:
-    told = asdict(group.first)
-    del told["entry"]
-    return {
-        **told,
-        "operation": group.first.operation or None,
-        "times": group.times,
-        "entries": group.entries,
-    }
+    broken = [f"the suite broke on {breakage}" for breakage in tally.breakages]
+    return CheckFile(
+        kind=facts.kind,
+        verdict=verdict.word,
+        exit_code=int(verdict.exit_code),
+        reason=verdict.reason,
+        breaks={"client": verdict.client, "service": verdict.service},
+        source=facts.source,
+        target={"name": facts.target, "base_url": facts.base_url},
+        started=facts.started,
+        finished=facts.finished,
+        alone=facts.alone,
+        strict_client=facts.strict_client,
+        realms=facts.realms,
+        exchanges=CheckedExchanges(
+            all=tally.exchanges,
+            by_hand=tally.by_hand,
+            of_the_interface=sum(tally.of_interface.values()),
+            by_realm=dict(tally.realms),
+            not_answered=dict(tally.faults.most_common(_MOST)),
+            judged_in_part=dict(tally.obstacles.most_common(_MOST)),
+            of_other_realms=dict(tally.other_realms),
+            no_operation=dict(tally.strangers.most_common(_MOST)),
+            elsewhere=dict(tally.hosts.most_common(_MOST)),
+            preflights=tally.preflights,
+            unreadable=facts.unreadable,
+        ),
+        findings=tuple(tally.findings),
+        operations=tally.operations,
+        never_exercised=tuple(tally.never),
+        clauses=tuple(tally.clauses),
+        notes=(*facts.notes, *broken),
+    )
 
 
 def leading(counts: Counter[str], most: int = 3) -> str:
@@ -241,9 +185,9 @@ def write(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts, folder: Path
         UsageError: it cannot be written.
         SuiteError: it does not fit its own schema.
     """
-    content = build(tally, verdict, facts)
+    content: dict[str, Any] = encodable(plain(build(tally, verdict, facts)))
     try:
-        write_file(folder / JSON_NAME, encodable(content), CheckFile)
+        write_file(folder / JSON_NAME, content, CheckFile)
     except OSError as error:
         raise UsageError(f"cannot write the report to '{folder}': {error.strerror}") from None
     return content
@@ -265,23 +209,22 @@ def finding_lines(tally: Tally) -> Iterator[str]:
     """The findings, what decides first."""
     shown = dict.fromkeys(_HEADINGS, 0)
     before = None
-    for group in tally.groups:
-        kind = (group.first.side, group.first.standing)
+    for finding in tally.findings:
+        kind = (finding.side, finding.standing)
         if kind != before:
             yield f"{_HEADINGS[kind]}:"
         before, shown[kind] = kind, shown[kind] + 1
         if shown[kind] <= _SHOWN:
-            yield from _group_lines(group)
+            yield from _lines_of(finding)
         elif shown[kind] == _SHOWN + 1:
             yield "  and more; check.json holds all of them"
     if before is None:
         yield "no findings"
 
 
-def _group_lines(group: Group) -> Iterator[str]:
-    finding = group.first
-    listed = ", ".join(f"#{number}" for number in group.entries[:5])
-    more = f" and {group.times - 5} more" if group.times > 5 else ""
+def _lines_of(finding: TrafficFinding) -> Iterator[str]:
+    listed = ", ".join(f"#{number}" for number in finding.entries[:5])
+    more = f" and {finding.times - 5} more" if finding.times > 5 else ""
     after = f" after #{finding.because_of}" if finding.because_of else ""
     level = f" ({finding.level})" if finding.level else ""
     place = " ".join(word for word in (finding.operation, "in", finding.realm) if word)
@@ -303,7 +246,7 @@ def one_line(finding: TrafficFinding) -> str:
     name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
     where = where_in_words(finding.operation, [finding.realm])
     place = f"{finding.operation} {where}" if finding.operation else "no operation"
-    return plain_line(f"#{finding.entry} {whose}{weight}: {place}: {name}: {sentence}", 240)
+    return plain_line(f"#{finding.entries[0]} {whose}{weight}: {place}: {name}: {sentence}", 240)
 
 
 def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
@@ -315,7 +258,7 @@ def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
     never = tally.never
     if never:
         yield f"never        {many(len(never), 'operation')}: {', '.join(never)}"
-    held = [level for _, level, times, _ in tally.clauses if times]
+    held = [clause.level for clause in tally.clauses if clause.held]
     if held:
         yield f"clauses      {len(held)} were judged and held at least once, {held.count('must')} of them must"
     if tally.by_hand:

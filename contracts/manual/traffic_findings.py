@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
+
+from msgspec import Meta, structs
 
 from contracts.evidence.record import ExitCode
 from contracts.exchanges.exchange import Exchange
+from contracts.file_formats import Count, Format, Level
 from contracts.interface.catalogue import Catalogue
 from contracts.interface.description import Description
 from contracts.safe_text import many
@@ -35,35 +38,44 @@ class Standing(StrEnum):
     REMARK = "remark"
 
 
-@dataclass(frozen=True)
-class TrafficFinding:
-    """One thing that an exchange shows to be wrong.
+#: Numbers of exchanges that are kept of one finding; the first ones tell most.
+NUMBERS: Final = 50
+Number = Annotated[int, Meta(ge=1)]
 
-    Attributes:
-        side: `request` when the client breaks the interface, `answer` when the service does.
-        standing: How much it weighs.
-        clause: The clause it speaks of; None for a mistake of a request that no clause names.
-        level: The clause's level, `must` or `should`; None without a clause.
-        fault: For a request, what is wrong in the catalogue's notation, such as `body.firstName:missing`.
-        operation: operationId.
-        realm: The realm of the request, `any` where the operation carries none.
-        expected: What keeps the interface.
-        seen: What was there, without secrets.
-        entry: Number of the exchange that shows it, counted from one.
-        because_of: Number of the earlier exchange that it follows from, or None.
+
+class TrafficFinding(Format, frozen=True, kw_only=True):
+    """What one or more exchanges show to be wrong.
+
+    `side`: `request` where the client breaks the interface, `answer` where the service does. `standing`: a fault
+    decides the verdict, advice does not, a remark may have another explanation. `clause` is null for a mistake of a
+    request that no clause names, `fault` what is wrong with a request, such as `body.firstName:missing`. `realm` is
+    `any` where the operation carries none. `entries` are the numbers of the first exchanges, from one; `because_of` is
+    the number of the earlier exchange that they contradict. Secrets are out.
     """
 
     side: Side
     standing: Standing
     clause: str | None
-    level: str | None
+    level: Level | None
     fault: str | None
-    operation: str
+    operation: str | None
     realm: str
     expected: str
     seen: str
-    entry: int
+    times: Number = 1
+    entries: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=NUMBERS)]
     because_of: int | None = None
+
+    def with_another(self, finding: TrafficFinding) -> TrafficFinding:
+        """This finding and another that says the same, in the words of the heavier one."""
+        heavier = min((self, finding), key=lambda each: _WEIGHT.index(each.standing))
+        entries = (*self.entries, *finding.entries)[:NUMBERS]
+        return structs.replace(heavier, times=self.times + finding.times, entries=entries)
+
+    @property
+    def rank(self) -> tuple[int, bool, int]:
+        """Sort key: what decides first, the service before the client."""
+        return _WEIGHT.index(self.standing), self.side is Side.REQUEST, self.entries[0]
 
     @property
     def decides(self) -> bool:
@@ -138,31 +150,18 @@ class Feed:
             return [seen for seen in self._last if seen.number > number]
 
 
-#: Numbers of exchanges that a group keeps; the first ones tell most.
-NUMBERS: Final = 50
 #: Different requests that are no operation, and are counted by themselves.
 _STRANGERS: Final = 2000
 _WEIGHT: Final = (Standing.FAULT, Standing.ADVICE, Standing.REMARK)
 
 
-@dataclass
-class Group:
-    """Findings that say the same.
+class CheckedClause(Format, frozen=True):
+    """A clause that an assertion was reached for."""
 
-    Attributes:
-        first: The first of them, at its heaviest.
-        entries: Numbers of the exchanges, the first ones.
-        times: How often in all.
-    """
-
-    first: TrafficFinding
-    entries: list[int] = field(default_factory=list)
-    times: int = 0
-
-    @property
-    def rank(self) -> tuple[int, bool, int]:
-        """Sort key: what decides first, the service before the client."""
-        return _WEIGHT.index(self.first.standing), self.first.side is Side.REQUEST, self.entries[0]
+    id: str
+    level: Level
+    held: Count
+    contradicted: Count
 
 
 class Tally:
@@ -184,7 +183,7 @@ class Tally:
     def __init__(self, catalogue: Catalogue, description: Description) -> None:
         self._catalogue = catalogue
         self._description = description
-        self._groups: dict[tuple[str, ...], Group] = {}
+        self._findings: dict[tuple[str | None, ...], TrafficFinding] = {}
         self.exchanges = 0
         self.by_hand = 0
         self.of_interface: Counter[str] = Counter()
@@ -228,18 +227,14 @@ class Tally:
         for finding in findings:
             if finding.side is Side.ANSWER and finding.clause is not None:
                 self.contradicted[finding.clause] += 1
-            key = (str(finding.side), finding.what, finding.fault or "", finding.operation, finding.realm)
-            group = self._groups.setdefault(key, Group(finding))
-            if _WEIGHT.index(finding.standing) < _WEIGHT.index(group.first.standing):
-                group.first = finding
-            group.times += 1
-            if len(group.entries) < NUMBERS:
-                group.entries.append(finding.entry)
+            key = (finding.side, finding.what, finding.fault, finding.operation, finding.realm)
+            known = self._findings.get(key)
+            self._findings[key] = known.with_another(finding) if known else finding
 
     @property
-    def groups(self) -> list[Group]:
-        """The findings, what decides first."""
-        return sorted(self._groups.values(), key=lambda group: group.rank)
+    def findings(self) -> list[TrafficFinding]:
+        """The findings, those that say the same as one; what decides first."""
+        return sorted(self._findings.values(), key=lambda finding: finding.rank)
 
     @property
     def operations(self) -> dict[str, int]:
@@ -252,11 +247,11 @@ class Tally:
         return [name for name, times in self.operations.items() if not times]
 
     @property
-    def clauses(self) -> list[tuple[str, str, int, int]]:
-        """Every clause that was judged: id, level, how often it held, how often it was contradicted."""
+    def clauses(self) -> list[CheckedClause]:
+        """Every clause that was judged."""
         judged = self.held.keys() | self.contradicted.keys()
         return [
-            (clause.id, str(clause.level), self.held[clause.id], self.contradicted[clause.id])
+            CheckedClause(clause.id, str(clause.level), self.held[clause.id], self.contradicted[clause.id])
             for clause in self._catalogue
             if clause.id in judged
         ]
@@ -284,8 +279,9 @@ class TrafficVerdict:
 
 def verdict_of(tally: Tally) -> TrafficVerdict:
     """The verdict on everything that was taken in so far."""
-    client = [group for group in tally.groups if group.first.decides and group.first.side is Side.REQUEST]
-    service = [group for group in tally.groups if group.first.decides and group.first.side is Side.ANSWER]
+    client, service = (
+        [finding for finding in tally.findings if finding.decides and finding.side is side] for side in Side
+    )
     used, spoilt = sum(tally.of_interface.values()), sum(tally.faults.values())
     if client or service:
         code, reason = ExitCode.FAIL, _whose(client, service)
@@ -307,7 +303,7 @@ def verdict_of(tally: Tally) -> TrafficVerdict:
     return TrafficVerdict(code, reason, len(client), len(service))
 
 
-def _whose(client: Sequence[Group], service: Sequence[Group]) -> str:
+def _whose(client: Sequence[TrafficFinding], service: Sequence[TrafficFinding]) -> str:
     sides = []
     if service:
         sides.append(f"the service breaks the interface ({_listed(service)})")
@@ -316,7 +312,7 @@ def _whose(client: Sequence[Group], service: Sequence[Group]) -> str:
     return "; ".join(sides)
 
 
-def _listed(groups: Sequence[Group]) -> str:
-    names = list(dict.fromkeys(group.first.fault or group.first.what for group in groups))
+def _listed(findings: Sequence[TrafficFinding]) -> str:
+    names = list(dict.fromkeys(finding.fault or finding.what for finding in findings))
     shown = ", ".join(names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
 
+from msgspec import structs
+
 from contracts.checks import errors_array
 from contracts.checks.outcomes import Blocked, CheckOutcome, Result, usable
 from contracts.checks.sequences import SETTLE_SECONDS, RecentRecords, SequenceCheck, Step, site_of
@@ -98,7 +100,7 @@ def request_findings(
             realm=realm,
             expected=_expected(fault, clause),
             seen=fault.says[:_LONGEST],
-            entry=exchange.number,
+            entries=(exchange.number,),
         )
 
 
@@ -256,7 +258,7 @@ def of_service(
         realm=realm,
         expected=result.expected,
         seen=result.seen[:_LONGEST_ANSWER],
-        entry=entry,
+        entries=(entry,),
         because_of=because_of,
     )
 
@@ -389,11 +391,11 @@ class Watch:
                     clause=None,
                     level=None,
                     fault="path:unknown",
-                    operation="",
+                    operation=None,
                     realm=ANY_REALM,
                     expected="an operation of the interface",
                     seen=f"{exchange.method} {below}",
-                    entry=exchange.number,
+                    entries=(exchange.number,),
                 )
 
     def _judged(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[TrafficFinding]:
@@ -474,15 +476,16 @@ class Watch:
 
     def _without_secrets(self, finding: TrafficFinding, *, hidden: bool) -> TrafficFinding:
         quotes = (finding.fault or "").rpartition(":")[2] not in _WITHOUT_QUOTES
-        firm = replace(finding, seen=NOT_UNDERSTOOD) if hidden and quotes else finding
+        firm = structs.replace(finding, seen=NOT_UNDERSTOOD) if hidden and quotes else finding
         if self._strict and finding.side is Side.REQUEST and finding.standing is Standing.ADVICE:
-            firm = replace(finding, standing=Standing.FAULT)
-        return replace(firm, expected=self._redactor.text(firm.expected), seen=self._redactor.text(firm.seen))
+            firm = structs.replace(finding, standing=Standing.FAULT)
+        expected, seen = map(self._redactor.text, (firm.expected, firm.seen))
+        return structs.replace(firm, expected=expected, seen=seen)
 
 
 def _on_purpose(finding: TrafficFinding) -> TrafficFinding:
     """A finding of a request by hand: a fault that a person puts in breaks no client."""
-    return replace(finding, standing=Standing.REMARK) if finding.side is Side.REQUEST else finding
+    return structs.replace(finding, standing=Standing.REMARK) if finding.side is Side.REQUEST else finding
 
 
 def _contact_key(exchange: Exchange, facts: RequestFacts) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive:
     """A browser's sanitized export holds no Authorization, although everything succeeded."""
     lost = [anonymous("GET", LIST, 200, "[]"), anonymous("PUT", DRAFT, 201, sent="{}", at=1)]
     tally, verdict, facts = check_archive(archive(lost), "x", CheckOptions())
-    assert (verdict.word, tally.groups) == ("pass", [])
+    assert (verdict.word, tally.findings) == ("pass", [])
     assert "lost its credentials" in " ".join(facts.notes)
 
 
@@ -88,7 +88,7 @@ def test_a_read_without_the_listed_content_type_counts_where_one_was_taken(
     saved["request"]["headers"].append({"name": "content-type", "value": "application/json"})
     another = entry("GET", DRAFT.replace("documents/", "documents/another-"), status, at=40)
     tally, _, _ = check_archive(archive([saved, lost, another]), "x", CheckOptions(alone=True))
-    assert [group.first.clause for group in tally.groups] == ["draft-get-content"] * (status == 200)
+    assert [finding.clause for finding in tally.findings] == ["draft-get-content"] * (status == 200)
 
 
 #: Recorded on the sandbox by the tools themselves; host and token were replaced.
@@ -98,6 +98,6 @@ RECORDED = sorted((Path(__file__).parent / "archives").glob("*.har"))
 @pytest.mark.parametrize("path", RECORDED, ids=[path.stem for path in RECORDED])
 def test_what_a_tool_recorded_on_the_sandbox_shows_nothing_of_the_service(path: Path) -> None:
     tally, verdict, facts = check_archive(path, path.name, CheckOptions())
-    assert [group for group in tally.groups if group.first.side is Side.ANSWER] == []
+    assert [finding for finding in tally.findings if finding.side is Side.ANSWER] == []
     assert (verdict.service, tally.breakages, facts.unreadable, facts.notes) == (0, [], 0, ())
     assert sum(tally.held.values()) > 30

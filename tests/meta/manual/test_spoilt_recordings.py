@@ -43,9 +43,9 @@ def checked(entries: list[Entry], folder: Path, *, alone: bool = True) -> Tally:
 def accusations(tally: Tally) -> set[tuple[Any, ...]]:
     """What is said to be broken, by either side; a remark accuses nobody."""
     return {
-        (group.first.side, group.first.what, group.first.fault)
-        for group in tally.groups
-        if group.first.standing is not Standing.REMARK
+        (finding.side, finding.what, finding.fault)
+        for finding in tally.findings
+        if finding.standing is not Standing.REMARK
     }
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.exchanges.exchange import UNKNOWN_BODY
 from contracts.exchanges.redaction import TrafficRedactor
-from contracts.manual.traffic_findings import Group, Side, Standing, Tally, TrafficFinding, verdict_of
+from contracts.manual.traffic_findings import Side, Standing, Tally, TrafficFinding, verdict_of
 from contracts.manual.traffic_watch import Watch
 from contracts.proving.services import cover, knobs
 from tests.meta.client_tour import exchanges
@@ -277,17 +277,17 @@ def toured(*variants: str) -> Tally:
     return watch.tally
 
 
-def service_side(tally: Tally) -> list[Group]:
+def service_side(tally: Tally) -> list[TrafficFinding]:
     """What the service is said to break, and what is remarked on it."""
-    return [group for group in tally.groups if group.first.side is Side.ANSWER]
+    return [finding for finding in tally.findings if finding.side is Side.ANSWER]
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=[f"service-{number}" for number in range(len(SERVICES))])
 def test_a_service_that_differs_where_the_document_is_silent_gives_no_finding(service: list[str]) -> None:
     allowed = {clause for clause, variant in OTHER_READINGS.items() if variant in service}
     tally = toured(*service)
-    assert [group for group in service_side(tally) if group.first.clause not in allowed] == []
-    assert not any(group.first.standing is Standing.FAULT for group in service_side(tally))
+    assert [finding for finding in service_side(tally) if finding.clause not in allowed] == []
+    assert not any(finding.standing is Standing.FAULT for finding in service_side(tally))
     assert tally.breakages == []
     assert service or {"draft-get-content", "attachment-download-same", "workflow-created-exists"} <= set(
         tally.held
