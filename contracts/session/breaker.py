@@ -5,13 +5,10 @@ It has two rules: failures in a row, of one operation or of all, and seconds tha
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import lru_cache
-from pathlib import Path
 from time import sleep
 from typing import Final
 
@@ -19,6 +16,7 @@ from contracts.errors import EnvironmentFault, GivenUp
 from contracts.exchanges.exchange import Exchange
 from contracts.session.budgets import BudgetSpent, RequestBudget
 from contracts.session.layers import Layer, Request
+from contracts.session.shared_state import SharedState
 
 #: So many requests in a row without an answer, each after its retries, …
 BREAKER_THRESHOLD = 5
@@ -33,11 +31,11 @@ GIVE_UP_AFTER = 4
 GIVE_UP_FAULTY_AFTER = 10
 _FIRST_PAUSE_SECONDS: Final = 0.25
 _LONGEST_PAUSE_SECONDS: Final = 4.0
-_FAULT_MARK: Final = "disturbed"
+_FAULT_MARK: Final = "last fault"
 
 
 class Breaker:
-    """Watches the exchanges of one session, and shares with its group, by its private folder, what it gives up.
+    """Watches the exchanges of one session, and shares with its group what it gives up.
 
     Args:
         on_break: Called once when the breaker opens.
@@ -46,9 +44,9 @@ class Breaker:
         open: Why the breaker is open; None while it is closed.
     """
 
-    def __init__(self, on_break: Callable[[str], None], folder: Path) -> None:
+    def __init__(self, on_break: Callable[[str], None], shared: SharedState) -> None:
         self._on_break = on_break
-        self._folder = folder
+        self._shared = shared
         self._lock = threading.Lock()
         self._time_outs: Counter[str] = Counter()
         self._unanswered: Counter[str] = Counter()
@@ -65,8 +63,8 @@ class Breaker:
         if self.open:
             raise EnvironmentFault(f"the circuit breaker is open: {self.open}")
         name = operation or ""
-        if name not in self._given_up and (mark := _mark_in(self._folder, name)).exists():
-            self._given_up[name] = mark.read_text(encoding="utf-8")
+        if name not in self._given_up and (reason := self._shared.offered(_given_up(name))):
+            self._given_up[name] = reason
         if name in self._given_up:
             raise GivenUp(self._given_up[name])
 
@@ -93,13 +91,12 @@ class Breaker:
 
     def mark_fault(self) -> None:
         """Tell all sessions that a fault was met: a service that was disturbed may have forgotten tokens."""
-        (self._folder / _FAULT_MARK).write_text(repr(time.time()), encoding="utf-8")
+        self._shared.put(_FAULT_MARK, time.time())
 
     def fault_since(self, moment: float) -> bool:
         """Whether any session has met a fault since a moment, in seconds since the epoch."""
-        mark = self._folder / _FAULT_MARK
-        text = mark.read_text(encoding="utf-8") if mark.exists() else ""
-        return bool(text) and float(text) >= moment
+        last: float | None = self._shared.offered(_FAULT_MARK)
+        return last is not None and last >= moment
 
     def timed_out(self, operation: str | None, limit: float) -> None:
         """Take note of a time-out after `limit` seconds; several in a row give the operation up."""
@@ -148,14 +145,11 @@ class Breaker:
         counter[name] += 1
         if counter[name] >= most and name not in self._given_up:
             self._given_up[name] = reason = f"{name or 'a path'} is given up: {counter[name]} {words}"
-            _mark_in(self._folder, name).write_text(reason, encoding="utf-8")
+            self._shared.offer(_given_up(name), reason)
 
 
-@lru_cache
-def _mark_in(folder: Path, operation: str) -> Path:
-    """The file that says that an operation is given up; asked for with every request."""
-    name = hashlib.sha256(operation.encode("utf-8", "replace")).hexdigest()[:16]
-    return folder / f"given-up-{name}"
+def _given_up(operation: str) -> str:
+    return f"given up: {operation}"
 
 
 class Admission:

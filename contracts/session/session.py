@@ -121,7 +121,7 @@ class Session:
         """Put the layers together from the connection up; a request passes them from the last to the first."""
         target, pace = self.target, self.target.pace
         rate, places = (None, None) if self.disposable else (pace.requests_per_second, pace.concurrency)
-        self.breaker = Breaker(stop, self.private)
+        self.breaker = Breaker(stop, self.shared)
         self._budget = budget = RequestBudget(self.private, request_budget)
         faults = FaultLog(events)
         self.faults = faults.counts
@@ -132,7 +132,7 @@ class Session:
         record = Record(sending, self.name, self.redactor, events, faults)
         admitted: Layer = Admission(record, self.breaker, budget, stop)
         self._guard = Guard(record if self._dry_run else admitted, target, self.namespace, transport)
-        self.tokens = TokenStore(self.private, self._sign_in, self.redactor.learn)
+        self.tokens = TokenStore(self.shared, self._sign_in, self.redactor.learn)
         self.authentication = Authentication(
             self._guard, self.tokens, self.shared, self.breaker, target.base_url, faults.tell
         )

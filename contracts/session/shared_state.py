@@ -142,12 +142,33 @@ class SharedState:
         What raises is not kept. What `make` itself asks for is locked under its own name: no two may need each other.
         """
         if name not in self._known:
-            self._known[name] = self._kept(name, make)
+            self._known[name] = self.renewed(name, make)
         return cast(T, self._known[name])
+
+    def renewed(self, name: str, make: Callable[[], T], fits: Callable[[T], bool] = lambda _: True) -> T:
+        """What lies under a name; made where nothing lies there, or it does not fit any more."""
+        path = self._path(name)
+        with FileLock(f"{path}.lock"):
+            if path.exists() and fits(kept := cast(T, _read(path))):
+                return kept
+            made = make()
+            write_whole(path, pickle.dumps(made))
+            return made
+
+    def put(self, name: str, value: object) -> None:
+        """Put something under a name, in place of what lies there."""
+        self.renewed(name, lambda: value, lambda _: False)
+
+    def drop(self, name: str, which: Callable[[Any], bool]) -> None:
+        """Take away what lies under a name, if it is this."""
+        path = self._path(name)
+        with FileLock(f"{path}.lock"):
+            if path.exists() and which(_read(path)):
+                path.unlink()
 
     def offer(self, name: str, value: object) -> None:
         """Put something where other cases find it, unless something lies there."""
-        self._kept(name, lambda: value)
+        self.renewed(name, lambda: value)
 
     def offered(self, name: str) -> Any:
         """What lies under a name; None for nothing."""
@@ -166,15 +187,6 @@ class SharedState:
     def marked(self, name: str) -> bool:
         """Whether some worker has left this mark."""
         return self.offered(f"mark {name}") is not None
-
-    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
-        path = self._path(name)
-        with FileLock(f"{path}.lock"):
-            if path.exists():
-                return _read(path)
-            made = make()
-            write_whole(path, pickle.dumps(made))
-            return made
 
     def _path(self, name: str) -> Path:
         return self._folder / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]

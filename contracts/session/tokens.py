@@ -1,23 +1,19 @@
-"""One token per role and run, shared by all workers through a private file, renewed before it expires."""
+"""One token per role and run, shared by all workers, renewed before it expires."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from pathlib import Path
-
-from filelock import FileLock
 
 from contracts.exchanges.exchange import Response, read_timestamp
 from contracts.exchanges.readers import GATEWAY_STATUSES, page_words
-from contracts.session.shared_state import write_whole
+from contracts.session.shared_state import SharedState
 
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
-_SIGNED_IN = "signed-in"
+_SIGNED_IN = "last sign-in of a case"
 
 
 @dataclass(frozen=True)
@@ -68,15 +64,17 @@ class Token:
 
 
 class TokenStore:
-    """Tokens of a run by role, shared by its workers through a private folder (0700) outside the reports.
+    """Tokens of a run by role, shared by its workers.
 
     Args:
         issue: Asks the service for a token of a role.
         learn: Called with every token, so that it is blanked out of what is written.
     """
 
-    def __init__(self, folder: Path, issue: Callable[[str], Token], learn: Callable[[str], None]) -> None:
-        self._folder = folder
+    def __init__(
+        self, shared: SharedState, issue: Callable[[str], Token], learn: Callable[[str], None]
+    ) -> None:
+        self._shared = shared
         self._issue = issue
         self._learn = learn
         self._tokens: dict[str, Token] = {}
@@ -86,12 +84,7 @@ class TokenStore:
         token = self._tokens.get(role)
         if token is not None and (as_it_is or not token.ending):
             return token
-        path = self._path(role)
-        with FileLock(f"{path}.lock"):
-            token = _read(path)
-            if token is None or token.ending:
-                token = self._issue(role)
-                write_whole(path, json.dumps(asdict(token)).encode())
+        token = self._shared.renewed(_name(role), lambda: self._issue(role), lambda kept: not kept.ending)
         self._learn(token.value)
         self._tokens[role] = token
         return token
@@ -99,37 +92,25 @@ class TokenStore:
     def forget(self, role: str, refused: str) -> None:
         """Drop a token that no longer works, unless another worker has renewed it already."""
         self._tokens.pop(role, None)
-        path = self._path(role)
-        with FileLock(f"{path}.lock"):
-            stored = _read(path)
-            if stored is not None and stored.value == refused:
-                path.unlink()
+        self._shared.drop(_name(role), lambda kept: kept.value == refused)
 
     def note_sign_in(self) -> None:
         """Remember that a case has signed in by itself: some services end an account's earlier tokens then."""
-        (self._folder / _SIGNED_IN).write_text(datetime.now(UTC).isoformat(), encoding="utf-8")
+        self._shared.put(_SIGNED_IN, datetime.now(UTC).isoformat())
 
     def last_sign_in(self) -> str:
         """When a case has last signed in by itself; empty for never."""
-        mark = self._folder / _SIGNED_IN
-        return mark.read_text(encoding="utf-8") if mark.exists() else ""
+        return str(self._shared.offered(_SIGNED_IN) or "")
 
     def displaced(self, role: str, value: str) -> bool:
         """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it."""
-        stored = _read(self._path(role))
+        stored: Token | None = self._shared.offered(_name(role))
         # Both are ISO 8601 by this machine's clock, in UTC.
         return stored is None or stored.value != value or self.last_sign_in() > stored.issued
 
-    def _path(self, role: str) -> Path:
-        return self._folder / f"token-{role}.json"
 
-
-def _read(path: Path) -> Token | None:
-    try:
-        content = path.read_text(encoding="utf-8")
-    except FileNotFoundError:  # another worker may just have dropped it
-        return None
-    return Token(**json.loads(content))
+def _name(role: str) -> str:
+    return f"token of the {role}"
 
 
 #: Two clocks this close are taken to agree: Date knows no fractions, and an answer takes its time.

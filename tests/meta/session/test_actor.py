@@ -163,7 +163,7 @@ def test_a_token_that_the_service_forgot_is_renewed_and_noted_unless_something_d
     stage.registry.refuses = _newest_only(stage.registry)
     stage.registry.issued += 1  # as if the service had come up again without the tokens it had given
     if disturbed:
-        Breaker(print, stage.session.private).mark_fault()
+        Breaker(print, stage.session.shared).mark_fault()
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
     assert bool(stage.author.token_that_ended_early) is not disturbed
     assert stage.session.faults == ({} if disturbed else {ENDED_EARLY: 1})

@@ -11,6 +11,7 @@ from contracts.errors import GivenUp
 from contracts.session import breaker
 from contracts.session.breaker import Breaker
 from contracts.session.layers import Request
+from contracts.session.shared_state import SharedState
 from tests.meta.http_answers import JSON, OK, answer, in_turn
 
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"
@@ -78,7 +79,7 @@ def test_an_operation_that_hangs_is_given_up_and_others_are_not(open_session: An
 @pytest.mark.usefixtures("waits")
 def test_weather_that_costs_too_much_ends_the_run(tmp_path: Path) -> None:
     opened: list[str] = []
-    watched = Breaker(opened.append, tmp_path)
+    watched = Breaker(opened.append, SharedState(tmp_path))
     for _ in range(1000):
         watched.wait(0.4)
         watched.answered("getDraft")
