@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
-
-import tomlkit
-from tomlkit.items import Table
 
 from contracts.checks.workflow import Row, carries_message
 from contracts.errors import UsageError
@@ -20,7 +17,7 @@ from contracts.exchanges.request_facts import RequestFacts, read_request
 from contracts.interface.description import load_description
 from contracts.interface.operations import is_valid_uid
 from contracts.manual.recorded_names import RecordedNames, realms_named, taken
-from contracts.safe_text import plain_line
+from contracts.safe_text import json_text, plain_line
 from contracts.session.shared_state import write_whole
 from contracts.settings.target import (
     ACCOUNT_ROLES,
@@ -356,48 +353,36 @@ class _Writer:
     @property
     def text(self) -> str:
         """The settings file."""
-        settings, document = self._settings, tomlkit.document()
-        for line in (*_HEAD, *settings.remarks):
-            document.add(tomlkit.comment(line))
-        document.add(tomlkit.nl())
-        document.add("base_url", tomlkit.item(settings.base_url).comment("the address before /api/v2013"))
-        document.add("kind", tomlkit.item("development").comment("the only kind the suite writes to"))
-        document.add("realms", tomlkit.item(list(settings.realms)))
-        document.add(tomlkit.nl())
-        accounts = tomlkit.table(is_super_table=True)
+        settings = self._settings
+        lines = [f"# {line}" for line in (*_HEAD, *settings.remarks)]
+        lines += ["", f"base_url = {_toml(settings.base_url)} # the address before /api/v2013"]
+        lines += ['kind = "development" # the only kind the suite writes to']
+        lines += [f"realms = {_toml(settings.realms)}"]
         for role in ACCOUNT_ROLES:
-            table: Any = tomlkit.table().comment(_ROLES[role])
-            names = settings.variables.get(role, default_variables(role))
-            for key, name in zip(("email_env", "password_env"), names, strict=True):
-                table.add(key, name)
-            accounts.add(role, table.add(tomlkit.nl()))
-        document.add("accounts", accounts)
-        document.add("realm", self._realms())
-        if settings.names:
-            document.add("names", {name: value for name, value in asdict(settings.names).items() if value})
-        return tomlkit.dumps(document)
+            email, password = map(_toml, settings.variables.get(role, default_variables(role)))
+            lines += ["", f"[accounts.{role}] # {_ROLES[role]}"]
+            lines += [f"email_env = {email}", f"password_env = {password}"]
+        lines += ["", "[realm] # for all realms; a realm's own table goes first"]
+        lines += [*self._given("", self._common), *self._examples(_SETTINGS.keys() - set(OF_ONE_REALM))]
+        lines += ["# Of one realm, below its own table:", *self._examples(OF_ONE_REALM)]
+        for realm in settings.realms:
+            lines += ["", f"[realm.{realm}]", *self._given(realm, self._own.get(realm, {}))]
+        names = [f"{name} = {_toml(value)}" for name, value in asdict(settings.names).items() if value]
+        return "\n".join([*lines, *(["", "[names]", *names] if names else [])]) + "\n"
 
-    def _realms(self) -> Any:
-        table: Any = tomlkit.table().comment("for all realms; a realm's own table goes first")
-        self._fill(table, "", self._common)
-        self._add_examples(table, [name for name in _SETTINGS if name not in OF_ONE_REALM])
-        table.add(tomlkit.comment("Of one realm, below its own table:"))
-        self._add_examples(table, OF_ONE_REALM)
-        table.add(tomlkit.nl())
-        for realm in self._settings.realms:
-            table.add(realm, self._fill(tomlkit.table(), realm, self._own.get(realm, {})).add(tomlkit.nl()))
-        return table
-
-    def _fill(self, table: Table, realm: str, given: Mapping[str, Any]) -> Any:
+    def _given(self, realm: str, given: Mapping[str, Any]) -> Iterator[str]:
         for setting, value in given.items():
-            shown = f"{SAMPLES}/{self._sample_name(realm, setting)}" if isinstance(value, dict) else value
-            table.add(setting, list(shown) if isinstance(shown, tuple) else shown)
-        return table
+            file = f"{SAMPLES}/{self._sample_name(realm, setting)}"
+            yield f"{setting} = {_toml(file if isinstance(value, dict) else value)}"
 
-    def _add_examples(self, table: Table, names: Iterable[str]) -> None:
-        """Add a comment for each setting that no realm has, with a value that it may have and its meaning."""
-        for name in names:
+    def _examples(self, names: Collection[str]) -> Iterator[str]:
+        """A comment for each setting that no realm has, with a value that it may have and its meaning."""
+        for name in (name for name in _SETTINGS if name in names):
             if not any(name in given for given in self._settings.realm.values()):
                 described = _SETTINGS[name].metadata
-                example = tomlkit.item(described["example"]).as_string()
-                table.add(tomlkit.comment(f"{name} = {example}  # {described['meaning']}"))
+                yield f"# {name} = {_toml(described['example'])} # {described['meaning']}"
+
+
+def _toml(value: Any) -> str:
+    """A text or a list of texts as TOML, which writes them as JSON does, but for one character."""
+    return json_text(value).replace("\x7f", "\\u007f")
