@@ -87,10 +87,6 @@ def _flat(seen: Any, path: str = "") -> Iterator[tuple[str, set[str], bool]]:
     """Yield the facts of one observation: name, values, and whether these are a closed set."""
     if isinstance(seen, dict) and set(seen) == {"fault", "status"}:
         yield f"{FAULT}{seen['fault']}", {text_of(seen["status"])}, False
-    elif isinstance(seen, dict) and set(seen) == _SHAPE:
-        yield "status", {text_of(seen["status"])}, False
-        yield f"{seen['status']} type", {text_of(seen["type"]) or "none"}, False
-        yield f"{seen['status']} body", {text_of(seen["body"])}, False
     elif isinstance(seen, dict):
         for name, value in seen.items():
             yield from _flat(value, f"{path}.{name}" if path else str(name))

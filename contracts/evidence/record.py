@@ -135,6 +135,11 @@ class RunFacts:
     refused: Name | None = None
     token: Name = ""
 
+    def __post_init__(self) -> None:
+        """Refuse moments that no calendar has."""
+        for moment in filter(None, (self.started, self.finished)):
+            datetime.fromisoformat(moment)
+
     @property
     def target_in_words(self) -> str:
         """What was judged: the embedded sandbox, or the target's name and address."""
