@@ -23,7 +23,6 @@ CONTRACTS = Path(__file__).parents[3] / "contracts"
 TABLES = {
     "cases/described_inputs.py": "what a link of the description leads to",
     "checks/trackers.py": "the two ways to ask for a file itself",
-    "manual/readiness.py": "the steps of a draft's life, in their order",
 }
 
 
