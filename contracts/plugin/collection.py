@@ -24,7 +24,7 @@ from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case, case_of, is_case
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
-from contracts.plugin.worker import WORKER
+from contracts.plugin.worker import MAIN, WORKER, Worker
 from contracts.session import used_up
 from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS, Target
@@ -198,6 +198,15 @@ def _narrowings(config: pytest.Config, kept: Iterable[pytest.Item]) -> list[Narr
         cells |= set(product(UNIVERSAL, {realm for clause in load_catalogue() for realm in clause.realms}))
         narrowed.append(("cases were left out by the selection", [list(cell) for cell in sorted(cells)]))
     return narrowed
+
+
+def write_unreached(config: pytest.Config, worker: Worker) -> None:
+    """Say of each cell without a case why there is none; one process says it for all."""
+    if worker.name in (MAIN, "gw0"):
+        for (clause, realm), reason in config.stash.get(UNREACHED, {}).items():
+            worker.journal.write("untested", clause=clause, realm=realm, reason=reason)
+        for reason, cells in config.stash.get(NARROWED, []):
+            worker.journal.write("narrowed", reason=reason, cells=cells)
 
 
 def _place(item: pytest.Item) -> tuple[int, float, bool]:

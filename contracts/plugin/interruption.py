@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -173,8 +174,9 @@ class SecretContainment(logging.Filter):
         super().__init__()
         self._config = config
         self._redactor = redactor
-        for name in _LOGGERS:
-            logging.getLogger(name).addFilter(self)
+        for logger in map(logging.getLogger, _LOGGERS):
+            logger.addFilter(self)
+            config.add_cleanup(partial(logger.removeFilter, self))
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Put the redacted words in place of the message and what goes into it."""
@@ -194,9 +196,3 @@ class SecretContainment(logging.Filter):
         whole = self._config.get_verbosity() > 0
         text = self._redactor.text(str(excrepr)) if whole else self._config.stash[PYTEST_BROKE]
         excrepr.toterminal = lambda writer: writer.line(text)
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_unconfigure(self) -> None:
-        """Let the logs go."""
-        for name in _LOGGERS:
-            logging.getLogger(name).removeFilter(self)

@@ -1,44 +1,63 @@
-"""What the process that starts a run knows of it, and `run.json`: written at the start, and completed at the end."""
+"""A run in the process that starts it: what this process hears of cases and workers, and how it closes the books."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import platform
+import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
+from contracts.errors import RegistryContractsError, SuiteError, UsageError
 from contracts.evidence.journal import journal_path
+from contracts.evidence.record import ExitCode
+from contracts.evidence.run_folder import point_latest, prune
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.attempts import VERDICT_PROPERTY
+from contracts.plugin.case import is_case
+from contracts.plugin.case_records import write_trouble
+from contracts.plugin.collection import forecast, write_unreached
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.hooks import Sandbox
-from contracts.plugin.interruption import Stopping
-from contracts.plugin.plan import Plan, request_budget
-from contracts.plugin.worker import BREAKER, MAIN, Worker, stopped
-from contracts.session.ledger import RUN_FILE, read_entries, residue
+from contracts.plugin.interruption import PYTEST_BROKE, Stopping
+from contracts.plugin.plan import COMPARISON, Plan, request_budget
+from contracts.plugin.preflight import preflight
+from contracts.plugin.run_options import KEEP, UNPACKED
+from contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, Worker, stop, stopped
+from contracts.reports.writers import ALL, pack, unwritten, write_all
+from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
 from contracts.session.namespace import SUITE_PREFIX
+from contracts.session.shared_state import remove_abandoned_private_folders
+from contracts.session.sweep import Sweeper
+
+#: How long workers may take to end the case they are in and to clean up.
+_PATIENCE_SECONDS: Final = 60.0
+_BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 
 
 @dataclass(eq=False)
 class Run:
-    """A run in its controller; a plugin of pytest that notes what fails outside the cases.
+    """A run, as a plugin of pytest.
 
     Attributes:
         nodes: The controllers of its workers, as xdist makes them.
         died: Names of workers that died.
         planned: How many cases have to run for the run to be whole.
-        counts: What each process has sent and met, once it is over.
+        ended: What each process has sent and met, by name, once it is over.
         obstacle: Why the target could not be judged at all.
         failed: Why something failed that is no case, by where.
         complaints: What is wrong with the history, lines of it or all, in a line each.
@@ -53,7 +72,7 @@ class Run:
     nodes: list[Any] = field(default_factory=list)
     died: list[str] = field(default_factory=list)
     planned: int | None = None
-    counts: list[dict[str, Any]] = field(default_factory=list)
+    ended: dict[str, dict[str, Any]] = field(default_factory=dict)
     obstacle: str | None = None
     failed: dict[str, str] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
@@ -64,6 +83,53 @@ class Run:
     def folder(self) -> Path:
         """Where its evidence stands."""
         return Path(self.plan.folder)
+
+    # What xdist tells of its workers.
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Send the plan to a worker."""
+        node.workerinput["contract_plan"] = asdict(self.plan)
+        node.workerinput["contract_seed"] = self.worker.selection.seed
+        self.nodes.append(node)
+        self.write_facts()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object | None) -> None:
+        """Note which worker died; one that ends as it should leaves no error, one that was stopped by hand this one."""
+        if error and error != "keyboard-interrupt":
+            self.died.append(node.workerinput["workerid"])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Note how many cases there are; every worker collects alike."""
+        self.planned = len(ids)
+
+    # What pytest tells of what it collects and runs.
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """Look at the target before any case sends something; one clear line when it cannot be judged."""
+        self.stopping.begin()
+        try:
+            self.obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
+        except SuiteError as error:
+            write_trouble(self.worker, "looking at the target", str(error))
+            pytest.exit("the suite broke", returncode=ExitCode.ERROR)
+        if self.obstacle:
+            pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
+        write_lines(self.config, [f"contract: {note}" for note in notes])
+        # What killed runs left goes before this one adds anything; each run has an embedded sandbox of its own.
+        remove_abandoned_private_folders()
+        for swept in Sweeper(self.worker).runs(self.folder.parent) if self.sandbox is None else ():
+            write_lines(self.config, [f"swept {swept.sentence}"])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note how many cases there are, and say what they will send."""
+        if not self.config.getoption("tx", None):
+            self.planned = sum(map(is_case, session.items))
+            write_lines(self.config, [f"contract: {forecast(self.config, session.items).summary}"])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a test that is no case, and failed."""
@@ -77,6 +143,100 @@ class Run:
         if report.failed and VERDICT_PROPERTY not in dict(getattr(report, "user_properties", ())):
             lines = [line for line in report.longreprtext.splitlines() if line.strip()]
             self.failed[report.nodeid] = lines[-1] if lines else "failed"
+
+    # Its end.
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
+        """Close the books, write the reports, and give the session the run's exit code."""
+        self.stopping.finishing = True
+        # All that a run has recorded lasts until the reports are written: nothing of it is garbage.
+        gc.disable()
+        try:
+            self.verdict = self._concluded(exitstatus)
+            self._put_away()
+        except RegistryContractsError as error:
+            self.trouble = str(error)
+        except Exception as error:  # noqa: BLE001 - the run ends here; one line says more than a traceback
+            self.trouble = unwritten("the run's verdict", error)
+        finally:
+            # What pytest still collects, it need not look for among all this.
+            gc.freeze()
+            gc.enable()
+        session.exitstatus = ExitCode.ERROR
+        if self.trouble is not None:
+            # Without reports `latest` leads to this run nevertheless, and not to one that passed.
+            self.trouble = self.worker.redactor.text(self.trouble)
+            with suppress(OSError):
+                point_latest(self.folder)
+        elif self.verdict is not None:
+            session.exitstatus = self.verdict.exit_code
+        return (yield)
+
+    def _concluded(self, exitstatus: int) -> RunVerdict:
+        try:
+            self.ended = self._await_workers()
+            self._write_troubles(exitstatus)
+            write_unreached(self.config, self.worker)
+        finally:
+            # What was created is removed, whatever became of the notes.
+            self.ended[MAIN] = self.worker.finish(self.ended)
+        if self.sandbox is not None:
+            self.sandbox.ask_to_end()  # while the reports are written
+        self.write_facts(finished=True)
+        parts = sorted(self.folder.glob("ledger-*.jsonl"))
+        (self.folder / LEDGER_FILE).write_text("".join(part.read_text("utf-8") for part in parts), "utf-8")
+        for part in parts:
+            part.unlink()
+        return write_all(self.folder, self.config.hook.pytest_contract_formats() or ALL)
+
+    def _await_workers(self) -> dict[str, dict[str, Any]]:
+        """Let xdist's workers end the case they are in and close their books; after Ctrl-C they are still at work.
+
+        Returns:
+            What each of them has sent and met, by name; without those that died.
+        """
+        names = {node.workerinput["workerid"]: node for node in self.nodes}
+        at_work = [
+            node
+            for name, node in names.items()
+            if not hasattr(node, "workeroutput") and name not in self.died
+        ]
+        if at_work:
+            stop(Path(self.plan.private), BY_HAND, BY_HAND)
+        for node in at_work:
+            node.shutdown()
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        for node in at_work:
+            # A worker that died says nothing more; its channel is closed as that of one which has ended.
+            with suppress(EOFError, node.channel.TimeoutError, node.channel.RemoteError):
+                node.channel.waitclose(max(0.0, deadline - time.monotonic()))
+        told = {name: getattr(node, "workeroutput", {}).get("contract") for name, node in names.items()}
+        return {name: counts for name, counts in told.items() if counts}
+
+    def _write_troubles(self, exitstatus: int) -> None:
+        """Put into the evidence what failed outside the cases, so that no report says pass beside it."""
+        broke = self.config.stash.get(PYTEST_BROKE, "")
+        for where, why in self.failed.items():
+            write_trouble(self.worker, where, why)
+        kind, why = stopped(self.worker.private) or ("", "")
+        if kind == BROKEN:
+            write_trouble(self.worker, "worker", why)
+        if exitstatus in _BROKEN or broke:
+            words = f"pytest itself broke{f': {broke}' if broke else ''}; -v shows the traceback"
+            write_trouble(self.worker, "pytest", words)
+
+    def _put_away(self) -> None:
+        """Add the run to the history, pack its folder, remove old runs; trouble with the history fails nothing."""
+        try:
+            self.config.stash[COMPARISON].add_to_history(self.folder)
+        except UsageError as error:
+            self.complaints.append(f"{error}; this run is not in it")
+        if not self.config.getoption(UNPACKED.flag):
+            pack(self.folder)
+        prune(self.folder.parent, int(self.config.getoption(KEEP.flag)))
+
+    # What `run.json` says of it.
 
     def write_facts(self, *, finished: bool = False) -> None:
         """Write `run.json`; without the closing record the run counts as going on, or as killed."""
@@ -109,7 +269,7 @@ class Run:
             "started": self.plan.started,
             "workers": max(1, len(workers)),
             "command": command_of(self.config),
-            "versions": versions(),
+            "versions": _versions(),
             "environment": self._environment(),
             "interrupted": self.stopping.asked,
             "expected_workers": [MAIN, *workers],
@@ -123,13 +283,13 @@ class Run:
 
     def _environment(self) -> dict[str, Any]:
         faults: Counter[str] = Counter()
-        for counts in self.counts:
+        for counts in self.ended.values():
             faults.update(counts["faults"])
         kind, why = stopped(Path(self.plan.private)) or ("", "")
         target, embedded = self.worker.target, self.sandbox is not None
         return {
-            "requests": sum(counts["requests"] for counts in self.counts),
-            "retries": sum(counts["retries"] for counts in self.counts),
+            "requests": sum(counts["requests"] for counts in self.ended.values()),
+            "retries": sum(counts["retries"] for counts in self.ended.values()),
             "faults": dict(faults),
             "breaker": why if kind == BREAKER else self.obstacle,
             # What the run may do to its target; null is no limit.
@@ -159,7 +319,14 @@ class Run:
 RUN = pytest.StashKey[Run]()
 
 
-def versions() -> dict[str, str]:
+def write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
+    """Write lines of our own between those of pytest."""
+    if reporter := config.pluginmanager.get_plugin("terminalreporter"):
+        for line in lines:
+            reporter.write_line(line)
+
+
+def _versions() -> dict[str, str]:
     """Versions of the suite and of what generates and runs its cases."""
     named = {"suite": "registry-contracts", "schemathesis": "schemathesis"}
     named |= {name: name for name in ("hypothesis", "pytest")}
