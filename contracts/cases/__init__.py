@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from contracts.cases.properties import Properties as Properties
     from contracts.cases.requests import OrdinaryRequests as OrdinaryRequests
     from contracts.cases.requests import Request as Request
-    from contracts.cases.row_requests import RowRequests as RowRequests
     from contracts.cases.sample_records import CONTACT_FIELDS as CONTACT_FIELDS
     from contracts.cases.sample_records import MANDATORY_FIELDS as MANDATORY_FIELDS
     from contracts.cases.sample_records import Samples as Samples
@@ -105,7 +104,6 @@ _NAMES = {
     "contracts.cases.sign_in": "Credentials unregistered_email",
     "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_accepted_for claim_both_accepted"
     " claim_nothing_came_of",
-    "contracts.cases.row_requests": "RowRequests",
     "contracts.cases.workflow_records": "WorkflowRecords",
     "contracts.checks": "errors_array",
     "contracts.checks.claims": "Claim Expect Observer claim_answered_in_time claim_refusals_in_json",

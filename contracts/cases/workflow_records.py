@@ -306,6 +306,13 @@ class WorkflowRecords(ExistingRecords):
         """An identifier under which no record exists."""
         return self._world.fresh.uid()
 
+    def send(self, operation: str, actor: Actor | None = None, **parts: Any) -> Exchange:
+        """A submission with nothing wrong but what `parts` say; its note `identifier` names the record."""
+        identifier = self.subject(operation)
+        sent = self._world.submit(operation, identifier, by=actor, **parts)
+        sent.notes["identifier"] = identifier
+        return sent
+
     def faulty(self, operation: str) -> Exchange:
         """A faulty document sent to where only its content can be refused; the note `identifier` says where."""
         if operation == UPDATE:
@@ -443,10 +450,6 @@ class WorkflowRecords(ExistingRecords):
         tried = self.try_creating(self._world.uid(), **by_query(realm))
         return not ended_in(tried, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
-    def need_row_of(self, row: Row, operation: str, send: Callable[[], Exchange], realm: str = "") -> None:
-        """See to it, once for each operation, that a row is given where its condition is the only fault."""
-        self._world.once(f"the row of {row} by {operation}", lambda: require_row(send(), row, realm))
-
     def need_row(
         self, row: Row, operation: str, actor: Actor, identifier: str = "", named: str = "", **parts: Any
     ) -> None:
@@ -458,7 +461,8 @@ class WorkflowRecords(ExistingRecords):
             parts: The fault, as for `submit`.
         """
 
-        def send() -> Exchange:
-            return self._world.submit(operation, identifier or self.subject(operation), by=actor, **parts)
+        def look() -> None:
+            record = identifier or self.subject(operation)
+            require_row(self._world.submit(operation, record, by=actor, **parts), row, named)
 
-        self.need_row_of(row, operation, send, named)
+        self._world.once(f"the row of {row} by {operation}", look)

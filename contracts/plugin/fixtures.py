@@ -17,7 +17,6 @@ from contracts.cases.fault_probe import Probe, Turns, sending
 from contracts.cases.hostile_input import Deal
 from contracts.cases.properties import Properties, example_database
 from contracts.cases.requests import OrdinaryRequests
-from contracts.cases.row_requests import RowRequests
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from contracts.cases.sign_in import Credentials
 from contracts.cases.workflow_records import WorkflowRecords
@@ -108,12 +107,6 @@ def contacts(world: World, operation: str, attempt: Attempt) -> ContactRequests:
 def records(world: World, attempt: Attempt) -> WorkflowRecords:
     """Records of the realm that workflow cases need: standing, to be used up, locked."""
     return WorkflowRecords(world, attempt)
-
-
-@pytest.fixture
-def table(world: World, records: WorkflowRecords) -> RowRequests:
-    """Submissions that meet the condition of one row of the workflow table."""
-    return RowRequests(records, world)
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """What is there after a submission, and what must not be there after a refused one."""
 
 from contracts.cases import (
-    CREATE,
     CREATE_NAMED,
     UPDATE,
     Actor,
     Expect,
-    RowRequests,
     WorkflowRecords,
     World,
     claim_nothing_came_of,
@@ -76,28 +74,14 @@ def test_an_accepted_submission_is_found_as_a_draft(
         submissions.claim_draft_saved(expect("workflow-draft-saved"), world, identifier)
 
 
-@contract("workflow-create-needs-token", requests=2)
-def test_creating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, expect: Expect) -> None:
-    """Creating needs a valid token; without one nothing is created."""
-    refused, clause = table.send(CREATE, anonymous), expect("workflow-create-needs-token")
-    clause.refused(refused)
-    table.nothing_came_of(clause, refused)
-
-
-@contract("workflow-create-with-identifier-needs-token", requests=2)
-def test_creating_under_an_identifier_without_a_token_is_refused(
-    anonymous: Actor, table: RowRequests, expect: Expect
+@contract(*submissions.NEEDS_TOKEN.values(), requests=2)
+def test_a_submission_without_a_token_is_refused(
+    anonymous: Actor, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
-    """Creating under an identifier needs a valid token; without one the identifier stays free."""
-    refused = table.send(CREATE_NAMED, anonymous)
-    clause = expect("workflow-create-with-identifier-needs-token")
+    """Each submission needs a valid token; without one nothing is created, and no workflow is started."""
+    refused, clause = (
+        records.send(operation, anonymous),
+        expect(submissions.NEEDS_TOKEN[operation], operation),
+    )
     clause.refused(refused)
-    table.nothing_came_of(clause, refused)
-
-
-@contract("workflow-update-needs-token", requests=2)
-def test_updating_without_a_token_is_refused(anonymous: Actor, table: RowRequests, expect: Expect) -> None:
-    """Updating needs a valid token; without one no workflow is started."""
-    refused, clause = table.send(UPDATE, anonymous), expect("workflow-update-needs-token")
-    clause.refused(refused)
-    table.nothing_came_of(clause, refused)
+    claim_nothing_came_of(clause, records, refused.notes["identifier"], refused)

@@ -14,7 +14,6 @@ from contracts.cases import (
     Expect,
     Observer,
     Row,
-    RowRequests,
     WorkflowRecords,
     World,
     contract,
@@ -31,30 +30,31 @@ in_both_ways = pytest.mark.parametrize("way", workflow_records.WAYS)
 
 @smoke("createWorkflowRecordWithIdentifier")
 @contract("workflow-realm-missing", requests=1)
-def test_a_submission_without_a_realm_is_told_so(table: RowRequests, expect: Expect, operation: str) -> None:
+def test_a_submission_without_a_realm_is_told_so(
+    records: WorkflowRecords, expect: Expect, operation: str
+) -> None:
     """No realm in header or query: 400, and the message that the realm is missing."""
-    expect("workflow-realm-missing", operation).has_message(table.send(operation, realm=None))
+    expect("workflow-realm-missing", operation).has_message(records.send(operation, realm=None))
 
 
 @contract("workflow-realm-unknown", requests=2)
 def test_a_submission_under_an_unknown_realm_is_told_so(
-    table: RowRequests, expect: Expect, operation: str, realm: str
+    records: WorkflowRecords, expect: Expect, operation: str, realm: str
 ) -> None:
     """A realm that does not exist: 400, and the message that it is not configured."""
     for unknown in submissions.unknown_realms(realm):
-        expect("workflow-realm-unknown", operation).has_message(table.send(operation, realm=unknown))
+        expect("workflow-realm-unknown", operation).has_message(records.send(operation, realm=unknown))
 
 
 @contract("workflow-schema-unknown", requests=1.2)
 @in_both_ways
 def test_a_submission_under_an_unknown_schema_is_told_so(
-    table: RowRequests, expect: Expect, operation: str, realm: str, way: str
+    records: WorkflowRecords, expect: Expect, operation: str, realm: str, way: str
 ) -> None:
     """A schema unknown in its realm: 400, and a message that names the realm."""
-    for parts in table.parts_of(way, realm):
-        expect("workflow-schema-unknown", operation).has_message(
-            table.unknown_schema(operation, **parts), realm
-        )
+    for parts in records.parts_of(way, realm):
+        sent = records.send(operation, schema=submissions.UNKNOWN_SCHEMA, **parts)
+        expect("workflow-schema-unknown", operation).has_message(sent, realm)
 
 
 @smoke("query", requests=3)
@@ -81,11 +81,14 @@ def test_the_identifier_of_a_published_record_is_in_use(records: WorkflowRecords
 @contract("workflow-identifier-unknown", requests=1)
 @in_both_ways
 def test_updating_under_an_unknown_identifier_is_told_so(
-    table: RowRequests, expect: Expect, realm: str, way: str
+    world: World, records: WorkflowRecords, expect: Expect, realm: str, way: str
 ) -> None:
     """An identifier that was never used: 400, and the message that asks for a correct one."""
-    for parts in table.parts_of(way, realm):
-        expect("workflow-identifier-unknown").has_message(table.unknown_identifier(**parts))
+    for parts in records.parts_of(way, realm):
+        identifier = world.uid()
+        submission = world.samples.submission(identifier, batchId=identifier)
+        sent = world.submit(UPDATE, identifier, submission, **parts)
+        expect("workflow-identifier-unknown").has_message(sent)
 
 
 @contract("workflow-locked-record", requests=1)
@@ -136,11 +139,11 @@ def test_creating_without_the_right_is_told_so(
 @contract("workflow-anonymous", *submissions.NEEDS_TOKEN.values(), requests=1)
 @in_both_ways
 def test_an_anonymous_submission_is_told_so(
-    anonymous: Actor, table: RowRequests, expect: Expect, operation: str, realm: str, way: str
+    anonymous: Actor, records: WorkflowRecords, expect: Expect, operation: str, realm: str, way: str
 ) -> None:
     """No token: 403, and the message that the user is anonymous."""
-    for parts in table.parts_of(way, realm):
-        refused = table.send(operation, anonymous, **parts)
+    for parts in records.parts_of(way, realm):
+        refused = records.send(operation, anonymous, **parts)
         expect(submissions.NEEDS_TOKEN[operation], operation).refused(refused)
         expect("workflow-anonymous", operation).has_message(refused)
 
@@ -156,14 +159,13 @@ def test_a_token_that_was_never_issued_is_no_identity(
     world: World,
     anonymous: Actor,
     records: WorkflowRecords,
-    table: RowRequests,
     expect: Expect,
     operation: str,
     deal: Deal,
 ) -> None:
     """A made-up token, half of a real one, and a header that holds none: 403, and the user is anonymous."""
-    records.need_row_of(Row.ANONYMOUS, operation, lambda: table.send(operation, anonymous))
+    records.need_row(Row.ANONYMOUS, operation, anonymous)
     for value in deal(sign_in.never_issued(world), len(operation)).values():
-        sent = table.send(operation, anonymous, headers={"Authorization": value})
+        sent = records.send(operation, anonymous, headers={"Authorization": value})
         expect("token-invalid-refused", operation).refused(sent)
         expect("workflow-invalid-token", operation).has_message(sent)
