@@ -1,56 +1,48 @@
 """Lives of drafts: sequences of calls of two accounts, each answer held against the model of `checks.sequences`.
 
-A sequence is data, `save A, read A, delete A`, on two documents of the author and one of the other account. One that
-ends in a contradiction is shortened, which confirms it, since each try is on fresh documents; it is kept as JSON in a
-Hypothesis example database and run first the next time. Shortening is our own, as each try costs requests: on nine
+A sequence is data, `save A, read A, delete A`, on documents of the author and one of the other account, whose
+identifiers may be such as services confuse. A table of them is run first; at night others are drawn. One that ends in
+a contradiction is shortened, each try on fresh documents; shortening is our own, as each try costs requests: on nine
 drawn faults it took 11 to 104 requests, and Hypothesis' shrinking 30 to 2,322; what fails now and then it gave up.
 """
 
 from __future__ import annotations
 
-import json
 import random
-import time
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, Final
 
-from hypothesis.database import ExampleDatabase
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from contracts.cases.drafts import accepted_with_errors
+from contracts.cases.hostile_input import Deal
 from contracts.cases.list_pages import drafts_of
+from contracts.cases.properties import Properties
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import CREATE_NAMED, UPDATE
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.errors_array import turned_down
-from contracts.checks.outcomes import (
-    Attempt,
-    Blocked,
-    CheckOutcome,
-    Contradiction,
-    Result,
-    Untested,
-    done,
-    usable,
-)
+from contracts.checks.outcomes import Attempt, Blocked, CheckOutcome, Result, Untested, done, usable
 from contracts.checks.sequences import DraftTracker, SequenceCheck, Step
-from contracts.errors import EnvironmentFault, GivenUp
+from contracts.errors import GivenUp
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import read_request
 from contracts.interface.description import load_description
+from contracts.interface.operations import UID_LONGEST
 from contracts.session.actor import Actor
 
 #: A step: what is done, and to which document; a list is that of the document's owner.
 Call = tuple[str, str]
 Calls = tuple[Call, ...]
 
-#: Two documents of the author, and one of the other account.
-MINE: Final = ("A", "B")
-THEIRS: Final = "C"
+#: The document of the other account; the others are the author's.
+THEIRS: Final = "Z"
 #: What each word does, and the family that is left out once one of its operations does not work.
 FAMILIES: Final[Mapping[str, str]] = {
     "save": "drafts",
@@ -89,6 +81,8 @@ CLAUSES: Final = (
     "workflow-order-validation-before-save",
     "workflow-refused-update-keeps-draft",
 )
+_CASE, _HYPHEN, _UNDERSCORE, _LONGEST = "uid-case-sensitive", "uid-hyphen", "uid-underscore", "uid-longest"
+CLAUSES_OF_ALIKE: Final = (*CLAUSES[:6], *CLAUSES[7:10], _CASE, _HYPHEN, _UNDERSCORE, _LONGEST)
 
 
 def calls_of(text: str) -> Calls:
@@ -96,35 +90,85 @@ def calls_of(text: str) -> Calls:
     return tuple((action, document) for action, document in map(str.split, text.split(",")))
 
 
+#: Characters of the beginning that alike identifiers have in common.
+_BEGINNING: Final = 24
+
+
+def _filled(at: int) -> str:
+    """What fills an identifier up to the longest; from a place on with another letter."""
+    return ("a" * UID_LONGEST)[: at - _BEGINNING] + "x" * (UID_LONGEST - at)
+
+
+#: Identifiers that services confuse, by what stands behind one beginning, each with the clause that it is acceptable
+#: by; empty for an ordinary one.
+ALIKE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "signs": (("bc", ""), ("b-c", _HYPHEN), ("b_c", _UNDERSCORE), ("b--c", _HYPHEN)),
+    "ends": (("", ""), ("bc", ""), ("bc-", _HYPHEN), ("bc_", _UNDERSCORE)),
+    "lengths": tuple((_filled(at), _LONGEST) for at in (32, 64, 100, 127, UID_LONGEST)),
+    "letter case": (("bc", _CASE), ("bC", _CASE)),
+}
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Calls on fresh documents.
+
+    Attributes:
+        alike: How the identifiers of the author's documents are alike, a key of `ALIKE`; empty for not at all.
+    """
+
+    calls: Calls
+    alike: str = ""
+
+
 TOUR: Final = calls_of(
-    "exists A, read A, save A, exists A, read A, info A, save B, read B, save C, read C, read A, my C,"
+    "exists A, read A, save A, exists A, read A, info A, save B, read B, save Z, read Z, read A, my Z,"
     "save A, read A, read A, info A, read B, foreign_save A, read A, foreign_delete A, exists A, read A,"
-    "mydrafts A, my A, delete A, exists A, read A, info A, read B, read C, mydrafts A,"
-    "save A, read A, exists A, info A, mydrafts A, foreign_save C, read C,"
-    "delete A, exists A, read A, info A, read B, mydrafts A, my A, my C,"
-    "save A, save A, save B, read A, read B, read A, read C, save B, read B,"
+    "mydrafts A, my A, delete A, exists A, read A, info A, read B, read Z, mydrafts A,"
+    "save A, read A, exists A, info A, mydrafts A, foreign_save Z, read Z,"
+    "delete A, exists A, read A, info A, read B, mydrafts A, my A, my Z,"
+    "save A, save A, save B, read A, read B, read A, read Z, save B, read B,"
     "delete A, exists A, submit_faulty A, exists A, read A, submit_faulty B, read B, exists B,"
-    "save C, delete C, exists C, read C, read B, my A"
+    "save Z, delete Z, exists Z, read Z, read B, my A"
+)
+#: Of alike identifiers those with a peculiarity are deleted: the plainer ones stay that they may be taken for.
+_OF_ALIKE: Final[Mapping[str, str]] = {
+    "signs": "save A, read A, save B, read B, save C, read C, save D, read D, read A, read B, read C,"
+    "delete C, delete D, exists A, exists B, exists C, exists D",
+    "ends": "save A, read A, save B, read B, save C, read C, save D, read D, save A, read A, read B, read C,"
+    "delete A, delete C, delete D, exists A, exists B, exists C, exists D",
+    "lengths": "save A, read A, save B, read B, save C, read C, save D, read D, save E, read A, read B, read C, read D,"
+    "read E, delete E, exists A, exists B, exists C, exists D, exists E",
+    "letter case": "save A, read A, save B, read A, read B, delete B, exists A, exists B",
+}
+#: The same calls often enough to meet what goes wrong one time in twenty.
+OFTEN: Final = (
+    Sequence(calls_of("save A" + ", exists A" * 60)),
+    Sequence(calls_of(", ".join(["save A, exists A, save A, read A, delete A, exists A"] * 40))),
 )
 #: What is drawn from, with `X` for any document; what stands twice is drawn twice as often.
 _BLOCKS: Final = (
     *("save X", "save X", "save X, save X, read X", "save X, read X, read X"),
-    *("read A, read B, read C", "read A, read B, read C", "exists X, info X, read X"),
+    *("read A, read B, read Z", "read A, read B, read Z", "exists X, info X, read X"),
     *("delete X, exists X, read X", "delete X, exists X, read X, save X, read X"),
-    *("my A", "my C", "mydrafts A", "foreign_save X, read X", "foreign_delete X, read X"),
+    *("my A", "my Z", "mydrafts A", "foreign_save X, read X", "foreign_delete X, read X"),
     "submit_faulty A, exists A, read A",
 )
 #: Blocks of one sequence that is drawn.
 _DRAWN: Final = 14
 
 
-def drawn(seed: int) -> Iterator[Calls]:
-    """Sequences that a seed draws, without end."""
+def sequences() -> SearchStrategy[Sequence]:
+    """Sequences of any calls; nothing of Hypothesis's is in them, since shortening is our own."""
+    return st.integers(0, 2**32).map(_drawn)
+
+
+def _drawn(seed: int) -> Sequence:
     draw = random.Random(seed)  # noqa: S311 - no secret
-    while True:
-        blocks = ["save A", "save B", "save C"][: draw.randint(1, 3)]
-        blocks += [draw.choice(_BLOCKS).replace("X", draw.choice("ABC")) for _ in range(_DRAWN)]
-        yield calls_of(", ".join([*blocks, "mydrafts A, read A, read B, read C"]))
+    blocks = ["save A", "save B", "save Z"][: draw.randint(1, 3)]
+    blocks += [draw.choice(_BLOCKS).replace("X", draw.choice("ABZ")) for _ in range(_DRAWN)]
+    calls = calls_of(", ".join([*blocks, "mydrafts A, read A, read B, read Z"]))
+    return Sequence(calls, draw.choice(("", "", "signs", "ends", "lengths")))
 
 
 @dataclass
@@ -150,17 +194,9 @@ class Players:
         """Requests sent on behalf of the attempt."""
         return len(self.attempt.exchanges)
 
-    @contextmanager
-    def without_evidence(self) -> Iterator[None]:
-        """Run without leaving evidence: for finding out whether a shorter sequence contradicts too."""
-        evidence, contradicted = len(self.attempt.evidence), self.attempt.contradicted.copy()
-        try:
-            yield
-        finally:
-            del self.attempt.evidence[evidence:]
-            self.attempt.contradicted = contradicted
 
-
+#: What a draft that was saved is, and is not where an answer refuses it.
+_PRESENCE: Final = ("draft-get-content", "draft-exists-present")
 #: A sequence that could not be shortened is described by its last steps, and shown by its last exchanges.
 _MOST_DESCRIBED: Final = 14
 _MOST_EXCHANGES: Final = 12
@@ -205,47 +241,67 @@ class DraftModel:
         numbered = replace(exchange, number=len(self.exchanges))
         who, answer = _account(exchange.role), usable(exchange)
         step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
-        judged = ((due, due.judge(step)) for due in self.tracker.due(step))
-        return [(due, result) for due, result in judged if result is not None]
+        judged = []
+        for due in self.tracker.due(step):
+            blame, result = due.blame(), due.judge(step)
+            if result is not None:
+                judged.append((due, result))
+            if result is not None and blame is not None and result.outcome is CheckOutcome.HELD:
+                # What a contradiction would speak against holds, too.
+                judged.append((due, replace(result, clause=blame[0], operation=blame[1])))
+        return judged
+
+
+@dataclass(frozen=True)
+class _Document:
+    """A document of a sequence; `clause` is the one that its identifier is acceptable by, empty for an ordinary one."""
+
+    uid: str
+    owner: Actor
+    clause: str = ""
 
 
 class Life:
-    """One sequence under way, on documents that were never used.
+    """One sequence under way, on documents that were never used; `alike` as of `Sequence`."""
 
-    Attributes:
-        done: What was called so far.
-    """
-
-    def __init__(self, players: Players) -> None:
+    def __init__(self, players: Players, alike: str = "") -> None:
         self._players = players
         self._model = DraftModel()
-        self._documents: dict[str, tuple[str, Actor]] = {}
+        self._documents: dict[str, _Document] = {}
         self._saves = 0
-        self.done: list[Call] = []
-        for name in MINE:
-            self._renew(name, players.world.author)
+        self._done: list[Call] = []
+        author, fresh = players.world.author, players.world.uid
+        if alike:
+            beginning = fresh(_BEGINNING)
+            endings = zip(string.ascii_uppercase, ALIKE[alike], strict=False)
+            mine = {name: _Document(beginning + end, author, clause) for name, (end, clause) in endings}
+        else:
+            mine = {name: _Document(fresh(), author) for name in "AB"}
+        for name, document in mine.items():
+            self._stand_for(name, document)
         if players.other is not None:
             self._renew(THEIRS, players.other)
 
     def _renew(self, name: str, owner: Actor) -> None:
         """Let a name stand for a document that was never used."""
-        uid = self._players.world.uid()
-        self._documents[name] = uid, owner
-        self._model.never_saved(owner, uid)
+        self._stand_for(name, _Document(self._players.world.uid(), owner))
 
-    def play(self, calls: Iterable[Call], over: Callable[[], bool] = lambda: False) -> None:
-        """Make calls until it is over; raises as `call`."""
+    def _stand_for(self, name: str, document: _Document) -> None:
+        self._documents[name] = document
+        self._model.never_saved(document.owner, document.uid)
+
+    def play(self, calls: Iterable[Call]) -> None:
+        """Make calls; raises as a claim does."""
         for call in calls:
-            if over():
-                return
-            self.call(call)
+            self._call(call)
 
-    def call(self, call: Call) -> None:
+    def _call(self, call: Call) -> None:
         """Make one call; one that has nothing to act on, or whose family does not work, is passed over."""
         (action, name), players = call, self._players
         if FAMILIES[action] in players.off or name not in self._documents:
             return
-        (uid, owner), foreign = self._documents[name], action.startswith("foreign")
+        document, foreign = self._documents[name], action.startswith("foreign")
+        uid, owner = document.uid, document.owner
         others = [
             actor
             for actor in (players.world.author, players.other)
@@ -253,11 +309,11 @@ class Life:
         ]
         if foreign and not (others and uid in self._model.of(owner)):
             return
-        self.done.append(call)
+        self._done.append(call)
         actor = others[0] if foreign else owner
         try:
             if action.endswith("save"):
-                self._save(name, uid, actor, foreign=foreign)
+                self._save(name, document, actor, foreign=foreign)
             elif action == "submit_faulty":
                 self._submit(name, uid, actor)
             elif action in ("my", "mydrafts"):
@@ -279,22 +335,20 @@ class Life:
         else:
             raise obstacle
 
-    def _save(self, name: str, uid: str, actor: Actor, *, foreign: bool) -> None:
+    def _save(self, name: str, document: _Document, actor: Actor, *, foreign: bool) -> None:
         """Save the next content. Another account is refused, or it reads what it saved; the rest is not shown."""
         self._saves += 1
-        document, query = (
-            content(self._players.world.samples, uid, self._saves),
-            {"schema": self._players.world.samples.draft_schema},
-        )
+        uid, samples = document.uid, self._players.world.samples
+        record, query = content(samples, uid, self._saves), {"schema": samples.draft_schema}
         before = uid in self._model.of(actor)
-        answer = self._send(actor, "saveDraft", path={"uid": uid}, query=query, json=document)
+        answer = self._send(actor, "saveDraft", path={"uid": uid}, query=query, json=record)
         if accepted_with_errors(self._model.exchanges[-1]):
             raise Blocked("saveDraft", f"answers a save with errors: {answer.quote()}")
         if foreign and not answer.refusal:
             self._send(actor, "getDraft", path={"uid": uid})
-            self._renew(name, self._documents[name][1])
+            self._renew(name, document.owner)
         elif not foreign:
-            clause = "draft-save-updates" if before else "draft-save-creates"
+            clause = document.clause or ("draft-save-updates" if before else "draft-save-creates")
             if not self._accepted(clause, "saveDraft", answer):
                 self._renew(name, actor)
 
@@ -352,25 +406,29 @@ class Life:
 
     def _judge(self, due: SequenceCheck, result: Result) -> None:
         held = result.outcome is CheckOutcome.HELD
-        key = result.key if held else self._refined(due, result)
+        name = next((name for name, each in self._documents.items() if each.uid == due.subject), None)
+        key = result.key if held or name is None else self._refined(name, result)
+        clause = self._documents[name].clause if name is not None else ""
+        last = self._model.exchanges[-1]
+        refused = key[0] in _PRESENCE and last.answer.refusal
+        if clause == _CASE or (clause and refused):
+            key = clause, key[1]
         self._hold(key, held, result.expected, str(result.seen))
 
-    def _refined(self, due: SequenceCheck, result: Result) -> tuple[str, str]:
+    def _refined(self, name: str, result: Result) -> tuple[str, str]:
         """What a contradiction speaks against, asked by another operation: the one that tells it may be wrong alone."""
-        at_fault = next((name for name, (uid, _) in self._documents.items() if uid == due.subject), None)
-        if at_fault is None:
-            return result.key
-        uid, owner = self._documents[at_fault]
-        last = self._model.exchanges[-1]
+        document, last = self._documents[name], self._model.exchanges[-1]
         otherwise = "getDraft" if last.operation == "draftExists" else "draftExists"
+
+        def found() -> bool:
+            return document.owner.send(otherwise, path={"uid": document.uid}).answer.success
+
         if result.clause == "draft-delete-removes":
-            refused = owner.send(otherwise, path={"uid": uid}).answer.refusal
-            return result.clause, "draftExists" if refused else "deleteDraft"
-        if result.clause not in ("draft-get-content", "draft-exists-present") or last.answer.success:
+            return result.clause, "deleteDraft" if found() else "draftExists"
+        if result.clause not in _PRESENCE or last.answer.success:
             return result.key
-        since = [action for action, name in self.done if name == at_fault]
-        first_look = since[-2:-1] == ["save"]
-        absent = first_look and not owner.send(otherwise, path={"uid": uid}).answer.success
+        since = [action for action, at in self._done if at == name]
+        absent = since[-2:-1] == ["save"] and not found()
         return ("draft-save-creates", "saveDraft") if absent else result.key
 
     def _hold(self, key: tuple[str, str], holds: bool, expected: str, seen: str) -> None:
@@ -379,7 +437,7 @@ class Life:
 
     def _told(self) -> str:
         """The sequence so far, in words; one that is too long leaves out its beginning."""
-        groups = [(call, len(list(group))) for call, group in groupby(self.done)]
+        groups = [(call, len(list(group))) for call, group in groupby(self._done)]
         words = [f"{' '.join(call)} x{count}" if count > 1 else " ".join(call) for call, count in groups]
         return " → ".join(["…", *words[-_MOST_DESCRIBED:]] if len(words) > _MOST_DESCRIBED else words)
 
@@ -392,9 +450,6 @@ def _account(role: str) -> str:
     return f"account {role}"
 
 
-#: Requests and seconds that shortening and confirming may cost, about.
-_SHORTENING: Final = 110
-_SECONDS: Final = 40.0
 #: A look that went wrong is repeated so often when no sequence brings it back: it may go wrong now and then.
 _INSISTENCE: Final = 30
 
@@ -433,112 +488,35 @@ def shortened(calls: Calls, contradicts: Callable[[Calls], bool]) -> Calls:
     return best
 
 
-def _confirmed(players: Players, found: Contradiction, calls: Calls, kept: KeptCalls) -> Result:
-    """The evidence of the shortest sequence; a replay of the case only tells whether it came back.
-
-    What was seen while the environment failed is not confirmed here: the case has to see it again without a fault.
-    """
-    if players.attempt.number > 1 or players.attempt.clouded:
-        return found.evidence
-    best, seen = found.evidence, 1
-    end, deadline = players.sent + _SHORTENING, time.monotonic() + _SECONDS
-
-    def contradicts(candidate: Calls) -> bool:
-        nonlocal best, seen
-        if len(candidate) > end - players.sent or time.monotonic() > deadline:
-            return False
-        try:
-            with players.without_evidence():
-                Life(players).play(candidate)
-        except Contradiction as again:
-            if again.evidence.key == found.evidence.key:
-                best, seen = again.evidence, seen + 1
-                return True
-        except (Blocked, EnvironmentFault):
-            return False
-        return False
-
-    known = shortened(calls, contradicts)
-    kept.add(known)
-    tried = seen + 1  # once more, whether it comes back or not
-    contradicts(known)
-    if seen > 1:
-        attempt, key = players.attempt, found.evidence.key
-        attempt.evidence.remove(found.evidence)
-        attempt.contradicted[key] -= 1
-        attempt.note(best)
-        attempt.confirmed[key] = (seen, tried)
-    return best
+#: Requests in a gate and in a night at most; and those that a try at a shorter sequence costs, about.
+_IN_A_GATE: Final = 110
+_IN_A_NIGHT: Final = 3000
+_EACH: Final = 9
 
 
-#: Sequences that are kept are at most so many in one run.
-_MOST_KEPT: Final = 6
-#: They have a budget of their own, in requests, so that they never take the place of the tour.
-_KEPT_REQUESTS: Final = 150
-_KEY: Final = b"lives of drafts"
+def claim_promises_hold(players: Players, properties: Properties) -> None:
+    """Run the tour and drawn sequences, and at night such as repeat themselves."""
+    night = properties.share > 1
+    first = (Sequence(TOUR), *(OFTEN if night else ()))
+    requests = _IN_A_NIGHT // properties.share if night else _IN_A_GATE
+    play, shorten = _playing(players), _shorter
+    properties.hold(sequences(), play, requests=requests, each=_EACH, first=first, shorten=shorten)
 
 
-class KeptCalls:
-    """Sequences that contradicted, or met a server error, in an earlier run."""
-
-    def __init__(self, database: ExampleDatabase) -> None:
-        self._database = database
-
-    def load(self) -> list[Calls]:
-        """The sequences, the shortest first; what another version wrote is passed over."""
-        entries = sorted(set(self._database.fetch(_KEY)), key=lambda entry: (len(entry), entry))
-        return [calls for calls in map(_read, entries) if calls][:_MOST_KEPT]
-
-    def add(self, calls: Iterable[Call]) -> None:
-        """Keep a sequence."""
-        self._database.save(_KEY, json.dumps(list(calls)).encode())
-
-    def remove(self, calls: Iterable[Call]) -> None:
-        """Forget a sequence that does not contradict any more."""
-        self._database.delete(_KEY, json.dumps(list(calls)).encode())
+def claim_told_apart(players: Players, properties: Properties, deal: Deal) -> None:
+    """Run this realm's share of the sequences on documents whose identifiers are alike."""
+    first = [Sequence(calls_of(text), alike) for alike, text in deal(_OF_ALIKE).items()]
+    play, shorten = _playing(players), _shorter
+    properties.hold(None, play, requests=_IN_A_GATE, each=_EACH, first=first, shorten=shorten)
 
 
-def _read(entry: bytes) -> Calls:
-    try:
-        calls = tuple((action, document) for action, document in json.loads(entry))
-    except (ValueError, TypeError):
-        return ()
-    known = all(action in FAMILIES and document in (*MINE, THEIRS) for action, document in calls)
-    return calls if known else ()
+def _playing(players: Players) -> Callable[[Sequence], None]:
+    return lambda sequence: Life(players, sequence.alike).play(sequence.calls)
 
 
-def claim_promises_hold(players: Players, kept: KeptCalls, seed: int, requests: int) -> None:
-    """Run sequences that are kept, the tour, and drawn ones; shorten, confirm and keep what contradicts.
-
-    Args:
-        requests: Sent at most for the tour and what is drawn, about; the only limit of a gate, which has to do the same
-            thing twice.
-    """
-
-    def run(calls: Calls, limit: int) -> bool:
-        """Whether a sequence was run to its end."""
-
-        def over() -> bool:
-            return players.sent >= limit
-
-        life = Life(players)
-        try:
-            life.play(calls, over)
-        except Contradiction as found:
-            raise Contradiction(_confirmed(players, found, tuple(life.done), kept)) from None
-        except Blocked:
-            kept.add(life.done)  # a server error is judged elsewhere, and has to be met again
-            raise
-        return not over()
-
-    limit = players.sent + _KEPT_REQUESTS
-    for earlier in kept.load():
-        if run(earlier, limit):
-            kept.remove(earlier)
-    limit = players.sent + requests
-    for calls in chain([TOUR], drawn(seed) if players.attempt.number == 1 else ()):
-        if not run(calls, limit):
-            return
+def _shorter(sequence: Sequence, contradicts: Callable[[Sequence], bool]) -> Sequence:
+    calls = shortened(sequence.calls, lambda calls: contradicts(replace(sequence, calls=calls)))
+    return replace(sequence, calls=calls)
 
 
 def claim_info_follows(claim: Claim, world: World) -> None:

@@ -410,25 +410,6 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
         claim.holds(not found, deleted, check, expected=f"no draft under {uid}")
 
 
-def claim_life(expect: Expect, world: World, uid: str) -> None:
-    """Claim of one draft that it is created, updated and deleted; each by its own clause."""
-    first = world.samples.draft(uid)
-    later = world.samples.draft(uid, firstName="Rachel")
-    created = world.save(uid, first)
-    done(created)
-    claim_stored(expect("draft-save-creates"), world, uid, created)
-    updated = world.save(uid, later)
-    done(updated)
-    read = world.author.get_draft(uid)
-    stale = readers.holds_document(usable(read), first)
-    expect("draft-save-updates", "saveDraft").holds(
-        not stale, updated, read, expected="the later content", seen="the content from before"
-    )
-    gone = world.author.delete_draft(uid)
-    done(gone)
-    claim_removed(expect, world, uid, gone)
-
-
 def claim_listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:
     """Claim that a list holds a draft every time."""
     for _ in range(times):

@@ -104,20 +104,23 @@ class Properties:
 
     def hold(
         self,
-        examples: SearchStrategy[T],
+        examples: SearchStrategy[T] | None,
         judge: Callable[[T], None],
         *,
         requests: int,
         each: int,
         first: Sequence[T] = (),
+        shorten: Callable[[T, Callable[[T], bool]], T] | None = None,
     ) -> None:
         """Judge drawn examples by a function that makes claims about each.
 
         Args:
+            examples: What is drawn; None for nothing.
             judge: Sends the example on fresh data and makes claims about what comes back.
             requests: Sent at most in a gate before something is contradicted, but for the last example's own.
             each: Requests that one example costs, about.
             first: Examples that are judged before any other.
+            shorten: Finds a smaller example, told whether one contradicts too; by default Hypothesis does.
 
         Raises:
             Contradiction: a must was contradicted; the evidence is that of the smallest failing example.
@@ -126,19 +129,22 @@ class Properties:
         """
         requests *= self.share
         judged: _Judged[T] = _Judged({}, limit=self._sent + requests)
+        smaller = _SHRINKING * each
 
         def holds(example: T) -> None:
-            if self._contradicts(example, judge, judged, each):
+            if self._contradicts(example, judge, judged, smaller if shorten is None else 0):
                 raise _Found
 
         with suppress(_Found):
             for example in first:
                 holds(example)
         # Of those that fail, smaller ones are looked for in any case.
-        if self.draws(first) or judged.smallest is not None:
+        if examples is not None and (self.draws(first) or judged.smallest is not None):
             self._draw(examples, holds, max(1, (judged.limit - self._sent) // each))
         if judged.smallest is not None:
             example, found = judged.smallest
+            if shorten is not None and self._attempt.number == 1:
+                example, found = self._shortened(shorten, example, judge, found, self._sent + smaller)
             self._play_again(example, judge, found)
             raise found
         if judged.obstacle is not None:
@@ -172,8 +178,12 @@ class Properties:
     def _sent(self) -> int:
         return len(self._attempt.exchanges)
 
-    def _contradicts(self, example: T, judge: Callable[[T], None], judged: _Judged[T], each: int) -> bool:
-        """Whether an example contradicts a must; what is not to be sent any more does not."""
+    def _contradicts(self, example: T, judge: Callable[[T], None], judged: _Judged[T], smaller: int) -> bool:
+        """Whether an example contradicts a must; what is not to be sent any more does not.
+
+        Args:
+            smaller: Requests that Hypothesis may send in looking for a smaller one.
+        """
         key = hashlib.sha256(repr(example).encode("utf-8", "surrogatepass")).digest()
         if key in judged.failing or self._sent >= judged.limit:
             return judged.failing.get(key, False)
@@ -181,7 +191,7 @@ class Properties:
             judge(example)
         except Contradiction as found:
             if judged.smallest is None:
-                judged.limit = self._sent + _SHRINKING * each
+                judged.limit = self._sent + smaller
             judged.smallest = (example, found)
             judged.failing[key] = True
             return True
@@ -191,6 +201,37 @@ class Properties:
             judged.obstacle, judged.limit = obstacle, 0
         judged.failing[key] = False
         return False
+
+    def _shortened(
+        self,
+        shorten: Callable[[T, Callable[[T], bool]], T],
+        example: T,
+        judge: Callable[[T], None],
+        found: Contradiction,
+        limit: int,
+    ) -> tuple[T, Contradiction]:
+        """A smaller example that contradicts the same, and its evidence; of other tries none is kept."""
+        attempt, best = self._attempt, found
+
+        def contradicts(smaller: T) -> bool:
+            nonlocal best
+            if self._sent >= limit:
+                return False
+            evidence, contradicted, same = len(attempt.evidence), attempt.contradicted.copy(), False
+            try:
+                judge(smaller)
+            except Contradiction as again:
+                same = again.evidence.key == found.evidence.key
+                best = again if same else best
+            except (Blocked, Ambiguous, EnvironmentFault, Untested):
+                pass
+            del attempt.evidence[evidence:]
+            attempt.contradicted = contradicted
+            return same
+
+        example = shorten(example, contradicts)
+        attempt.evidence[attempt.evidence.index(found.evidence)] = best.evidence
+        return example, best
 
     def _play_again(self, example: T, judge: Callable[[T], None], found: Contradiction) -> None:
         """See on fresh data that the smallest failing example fails again; its evidence goes to the end.

@@ -11,7 +11,6 @@ from contracts.cases import (
     World,
     contract,
     identifiers,
-    neighbours,
     shape,
     smoke,
 )
@@ -63,25 +62,3 @@ def test_a_near_miss_of_the_rule_stores_nothing(
     misses.claim_all_refused(properties, deal)
     misses.claim_nothing_left(deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
-
-
-@contract(
-    *neighbours.CLAUSES,
-    operations=("saveDraft", "getDraft", "draftExists", "deleteDraft"),
-    requests=17,
-    dealt=34,
-    nightly=147,
-)
-def test_neighbours_have_drafts_of_their_own(
-    world: World, expect: Expect, properties: Properties, deal: Deal
-) -> None:
-    """Identifiers that differ in letter case, hyphens, their end or far behind each name a draft of their own."""
-    drafts = neighbours.Neighbourhood(world, expect)
-    first = neighbours.beside_each_other(deal)
-    properties.hold(
-        neighbours.names(),
-        drafts.claim_told_apart,
-        requests=4 * len(first),
-        each=14,
-        first=[first],
-    )

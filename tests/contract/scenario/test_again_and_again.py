@@ -14,29 +14,6 @@ from contracts.cases import (
 
 #: One in twenty is met in so many with 95 %, and one that comes every twentieth time for certain.
 TIMES = 60
-LIVES = 40
-
-
-@contract("draft-exists-present", profile="nightly", requests=62)
-def test_a_draft_exists_every_time(world: World, expect: Expect) -> None:
-    """The exists check finds a draft however often it is asked."""
-    uid = world.draft().uid
-    for _ in range(TIMES):
-        expect("draft-exists-present").accepted(world.author.draft_exists(uid))
-
-
-@contract(
-    "draft-save-creates",
-    "draft-save-updates",
-    "draft-delete-removes",
-    operations=["saveDraft", "deleteDraft"],
-    profile="nightly",
-    requests=240,
-)
-def test_every_draft_is_created_updated_and_deleted(world: World, expect: Expect) -> None:
-    """One draft after another is there once it was saved, as it was saved last, and gone once it was deleted."""
-    for uid in [world.uid() for _ in range(LIVES)]:
-        drafts.claim_life(expect, world, uid)
 
 
 @contract("list-mydrafts-has-mine", profile="nightly", requests=63)

@@ -4,6 +4,7 @@ import pytest
 
 from contracts.cases import (
     Attempt,
+    Deal,
     Expect,
     Properties,
     World,
@@ -16,8 +17,6 @@ from contracts.plugin.worker import Worker
 
 #: Operations of drafts alone: the case has no meaning in a realm without drafts.
 OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft", "listDrafts")
-#: Requests beside those that are kept from earlier runs.
-GATE, NIGHTLY = 145, 3000
 
 
 @pytest.fixture
@@ -30,13 +29,18 @@ def players(
     return draft_lives.Players(world, other, expect, attempt)
 
 
-@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=145, nightly=3300, turns=True)
+@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=3050, turns=True)
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
-    requests = NIGHTLY if properties.share > 1 else GATE
-    draft_lives.claim_promises_hold(
-        players, draft_lives.KeptCalls(properties.database), properties.seed, requests
-    )
+    draft_lives.claim_promises_hold(players, properties)
+
+
+@contract(*draft_lives.CLAUSES_OF_ALIKE, operations=OPERATIONS[:3] + OPERATIONS[4:5], requests=16, dealt=16)
+def test_alike_identifiers_name_drafts_of_their_own(
+    players: draft_lives.Players, properties: Properties, deal: Deal
+) -> None:
+    """Identifiers that differ in letter case, signs, their end or far behind each name a draft of their own."""
+    draft_lives.claim_told_apart(players, properties, deal)
 
 
 @contract("draft-info-current", requests=5)

@@ -62,6 +62,18 @@ def test_shrinking_ends_with_its_budget(trial: Callable[..., Trial]) -> None:
     assert len(made.judged) < 10 + 12 + 3
 
 
+def test_a_way_of_its_own_finds_a_smaller_example(trial: Callable[..., Trial]) -> None:
+    made = trial(lambda number: number > 5)
+    with pytest.raises(Contradiction, match="seen: 7"):
+        made.hold(
+            first=[90],
+            shorten=lambda number, contradicts: next(each for each in (3, 7, number) if contradicts(each)),
+        )
+    assert made.judged == [90, 3, 7, 7]
+    assert [evidence.seen for evidence in made.attempt.evidence][-1] == "7"
+    assert made.attempt.confirmed[CLAUSE, "getDraft"] == (2, 2)
+
+
 def test_what_does_not_come_back_is_not_confirmed(trial: Callable[..., Trial]) -> None:
     once = iter([True])
     made = trial(lambda _: next(once, False))
