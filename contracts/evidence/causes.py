@@ -6,7 +6,6 @@ What only follows from another finding stands beneath it, and each cause says wh
 from __future__ import annotations
 
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.overlaps import EVERYTHING, subject_of, writes
 from contracts.exchanges.redaction import REDACTED, TOKEN
 from contracts.exchanges.request_facts import RequestFault, read_request
+from contracts.exchanges.transcript import curl
 from contracts.interface.catalogue import Clause, matches
 from contracts.interface.description import load_description, operations_with, where_in_words
 from contracts.interface.operations import Operation
@@ -286,7 +286,7 @@ class _Shown:
         if culprit is None:
             return cause
         sent = " after ".join(filter(None, (request_line(culprit), self._written_before(culprit))))
-        return replace(cause, request=sent, culprit=culprit.id, curl=_curl_of(finding, culprit))
+        return replace(cause, request=sent, culprit=culprit.id, curl=curl(culprit))
 
     def _faults_of_clause(self) -> tuple[RequestFault, ...]:
         """The faults that its clause speaks of; all of them where it speaks of none."""
@@ -383,14 +383,6 @@ def check_of(record: RunRecord, finding: Finding) -> str:
     """The check of the table that saw a finding; empty for a comparison that a case made by itself."""
     mine = (each for each in record.findings if (each.clause, each.realm) == (finding.clause, finding.realm))
     return next((each.check for each in mine if each.exchanges == finding.exchanges), "")
-
-
-def _curl_of(finding: Finding, culprit: Exchange) -> str:
-    """The curl line of an exchange among those of its finding, or the last of them."""
-    method = "-I" if culprit.method == "HEAD" else f"-X {culprit.method}"
-    start = f"curl -i {method} {shlex.quote(culprit.url)} "
-    lines = finding.reproduce.curl
-    return next(reversed([line for line in lines if start in f"{line} "] or lines), "")
 
 
 _Group = tuple[Cause, Sequence[_Shown]]

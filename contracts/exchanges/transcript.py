@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from contracts.exchanges.exchange import Body, Exchange, Headers
-from contracts.exchanges.redaction import REDACTED, SWAPPED, Redactor
+from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
 from contracts.file_formats import json_value
 from contracts.interface.description import where_in_words
 from contracts.safe_text import encodable, printable
@@ -125,18 +125,18 @@ BODY_MADE_UP = "/dev/urandom"
 _LEFT_OUT = frozenset({"host", "user-agent", "accept-encoding", "connection", "content-length"})
 
 
-def curl(exchange: Exchange, redactor: Redactor) -> str:
-    """A line to paste: what was made up stands as it was sent, secrets are variables; see `variable_of`."""
+def curl(exchange: Exchange) -> str:
+    """A line to paste, of an exchange without secrets: variables stand in their place; see `variable_of`."""
     role = exchange.role
     parts = ["curl", "-i"]
     parts += ["-I"] if exchange.method == "HEAD" else ["-X", exchange.method]
-    parts.append(_word(redactor.text(exchange.url), TOKEN_VARIABLE, role))
+    parts.append(_word(exchange.url, TOKEN_VARIABLE, role))
     for name, value in exchange.request_headers.pairs:
         if name.lower() == "authorization":
-            parts += ["-H", _authorization(value, redactor, role)]
+            parts += ["-H", _authorization(exchange.authorization or value, role)]
         elif name.lower() not in _LEFT_OUT:
-            parts += ["-H", _word(redactor.text(f"{name}: {value}"), TOKEN_VARIABLE, role)]
-    before, data = _data(exchange, redactor)
+            parts += ["-H", _word(f"{name}: {value}", TOKEN_VARIABLE, role)]
+    before, data = _data(exchange)
     return before + " ".join([*parts, *data])
 
 
@@ -146,6 +146,10 @@ TOKEN_VARIABLE, EMAIL_VARIABLE, PASSWORD_VARIABLE = "TOKEN", "EMAIL", "PASSWORD"
 _TAKEN_OUT = re.compile(
     rf"{re.escape(REDACTED)}(?P<swapped>{re.escape(SWAPPED)})?(?:\[of (?P<owner>[a-z]+)\])?"
 )
+
+
+#: A token of which a request has only the beginning.
+_CUT_SHORT = re.compile(rf"(?P<before>.*){re.escape(TOKEN)}\[:(?P<length>\d+)\]", re.DOTALL)
 
 
 def variable_of(kind: str, role: str | None) -> str:
@@ -179,13 +183,12 @@ def in_json(variable: str, through: str = "") -> str:
     return f"""$(printf %s "{variable}"{through} | sed 's/["\\\\]/\\\\&/g')"""
 
 
-def _authorization(value: str, redactor: Redactor, role: str | None) -> str:
+def _authorization(kept: str, role: str | None) -> str:
     """The header as the shell builds it of a token: whole, or cut short as the request cut it."""
-    scheme, space, rest = value.rpartition(" ")
-    if redactor.begins(rest):
-        token = f"${{{variable_of(TOKEN_VARIABLE, role)}:0:{len(rest)}}}"
-        return f'"Authorization: {_between_quotes(scheme + space)}{token}"'
-    shown = redactor.text(value)
+    if cut := _CUT_SHORT.fullmatch(kept):
+        token = f"${{{variable_of(TOKEN_VARIABLE, role)}:0:{cut['length']}}}"
+        return f'"Authorization: {_between_quotes(cut["before"])}{token}"'
+    shown = kept.replace(TOKEN, REDACTED).removesuffix(UNKNOWN)
     if REDACTED not in shown:
         return shlex.quote(f"Authorization: {shown}" if shown else "Authorization;")
     written = _TAKEN_OUT.sub(lambda found: _variable(found, TOKEN_VARIABLE, role), _between_quotes(shown))
@@ -196,7 +199,7 @@ def _between_quotes(text: str) -> str:
     return re.sub(r'[\\"$`]', lambda match: f"\\{match[0]}", text)
 
 
-def _data(exchange: Exchange, redactor: Redactor) -> tuple[str, list[str]]:
+def _data(exchange: Exchange) -> tuple[str, list[str]]:
     """What gives a curl line its body: what stands before the line, and the options that take it."""
     body, length = exchange.request_body, exchange.request_headers.get("content-length") or ""
     # As it was counted, or as the request says of a file.
@@ -208,7 +211,6 @@ def _data(exchange: Exchange, redactor: Redactor) -> tuple[str, list[str]]:
         return (f"head -c {size} {BODY_MADE_UP} | ", _PIPED) if made_up else ("", _FROM_FILE)
     text, content = body.decoded, body.content
     if text is not None:
-        text = redactor.sign_in(exchange, redactor.text(text))
         if len(text) <= _LONGEST_BODY and "\0" not in text:
             kind = PASSWORD_VARIABLE if exchange.operation == "createToken" else TOKEN_VARIABLE
             return "", ["--data-binary", _word(text, kind, exchange.role)]
@@ -228,9 +230,3 @@ def command(
     if sandbox_arguments:
         words.append(f"--sandbox-arguments={shlex.join(sandbox_arguments)}")
     return " ".join(shlex.quote(word) for word in words)
-
-
-def curls(exchanges: Iterable[Exchange], ids: Iterable[str], redactor: Redactor) -> list[str]:
-    """Curl lines of the exchanges with these ids, in their order."""
-    wanted = set(ids)
-    return [curl(exchange, redactor) for exchange in exchanges if exchange.id in wanted]

@@ -99,7 +99,8 @@ def send(session: ManualSession, actor: Actor, prepared: PreparedRequest, judge:
     """
     exchange = prepared.request.send(actor)
     judged = judge.judge(exchange, right=prepared.right)
-    return CallResult(session.notes.of(exchange), judged, curl(exchange, session.redactor))
+    recorded = session.notes.of(exchange)
+    return CallResult(recorded, judged, curl(recorded))
 
 
 def refuse_foreign(session: ManualSession, operation: Operation, path: dict[str, str]) -> None:

@@ -20,7 +20,7 @@ from allure_commons.utils import md5
 from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.evidence.record import Verdict
 from contracts.exchanges.redaction import redacted
-from contracts.exchanges.transcript import curls, heading, transcript
+from contracts.exchanges.transcript import curl, heading, transcript
 from contracts.interface.catalogue import Level
 from contracts.plugin.case import Case, case_of
 from contracts.plugin.plan import ALLURE as PLUGIN
@@ -114,11 +114,11 @@ class AllureResults:
     def _attach(worker: Worker, findings: Iterable[Confirmed], attempts: Iterable[Attempt]) -> None:
         sent = {exchange.id: exchange for attempt in attempts for exchange in attempt.exchanges}
         for finding in findings:
-            shown = [sent[name] for name in finding.evidence.exchanges if name in sent]
+            names = (name for name in finding.evidence.exchanges if name in sent)
+            shown = [redacted(sent[name], worker.redactor) for name in names]
             for exchange in shown[:_ATTACHED_AT_MOST]:
-                plain = redacted(exchange, worker.redactor)
-                allure.attach(transcript(plain), heading(plain), allure.attachment_type.TEXT)
-            lines = curls(shown, finding.evidence.exchanges, worker.redactor)
+                allure.attach(transcript(exchange), heading(exchange), allure.attachment_type.TEXT)
+            lines = map(curl, shown)
             allure.attach("\n\n".join(lines), "curl", allure.attachment_type.TEXT)
 
 

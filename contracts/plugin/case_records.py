@@ -9,6 +9,7 @@ from typing import Any
 from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.evidence.record import Verdict
 from contracts.exchanges import transcript
+from contracts.exchanges.redaction import redacted
 from contracts.interface.operations import ANY_REALM
 from contracts.plugin.attempts import Ending
 from contracts.plugin.case import Case
@@ -81,7 +82,11 @@ def _finding(finding: Confirmed, realm: str, worker: Worker, exchanges: list[Any
         "rate": [finding.reproduced, finding.attempts],
         "exchanges": list(evidence.exchanges),
         "check": evidence.check,
-        "curl": transcript.curls(exchanges, evidence.exchanges, worker.redactor),
+        "curl": [
+            transcript.curl(redacted(each, worker.redactor))
+            for each in exchanges
+            if each.id in evidence.exchanges
+        ],
         "command": transcript.command(
             target=selection.target or worker.target.name,
             realm=realm,

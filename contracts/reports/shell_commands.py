@@ -12,7 +12,7 @@ from contracts.evidence.causes import Cause
 from contracts.evidence.findings import Finding
 from contracts.evidence.record import RunFacts
 from contracts.exchanges.exchange import Body, Exchange, Headers
-from contracts.exchanges.redaction import TOKEN, Redactor
+from contracts.exchanges.redaction import TOKEN
 from contracts.exchanges.transcript import (
     BODY_IN_FILE,
     BODY_MADE_UP,
@@ -131,14 +131,10 @@ def _each_shown(lines: str) -> str:
 
 def _steps(cause: Cause, before: Sequence[Exchange], shown: Sequence[Exchange]) -> list[_Step]:
     """The requests in the order they were sent, each with the token of its role; what they save goes last."""
-    steps = [_Step("before", exchange, curl(exchange, Redactor())) for exchange in before]
-    lines, keys = cause.lead.reproduce.curl, cause.lead.exchanges
-    if len(lines) != len(shown):
-        own = [_Step("curl", None, cause.curl)]
-    else:
-        culprit = keys.index(cause.culprit) if cause.culprit in keys[: len(lines)] else len(lines) - 1
-        names = ["first"] * culprit + ["curl"] + ["after"] * (len(lines) - culprit - 1)
-        own = [_Step(*parts) for parts in zip(names, shown, lines, strict=True)]
+    steps = [_Step("before", exchange, curl(exchange)) for exchange in before]
+    culprit = next((place for place, each in enumerate(shown) if each.id == cause.culprit), len(shown) - 1)
+    names = ["first"] * culprit + ["curl"] + ["after"] * (len(shown) - culprit - 1)
+    own = [_Step(name, exchange, curl(exchange)) for name, exchange in zip(names, shown, strict=False)]
     return _named([*steps, *own, *_removals([*before, *shown])])
 
 
@@ -157,7 +153,7 @@ def _removals(sent: Sequence[Exchange]) -> Iterator[_Step]:
         removal = replace(
             saved, method="DELETE", url=place, request_body=Body(), request_headers=Headers(tuple(kept))
         )
-        yield _Step("remove", None, curl(removal, Redactor()))
+        yield _Step("remove", None, curl(removal))
 
 
 def _named(steps: Sequence[_Step]) -> list[_Step]:

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from contracts.exchanges.redaction import Redactor
+from contracts.exchanges.redaction import Redactor, redacted
 from contracts.exchanges.transcript import curl
 from tests.meta.messages import exchange
 
@@ -21,7 +21,7 @@ TOKEN = "abcdef.ghijkl-mnopqr_0123456789"
     ],
 )
 def test_the_shell_makes_of_a_line_what_was_sent_though_it_holds_no_token(value: str) -> None:
-    made = curl(exchange(None, request_headers={"Authorization": value}), Redactor([TOKEN]))
+    made = curl(redacted(exchange(None, request_headers={"Authorization": value}), Redactor([TOKEN])))
     assert TOKEN[:12].lower() not in made.lower()
     done = subprocess.run(
         ["/bin/bash", "-c", made.replace("curl", "printf '%s\\n'", 1)],

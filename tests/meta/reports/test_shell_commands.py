@@ -60,9 +60,9 @@ READ = sent("3", "getAttachment", "GET", f"{BASE}/attachments/41/a.bin?x='y", "a
 LISTED = sent("4", "listAttachments", "GET", f"{BASE}/attachments", "author", b"", b"[]")
 
 
-def cause(*shown: Exchange, culprit: int, redactor: Redactor) -> Cause:
+def cause(*shown: Exchange, culprit: int) -> Cause:
     """What a case found that sent some requests, one of which shows it."""
-    curls = tuple(curl(each, redactor) for each in shown)
+    curls = tuple(map(curl, shown))
     keys = tuple(each.id for each in shown)
     by = sample_records.case("attaches", "fail", operations=(shown[-1].operation,))
     seen = sample_records.finding(by, role=shown[-1].role, exchanges=keys, curl=curls)
@@ -82,8 +82,8 @@ def carried_out(made: str, curl_program: str, folder: Path, **variables: str) ->
 
 
 def test_a_script_sends_everything_in_its_order_with_what_answers_made_up(tmp_path: Path) -> None:
-    shown = (ATTACHED, READ, LISTED)
-    found = cause(*shown, culprit=1, redactor=Redactor([TOKEN]))
+    shown = tuple(redacted(each, Redactor([TOKEN])) for each in (ATTACHED, READ, LISTED))
+    found = cause(*shown, culprit=1)
     commands = next_commands(run_facts(base_url="http://127.0.0.1:9"), found, (SAVED,), shown)
     assert [command.name for command in commands[3:]] == [
         "serve", "token", "token", "before", "first", "curl", "after", "remove",
@@ -120,7 +120,7 @@ def test_a_script_derives_the_password_that_was_sent(
     kept = redacted(asked, redactor)
     assert REDACTED in kept.request_body.text
     assert kept.request_body.text == redacted(kept, redactor).request_body.text
-    found = cause(asked, culprit=0, redactor=redactor)
+    found = cause(kept, culprit=0)
     made = script(next_commands(run_facts(target="dev"), found, (), (kept,)))
     assert not any(secret.lower() in made.lower() for secret in PASSWORDS.values())
     given = {"PASSWORD": PASSWORDS["author"], "REGISTRY_OTHER_PASSWORD": PASSWORDS["other"]}
