@@ -331,7 +331,7 @@ def _prepared(source: TomlFile, keys: Keys, table: Mapping[str, Any]) -> dict[st
         elif name.endswith(("_identifier", "_identifiers")) and isinstance(value, str):
             read[name] = [value] if getattr(RealmSettings, name, None) == () else value
         elif isinstance(value, list):
-            read[name] = [item for place, item in enumerate(value) if item not in value[:place]]
+            read[name] = [*dict.fromkeys(value)] if all(isinstance(item, str) for item in value) else value
     return read
 
 
