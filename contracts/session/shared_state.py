@@ -135,6 +135,7 @@ class SharedState:
         self._folder = private / "shared"
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._known: dict[str, Any] = {}
+        self._paths: dict[str, Path] = {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What `make` gives, made by the first worker that asks for it; the others wait for it.
@@ -172,8 +173,9 @@ class SharedState:
 
     def offered(self, name: str) -> Any:
         """What lies under a name; None for nothing."""
+        path = self._path(name)
         with suppress(FileNotFoundError):
-            return _read(self._path(name))
+            return _read(path) if path.exists() else None
         return None
 
     def take(self, counter: str) -> int:
@@ -189,7 +191,10 @@ class SharedState:
         return self.offered(f"mark {name}") is not None
 
     def _path(self, name: str) -> Path:
-        return self._folder / hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        if name not in self._paths:  # some are asked for with every request
+            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+            self._paths[name] = self._folder / digest[:32]
+        return self._paths[name]
 
 
 def _read(path: Path) -> Any:
