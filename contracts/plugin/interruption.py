@@ -158,7 +158,7 @@ def what_is_left(plan: Plan) -> Iterator[str]:
     yield f"the ledger: {folder}"
 
 
-#: Libraries below the door that quote what came over the wire when it makes no sense to them.
+#: Of libraries below the door: they quote what came over the wire when it makes no sense to them, secrets included.
 _LOGGERS: Final = ("urllib3.connection", "urllib3.connectionpool", "urllib3.response", "urllib3.util.retry")
 #: How pytest begins each line about what broke it.
 _INTERNAL: Final = "INTERNALERROR> "
@@ -167,23 +167,15 @@ _LONGEST_BREAKDOWN: Final = 300
 PYTEST_BROKE = pytest.StashKey[str]()
 
 
-class SecretContainment(logging.Filter):
-    """Blanks secrets out of pytest's own breakdowns and out of the logs of the libraries below."""
+class SecretContainment:
+    """Blanks secrets out of pytest's own breakdowns, and keeps the libraries below from logging any."""
 
     def __init__(self, config: pytest.Config, redactor: Redactor) -> None:
-        super().__init__()
         self._config = config
         self._redactor = redactor
         for logger in map(logging.getLogger, _LOGGERS):
-            logger.addFilter(self)
-            config.add_cleanup(partial(logger.removeFilter, self))
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Put the redacted words in place of the message and what goes into it."""
-        record.msg, record.args = self._redactor.text(record.getMessage()), None
-        if record.exc_info:
-            record.exc_info, record.exc_text = None, None
-        return True
+            config.add_cleanup(partial(setattr, logger, "disabled", logger.disabled))
+            logger.disabled = True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_internalerror(self, excrepr: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> None:

@@ -1,13 +1,12 @@
 """The wheel carries all it needs: installed in an empty place, it judges from a folder of another repository."""
 
-import ast
 import json
 import os
 import re
 import subprocess
 import sys
 import venv
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -15,8 +14,6 @@ from types import MappingProxyType
 
 import pytest
 import yaml
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 CHECKOUT = Path(__file__).parents[3]
 PATIENCE = 600.0
@@ -29,8 +26,6 @@ clauses = ["attachment-create-accepted"]
 #: What many a repository has; imported in place of ours, each of them would end the run. The last is a module of the
 #: standard library, which child processes must not look for in the current folder.
 FOREIGN = ("contracts/__init__.py", "contracts/cli.py", "tests/conftest.py", "conftest.py", "queue.py")
-#: Rooms that need an extra, and what each extra brings is imported in them alone.
-OF_EXTRAS = {"sandbox": "sandbox", "page": "proxy", "manual/proxy.py": "proxy", "session/relay.py": "proxy"}
 
 
 @dataclass
@@ -170,40 +165,3 @@ def test_pytest_gets_the_cases_where_they_are_asked_for_and_is_left_alone_elsewh
         f"{installed.python} -P -m pytest", "--registry-contracts", "--plan", "--realm=abs-dev", "-k", "draft"
     )
     assert "Nothing was sent." in ended.stdout, ended.stdout + ended.stderr
-
-
-def test_what_a_plain_install_imports_is_among_its_dependencies() -> None:
-    declared = {
-        extra: {
-            canonicalize_name(each.name)
-            for each in map(Requirement, metadata.requires("registry-contracts") or [])
-            if each.marker is None or each.marker.evaluate({"extra": extra})
-        }
-        for extra in ("", "sandbox", "proxy")
-    }
-    declared["proxy"] |= declared["sandbox"]
-    allowed = {extra: with_needs(names) for extra, names in declared.items()}
-    brought = metadata.packages_distributions()
-    for path in (CHECKOUT / "contracts").rglob("*.py"):
-        place = path.relative_to(CHECKOUT / "contracts").as_posix()
-        extra = OF_EXTRAS.get(place.partition("/")[0], OF_EXTRAS.get(place, ""))
-        for name in sorted(imported(path) - sys.stdlib_module_names - {"contracts", "registry_contracts"}):
-            names = {canonicalize_name(each) for each in brought[name]}
-            assert names & allowed[extra], f"{place} imports {name}"
-
-
-def with_needs(names: Iterable[str]) -> set[str]:
-    """Distributions with those that each of them needs: aiohttp has its types in one of its own."""
-    needs = [each for name in names for each in metadata.requires(name) or [] if "extra ==" not in each]
-    return {*names, *(canonicalize_name(Requirement(each).name) for each in needs)}
-
-
-def imported(path: Path) -> set[str]:
-    """The packages that a module imports, wherever in it."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found.add((node.module or "").partition(".")[0])
-    return found
