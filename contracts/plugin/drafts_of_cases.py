@@ -15,8 +15,8 @@ from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import is_valid_uid
 from contracts.plugin.worker import Worker
-from contracts.session.budgets import Write
 from contracts.session.draft_cleanup import CLEANING
+from contracts.session.layers import Request
 from contracts.session.ledger import header_as_sent, realm_as_sent
 from contracts.settings.target import ANONYMOUS, AUTHOR
 
@@ -64,7 +64,8 @@ def _look_for(worker: Worker, place: _Place, role: str) -> None:
     actor = worker.actor(role, realm, CLEANING, Attempt(1))
     with suppress(EnvironmentFault):
         if actor.send("draftExists", path={"uid": uid}, headers=header_as_sent(sent)).answer.success:
-            entry = worker.ledger.intend(Write("saveDraft", realm, role, uid, realm_sent=sent))
+            save = Request("saveDraft", "PUT", "", {}, identifiers=(uid,), realm=realm, role=role)
+            entry = worker.ledger.intend(save, sent)
             if entry is not None:
                 worker.ledger.settle(entry, "created")
 

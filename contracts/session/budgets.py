@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from contracts.errors import EnvironmentFault
+from contracts.session.layers import Request
 from contracts.session.namespace import KEPT_PREFIX
 from contracts.session.shared_state import SharedLines, next_number
 
@@ -71,40 +72,13 @@ class ResidueSpent(EnvironmentFault):
 
 
 @dataclass(frozen=True)
-class Write:
-    """A write that may leave a record behind.
-
-    Attributes:
-        identifier: Tells its record from others.
-        case: On whose behalf it is sent.
-        kind: What of the request may have to be refused, as `credentials`; requests of one kind show one fault.
-        advisory: Nothing that its case may find is about a must.
-        realm_sent: The Realm header of a draft's save where it was not that of the realm.
-    """
-
-    operation: str
-    realm: str
-    role: str
-    identifier: str
-    case: str = ""
-    kind: str = ""
-    advisory: bool = False
-    realm_sent: str = ""
-
-    @property
-    def label(self) -> str:
-        """Tells its kind from others."""
-        return f"{self.operation} {self.kind or self.case}"
-
-
-@dataclass(frozen=True)
 class _Step:
     """What a session asks for, or says of what it asked for: a line that all sessions of the run read alike.
 
     Attributes:
         became: What became of the write; empty where a place is asked for.
-        label: As `Write.label`; empty for a write that was planned.
-        advisory: As in `Write`.
+        label: Tells its kind from others: requests of one kind show one fault. Empty for a write that was planned.
+        advisory: Nothing that its case may find is about a must.
         exists: A record of this name is known to exist already.
     """
 
@@ -172,10 +146,10 @@ class ResidueBudget:
         """How many records of a realm the plan of the run leaves over."""
         return max(0, self._most - self._planned[realm])
 
-    def reserve(self, write: Write) -> None:
+    def reserve(self, write: Request, record: str) -> None:
         """Take a place for a record before it is written; raises `ResidueSpent` where there is none for it."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not self._tell(write):
+        while not self._tell(write, record):
             if len(self._places[write.realm].there) >= self._most or time.monotonic() > deadline:
                 raise ResidueSpent(
                     f"the run has created the {self._most} permanent records it may create in {write.realm} "
@@ -183,7 +157,7 @@ class ResidueBudget:
                 )
             time.sleep(_POLL_SECONDS)
 
-    def settle(self, write: Write, *, kept: bool, renamed: bool = False) -> None:
+    def settle(self, write: Request, record: str, *, kept: bool, renamed: bool = False) -> None:
         """Say what became of a write whose place was reserved.
 
         Args:
@@ -191,16 +165,18 @@ class ResidueBudget:
             renamed: The service may have given its record another name: where there is one of the name that was
                 sent, it is one more.
         """
-        self._tell(write, "refused" if not kept else "renamed" if renamed else "kept")
+        self._tell(write, record, "refused" if not kept else "renamed" if renamed else "kept")
 
-    def _tell(self, write: Write, became: Literal["", "refused", "kept", "renamed"] = "") -> bool:
+    def _tell(
+        self, write: Request, record: str, became: Literal["", "refused", "kept", "renamed"] = ""
+    ) -> bool:
         """Append a step, and take those of other sessions in up to it; returns whether there was a place.
 
         Whether there is one follows from the steps before it, for every reader alike: nobody waits for a lock.
         """
-        label = "" if self._is_planned(write) else write.label
-        exists = self._exists(write.identifier)
-        own = _Step(write.identifier, write.operation, label, write.advisory, exists, became)
+        operation, exists = str(write.operation), self._exists(record)
+        label = "" if self._is_planned(write, record) else f"{operation} {write.altered or write.case}"
+        own = _Step(record, operation, label, write.advisory, exists, became)
         places = self._places.setdefault(write.realm, _Places(self._folder / f"residue-{write.realm}"))
         refusal: str | None = None
         for line in places.lines.append(asdict(own)):
@@ -213,9 +189,9 @@ class ResidueBudget:
             raise ResidueSpent(refusal)
         return refusal is None
 
-    def _is_planned(self, write: Write) -> bool:
+    def _is_planned(self, write: Request, record: str) -> bool:
         planned = self._plan is None or (write.case in self._plan and not write.advisory)
-        return planned or write.identifier in self._foreseen or write.identifier.startswith(KEPT_PREFIX)
+        return planned or record in self._foreseen or record.startswith(KEPT_PREFIX)
 
     def _take(self, realm: str, places: _Places, step: _Step) -> str | None:
         """Take a place; None where there was one, otherwise why there is none for such a write, or nothing yet."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +19,7 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.file_formats import Format, Moment, Name, one_of, plain, read_bytes
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
-from contracts.session.budgets import ResidueBudget, Write
+from contracts.session.budgets import ResidueBudget
 from contracts.session.layers import Layer, Request
 
 #: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
@@ -104,12 +103,12 @@ class Ledger:
         self._budget = budget
         self._lock = threading.Lock()
         self._entries: dict[int, Entry] = {}
-        self._permanent: dict[int, Write] = {}
+        self._permanent: dict[int, Request] = {}
         #: Of these, drafts that are there or may be there: few, however many there have been.
         self._drafts: dict[int, Entry] = {}
 
-    def intend(self, write: Write) -> Entry | None:
-        """Note a write before it is sent; None for operations that leave nothing behind.
+    def intend(self, write: Request, realm_sent: str = "") -> Entry | None:
+        """Note a write before it is sent, `realm_sent` as in its entry; None where the operation leaves nothing behind.
 
         Raises:
             ResidueSpent: it could create one permanent record more than the run may; nothing was noted.
@@ -120,20 +119,19 @@ class Ledger:
         with self._lock:
             entry = Entry(
                 number=len(self._entries) + 1,
-                operation=write.operation,
+                operation=str(write.operation),
                 what=what,
                 realm=write.realm,
                 role=write.role,
-                identifier=write.identifier,
+                identifier=next(iter(write.identifiers), ""),
                 state="intended",
                 at=_now(),
                 by=self._by,
-                realm_sent=write.realm_sent if what == REMOVABLE else "",
+                realm_sent=realm_sent if what == REMOVABLE else "",
             )
             if self._budget and what in PERMANENT_KINDS:
-                named = dataclasses.replace(write, identifier=_record(entry))
-                self._budget.reserve(named)
-                self._permanent[entry.number] = named
+                self._budget.reserve(write, _record(entry))
+                self._permanent[entry.number] = write
             self._write(entry)
             # Only what is on disk is sent.
             self._file.flush()
@@ -147,7 +145,7 @@ class Ledger:
         with self._lock:
             self._write(settled)
             if self._budget and (write := self._permanent.pop(entry.number, None)):
-                self._budget.settle(write, kept=state != "refused", renamed=renamed)
+                self._budget.settle(write, _record(entry), kept=state != "refused", renamed=renamed)
 
     def removed(self, realm: str, identifier: str, realm_sent: str = "") -> None:
         """Note that a draft was deleted through the interface, under the Realm header that it was saved with."""
@@ -202,17 +200,7 @@ class WriteAhead:
         entry = None
         if request.writes:
             headers = request.headers if request.written is None else request.written[1]
-            write = Write(
-                request.operation or "",
-                request.realm,
-                request.role,
-                next(iter(request.identifiers), ""),
-                request.case,
-                request.altered,
-                request.advisory,
-                realm_as_sent(headers, request.realm),
-            )
-            entry = self._ledger.intend(write)
+            entry = self._ledger.intend(request, realm_as_sent(headers, request.realm))
         exchange = self._below.send(request)
         if entry is not None:
             self._settle(entry, exchange)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from contracts.session.layers import Request
 
 URL = "http://127.0.0.1/"
 
@@ -34,3 +35,13 @@ def exchange(
     usual |= {"operation": operation, "method": "GET", "url": URL, "response": answer}
     headers, body = Headers(request_headers or {}), Body.of(request_body or b"")
     return Exchange(request_headers=headers, request_body=body, **(usual | parts))
+
+
+def write(operation: str, identifier: str, **parts: Any) -> Request:
+    """A write of the author's in one realm; `parts` take the place of what is usual."""
+    usual: dict[str, Any] = {
+        "realm": "abs-dev",
+        "role": "author",
+        "identifiers": tuple(filter(None, [identifier])),
+    }
+    return Request(operation, "POST", URL, {}, **(usual | parts))

@@ -9,7 +9,6 @@ import pytest
 from contracts.checks.outcomes import Attempt
 from contracts.exchanges.exchange import Exchange
 from contracts.plugin.drafts_of_cases import settle_drafts
-from contracts.session.budgets import Write
 from contracts.session.ledger import Ledger
 from contracts.session.namespace import Namespace
 from tests.meta import messages
@@ -58,7 +57,7 @@ def test_what_is_left_of_the_drafts_of_a_case(
 
     ledger = Ledger(tmp_path / "ledger-main.jsonl")
     saved = any(each in (SAVED,) for each in exchanges)
-    if saved and (entry := ledger.intend(Write("saveDraft", "abs-dev", "author", UID))):
+    if saved and (entry := ledger.intend(messages.write("saveDraft", UID))):
         ledger.settle(entry, "created")
     worker: Any = SimpleNamespace(
         breaker=SimpleNamespace(open=None),

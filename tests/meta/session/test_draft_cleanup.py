@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import EnvironmentFault, SuiteError
-from contracts.session.budgets import Write
 from contracts.session.draft_cleanup import DraftCleanup
 from contracts.session.ledger import Entry, Ledger
+from tests.meta.messages import write
 
 
 class Service:
@@ -39,7 +39,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def save(ledger: Ledger, identifier: str, state: Any = "created") -> None:
-    entry = ledger.intend(Write("saveDraft", "abs-dev", "author", identifier))
+    entry = ledger.intend(write("saveDraft", identifier))
     assert entry is not None
     if state != "intended":
         ledger.settle(entry, state)

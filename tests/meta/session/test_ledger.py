@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from contracts.exchanges.exchange import Response
-from contracts.session.budgets import ResidueBudget, ResidueSpent, Write
+from contracts.session.budgets import ResidueBudget, ResidueSpent
 from contracts.session.ledger import Ledger, named, outcome, read_entries, removable, residue
+from tests.meta import messages
 from tests.meta.messages import response
 
 
@@ -35,7 +36,7 @@ def ledger(tmp_path: Path) -> Iterator[Callable[..., Ledger]]:
 
 
 def write(book: Ledger, operation: str, identifier: str, state: Any, realm: str = "abs-dev") -> None:
-    entry = book.intend(Write(operation, realm, "author", identifier))
+    entry = book.intend(messages.write(operation, identifier, realm=realm))
     assert entry is not None
     book.settle(entry, state)
 
@@ -83,7 +84,7 @@ def test_drafts_of_all_workers_are_removable_until_one_of_them_is_removed(
     write(one, "saveDraft", "rc-test00000001", "created")
     write(one, "saveDraft", "rc-test00000002", "refused")
     write(one, "saveDraft", "rc-test00000003", "unknown")
-    one.intend(Write("saveDraft", "abs-dev", "author", "rc-test00000004"))
+    one.intend(messages.write("saveDraft", "rc-test00000004"))
     paths = sorted(tmp_path.glob("ledger-*.jsonl"))
     assert [each.identifier[-1] for each in removable(read_entries(paths))] == ["4", "3", "1"]
     write(two, "saveDraft", "rc-test00000001", "created")
@@ -109,7 +110,7 @@ def test_the_thirteenth_permanent_record_is_not_created(ledger: Any) -> None:
     for number in range(12):
         write(books[number % 2], "createContact", f"rc-test{number:08d}", "created")
     with pytest.raises(ResidueSpent, match=r"12 permanent records .* abs-dev .*pace.permanent_records"):
-        books[0].intend(Write("createWorkflowRecord", "abs-dev", "author", ""))
+        books[0].intend(messages.write("createWorkflowRecord", ""))
     write(books[1], "updateContact", "rc-test00000003", "created")
     write(books[1], "updateWorkflowRecord", "given-by-settings", "created")
     write(books[1], "createContact", "rc-test99999999", "created", "bch-dev")
@@ -120,7 +121,7 @@ def test_a_further_record_under_a_name_that_was_sent_before_takes_a_place(ledger
     book = ledger(most=3)
 
     def create(identifier: str, *, renamed: bool) -> None:
-        entry = book.intend(Write("createContact", "abs-dev", "author", identifier))
+        entry = book.intend(messages.write("createContact", identifier))
         book.settle(entry, "created", renamed=renamed)
 
     create("rc-test00000001", renamed=True)
@@ -129,15 +130,15 @@ def test_a_further_record_under_a_name_that_was_sent_before_takes_a_place(ledger
     create("given-by-settings", renamed=True)
     for identifier in ("rc-test00000001", "given-by-settings", "rc-test00000002"):
         with pytest.raises(ResidueSpent):
-            book.intend(Write("createContact", "abs-dev", "author", identifier))
+            book.intend(messages.write("createContact", identifier))
 
 
 def test_a_write_waits_for_one_under_way_that_may_come_to_nothing(ledger: Any) -> None:
     first, second = ledger("gw0", 1), ledger("gw1", 1)
-    entry = first.intend(Write("createContact", "abs-dev", "author", "rc-test00000001"))
+    entry = first.intend(messages.write("createContact", "rc-test00000001"))
     refusal = threading.Timer(0.2, first.settle, (entry, "refused"))
     refusal.start()
-    assert second.intend(Write("createContact", "abs-dev", "author", "rc-test00000002")) is not None
+    assert second.intend(messages.write("createContact", "rc-test00000002")) is not None
     refusal.join()
 
 
@@ -161,9 +162,9 @@ def let_through(
     *,
     advisory: bool = False,
 ) -> None:
-    sent = Write(operation, "abs-dev", "author", record, case, kind, advisory)
-    budget.reserve(sent)
-    budget.settle(sent, kept=True)
+    sent = messages.write(operation, record, case=case, altered=kind, advisory=advisory)
+    budget.reserve(sent, record)
+    budget.settle(sent, record, kept=True)
 
 
 def several(budget: ResidueBudget, count: int, case: str, kind: str = "", *, advisory: bool = False) -> None:
