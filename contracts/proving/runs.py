@@ -156,12 +156,13 @@ class Watch:
         if self.operations:
             items.sort(key=self._remoteness)
 
-    def _remoteness(self, item: pytest.Item) -> tuple[bool, bool, bool]:
+    def _remoteness(self, item: pytest.Item) -> tuple[bool, bool, bool, float]:
         case = case_of(item)
         return (
             case.last,
             self.clauses.isdisjoint(case.clauses),
             self.operations.isdisjoint(case.operations),
+            case.requests + case.dealt,
         )
 
     def pytest_contract_case(self, item: pytest.Item, findings: Sequence[Confirmed]) -> None:
