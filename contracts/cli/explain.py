@@ -54,12 +54,14 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
 
 def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
     """Everything there is to say about a clause, as plain data."""
-    run, proving = last_run(reports), faults(fixed=True)
-    last = None
-    if run is not None:
-        last = {"run": run.name, "target": run.target, "profile": run.profile, "started": run.started}
-        last |= {"realms": plain(run.cells.get(clause.id, {}))}
-    trends = history_of(reports, run.target if run else None)
+    kept, proving = last_run(reports), faults(fixed=True)
+    last, target = None, None
+    if kept is not None:
+        name, run = kept
+        target = run.target.name
+        last = {"run": name, "target": target, "profile": run.profile, "started": run.started}
+        last |= {"realms": plain(run.cells_of(clause.id))}
+    trends = history_of(reports, target)
     accepted = [(target, entry) for target, entry in deviations(Path.cwd()) if entry.clause == clause.id]
     return {
         **plain(clause),

@@ -94,9 +94,11 @@ def _chosen_clauses(chosen: Filters) -> list[Clause]:
 
 
 def _clauses(chosen: Filters) -> Iterable[Row]:
-    run = last_run(chosen["reports"], chosen["run"])
+    kept_run = last_run(chosen["reports"], chosen["run"])
     for clause in _chosen_clauses(chosen):
-        verdicts = {realm: run.verdict_of(clause.id, realm) for realm in clause.realms} if run else {}
+        cells = kept_run[1].cells_of(clause.id) if kept_run else {}
+        words = {realm: str(cell.verdict) for realm, cell in cells.items()}
+        verdicts = {realm: words.get(realm) for realm in clause.realms} if kept_run else {}
         facts = plain(clause)
         kept = {name: facts[name] for name in ("id", "level", "operations", "realms", "wording")}
         yield {**kept, "family": clause.family, "verdicts": verdicts}
@@ -117,11 +119,11 @@ def _faults(chosen: Filters) -> Iterable[Row]:
 
 
 def _findings(chosen: Filters) -> Iterable[Row]:
-    run = last_run(chosen["reports"], chosen["run"])
-    if run is None:
+    kept_run = last_run(chosen["reports"], chosen["run"])
+    if kept_run is None:
         raise UsageError(f"no run in '{chosen['reports']}' yet; `registry-contracts run` makes one")
     wanted = {clause.id for clause in _chosen_clauses(chosen)}
-    for finding in run.findings:
+    for finding in kept_run[1].findings:
         here = all(chosen[name] in (None, getattr(finding, name)) for name in ("realm", "operation"))
         if here and finding.clause in wanted:
             names = ("id", "standing", "clause", "operation", "realm", "expected", "seen")

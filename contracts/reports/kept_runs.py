@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from contracts.errors import UsageError
-from contracts.evidence.findings import Finding
 from contracts.evidence.run_folder import LATEST
 from contracts.evidence.terms import FOLDER as DEVIATIONS
 from contracts.evidence.terms import Deviation, read_deviations
@@ -15,30 +12,7 @@ from contracts.history import runs
 from contracts.history.runs import Trend, trends
 from contracts.reports import verdict_json
 from contracts.reports.verdict_json import FILE_NAME as VERDICT
-from contracts.reports.verdict_json import CellEntry
-
-
-@dataclass(frozen=True)
-class LastRun:
-    """The latest run in a reports folder.
-
-    Attributes:
-        cells: Clause id → realm → verdict, assertions, findings, reason, as `verdict.json` holds them.
-        findings: As `verdict.json` holds them.
-    """
-
-    name: str
-    target: str
-    started: str
-    profile: str
-    verdict: str
-    cells: Mapping[str, Mapping[str, CellEntry]] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
-
-    def verdict_of(self, clause: str, realm: str) -> str | None:
-        """The verdict on a clause in a realm; None when the run did not judge it."""
-        cell = self.cells.get(clause, {}).get(realm)
-        return str(cell.verdict) if cell else None
+from contracts.reports.verdict_json import VerdictFile
 
 
 def run_folder(reports: Path, run: str | None) -> Path:
@@ -68,8 +42,8 @@ def _latest(reports: Path) -> Path | None:
     return latest if latest.is_dir() else None
 
 
-def last_run(reports: Path, run: str | None = None) -> LastRun | None:
-    """Read the latest run of a reports folder; None when there is none.
+def last_run(reports: Path, run: str | None = None) -> tuple[str, VerdictFile] | None:
+    """Read the latest run of a reports folder, its name and its verdict; None when there is none.
 
     Args:
         run: Another run's name, or the path of its folder.
@@ -84,18 +58,9 @@ def last_run(reports: Path, run: str | None = None) -> LastRun | None:
     if not path.is_file():
         return None
     try:
-        verdict = verdict_json.read(path)
+        return folder.name, verdict_json.read(path)
     except UsageError as error:
         raise UsageError(f"{error}; `python -m contracts.reports {folder}` makes it again") from None
-    return LastRun(
-        name=folder.name,
-        target=verdict.target.name,
-        started=verdict.started,
-        profile=verdict.profile,
-        verdict=verdict.verdict,
-        cells={clause.id: clause.realms for clause in verdict.clauses},
-        findings=verdict.findings,
-    )
 
 
 def history_of(reports: Path, target: str | None) -> dict[tuple[str, str], Trend]:

@@ -190,6 +190,10 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
 
+    def cells_of(self, clause: str) -> Mapping[str, CellEntry]:
+        """The verdicts on a clause by realm; none where the run did not judge it."""
+        return next((each.realms for each in self.clauses if each.id == clause), {})
+
     def __post_init__(self) -> None:
         """Check what types cannot say."""
         same_outcome(self.verdict, self.exit_code)
