@@ -26,7 +26,7 @@ from contracts.exchanges.exchange import Body
 from contracts.exchanges.json_bodies import read_json
 from contracts.exchanges.redaction import Redactor
 from contracts.history import baseline as baselines
-from contracts.manual.check import CheckOptions, check_archive
+from contracts.manual.check import CheckFacts, check_archive
 from contracts.settings.settings_reader import load_target
 
 #: Of so many tries the least time counts: others had the processor meanwhile.
@@ -94,7 +94,7 @@ def _parsers(folder: Path) -> dict[str, tuple[int, Made]]:
         path = written(
             f"{size}.har", json.dumps({"log": {"entries": [_entry(number) for number in range(size)]}})
         )
-        return lambda: check_archive(path, path.name, CheckOptions())
+        return lambda: check_archive(path, path.name, CheckFacts())
 
     def journal(size: int) -> Callable[[], Any]:
         path = folder / f"journal-{size}.jsonl"

@@ -23,7 +23,7 @@ from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.manual import check
-from contracts.manual.check import CheckOptions, check_archive
+from contracts.manual.check import CheckFacts, check_archive
 from contracts.manual.traffic_findings import Tally
 from contracts.plugin.run_options import REALM
 from contracts.safe_text import many
@@ -84,7 +84,7 @@ def _write_consumer(output: Path, tally: Tally, source: str) -> None:
     click.echo(f"{output}: {told}", err=True)
 
 
-def _judged(chosen: CheckOptions) -> str:
+def _judged(chosen: CheckFacts) -> str:
     """The service whose traffic was judged."""
     if chosen.base_url is None:
         return "every address in the recording"
@@ -93,11 +93,17 @@ def _judged(chosen: CheckOptions) -> str:
 
 def _check_options(
     target: str | None, realm: tuple[str, ...], *, alone: bool, strict_client: bool
-) -> CheckOptions:
+) -> CheckFacts:
     known_realms(realm, (*WORKFLOW_REALMS, *PRODUCTION_REALMS))
     settings = None if target is None else named_target(target)
     if target is not None and settings is None:
         why = f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
         raise UsageError(why)
     named = settings.name if settings and "://" not in str(target) else None
-    return CheckOptions(settings.base_url if settings else None, named, realm, alone, strict_client)
+    return CheckFacts(
+        base_url=settings.base_url if settings else None,
+        target=named,
+        realms=realm,
+        alone=alone,
+        strict_client=strict_client,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -48,12 +48,12 @@ _MOST: Final = 200
 
 @dataclass(frozen=True)
 class CheckFacts:
-    """Where traffic was watched, and how.
+    """Where traffic was watched, and how; what is not known yet is left out.
 
     Attributes:
         kind: `archive` or `proxy`.
         source: Name of the archive; None for a proxy.
-        target, base_url: The service, where it is known.
+        target, base_url: The service, where it is known; of an archive only requests below that address were judged.
         started, finished: ISO 8601; None when unknown.
         alone: No other client wrote to the service meanwhile.
         realms: Only requests of these were judged; empty for all.
@@ -61,12 +61,12 @@ class CheckFacts:
         notes: What people may want to know, a line each.
     """
 
-    kind: str
-    source: str | None
-    target: str | None
-    base_url: str | None
-    started: str | None
-    finished: str | None
+    kind: str = "archive"
+    source: str | None = None
+    target: str | None = None
+    base_url: str | None = None
+    started: str | None = None
+    finished: str | None = None
     alone: bool = False
     strict_client: bool = False
     realms: tuple[str, ...] = ()
@@ -295,27 +295,12 @@ def verdict_line(verdict: TrafficVerdict, judged: str) -> str:
 _PORTS: Final = {"http": ":80", "https": ":443"}
 
 
-@dataclass(frozen=True)
-class CheckOptions:
-    """Options of a check of an archive.
-
-    Attributes:
-        base_url: Judge the requests below it only; None for all that look like the interface.
-        realms: Judge these only; empty for all.
-    """
-
-    base_url: str | None = None
-    target: str | None = None
-    realms: tuple[str, ...] = ()
-    alone: bool = False
-    strict_client: bool = False
-
-
-def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally, TrafficVerdict, CheckFacts]:
+def check_archive(path: Path, shown: str, asked: CheckFacts) -> tuple[Tally, TrafficVerdict, CheckFacts]:
     """Judge the exchanges of a HAR.
 
     Args:
         shown: The path as messages show it.
+        asked: How it is to be judged.
 
     Raises:
         UsageError: it cannot be read, or holds nothing to judge; one line.
@@ -325,9 +310,9 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
     habits = habits_of(_noting(archive, spans))
     watch = Watch(
         TrafficRedactor(),
-        alone=options.alone,
-        realms=options.realms,
-        strict_client=options.strict_client,
+        alone=asked.alone,
+        realms=asked.realms,
+        strict_client=asked.strict_client,
         habits=habits,
     )
     if not spans:
@@ -338,21 +323,16 @@ def check_archive(path: Path, shown: str, options: CheckOptions) -> tuple[Tally,
         if exchange.number not in spans:
             continue
         exchange.overlapped = unordered or overlapped[exchange.number]
-        if options.base_url is None or _below(exchange.url, options.base_url):
+        if asked.base_url is None or _below(exchange.url, asked.base_url):
             watch.count(exchange)
         else:
             watch.tally.hosts[site_of(exchange.url).partition("://")[2]] += 1
     times = sorted(span.started for span in spans.values() if span.started is not None)
-    facts = CheckFacts(
-        kind="archive",
+    facts = replace(
+        asked,
         source=path.name,
-        target=options.target,
-        base_url=options.base_url,
         started=times[0].isoformat() if times else None,
         finished=times[-1].isoformat() if times else None,
-        alone=options.alone,
-        strict_client=options.strict_client,
-        realms=options.realms,
         unreadable=len(archive) - len(spans),
         notes=tuple(_notes(archive, spans.values(), habits.without_credentials)),
     )

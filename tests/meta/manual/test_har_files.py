@@ -9,7 +9,7 @@ import pytest
 from contracts.errors import UsageError
 from contracts.exchanges.har import read_har
 from contracts.exchanges.overlaps import overlapping, span_of
-from contracts.manual.check import CheckOptions, check_archive
+from contracts.manual.check import CheckFacts, check_archive
 from contracts.manual.traffic_findings import Side
 from tests.meta.manual.sample_traffic import SITE, entry
 
@@ -26,7 +26,7 @@ def test_a_header_in_small_letters_is_found(archive: Archive) -> None:
         {"name": "realm", "value": "bch-dev"},
     ]
     tally, verdict, _ = check_archive(
-        archive([entry("GET", LIST, 200, "[]", headers=headers)]), "x", CheckOptions()
+        archive([entry("GET", LIST, 200, "[]", headers=headers)]), "x", CheckFacts()
     )
     assert verdict.word == "pass"
     assert tally.realms == {"bch-dev": 1}
@@ -63,7 +63,7 @@ def test_an_archive_that_cannot_be_read_is_one_clear_line(tmp_path: Path, conten
     path = tmp_path / "odd.har"
     path.write_bytes(content)
     with pytest.raises(UsageError, match=says) as told:
-        check_archive(path, "odd.har", CheckOptions())
+        check_archive(path, "odd.har", CheckFacts())
     assert "\n" not in str(told.value)
 
 
@@ -74,7 +74,7 @@ def anonymous(*parts: Any, **more: Any) -> dict[str, Any]:
 def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive: Archive) -> None:
     """A browser's sanitized export holds no Authorization, although everything succeeded."""
     lost = [anonymous("GET", LIST, 200, "[]"), anonymous("PUT", DRAFT, 201, sent="{}", at=1)]
-    tally, verdict, facts = check_archive(archive(lost), "x", CheckOptions())
+    tally, verdict, facts = check_archive(archive(lost), "x", CheckFacts())
     assert (verdict.word, tally.findings) == ("pass", [])
     assert "lost its credentials" in " ".join(facts.notes)
 
@@ -87,7 +87,7 @@ def test_a_read_without_the_listed_content_type_counts_where_one_was_taken(
     saved, lost = entry("PUT", DRAFT, 201, sent='{"title": "x"}'), entry("GET", DRAFT, 404, at=20)
     saved["request"]["headers"].append({"name": "content-type", "value": "application/json"})
     another = entry("GET", DRAFT.replace("documents/", "documents/another-"), status, at=40)
-    tally, _, _ = check_archive(archive([saved, lost, another]), "x", CheckOptions(alone=True))
+    tally, _, _ = check_archive(archive([saved, lost, another]), "x", CheckFacts(alone=True))
     assert [finding.clause for finding in tally.findings] == ["draft-get-content"] * (status == 200)
 
 
@@ -97,7 +97,7 @@ RECORDED = sorted((Path(__file__).parent / "archives").glob("*.har"))
 
 @pytest.mark.parametrize("path", RECORDED, ids=[path.stem for path in RECORDED])
 def test_what_a_tool_recorded_on_the_sandbox_shows_nothing_of_the_service(path: Path) -> None:
-    tally, verdict, facts = check_archive(path, path.name, CheckOptions())
+    tally, verdict, facts = check_archive(path, path.name, CheckFacts())
     assert [finding for finding in tally.findings if finding.side is Side.ANSWER] == []
     assert (verdict.service, tally.breakages, facts.unreadable, facts.notes) == (0, [], 0, ())
     assert sum(tally.held.values()) > 30

@@ -13,7 +13,7 @@ import pytest
 
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.har import add, har_writer
-from contracts.manual.check import CheckOptions, check_archive
+from contracts.manual.check import CheckFacts, check_archive
 from contracts.manual.traffic_findings import Side, Standing, Tally
 from tests.meta.client_tour import exchanges
 
@@ -37,7 +37,7 @@ def recorded(passed: list[Exchange], folder: Path) -> list[Entry]:
 def checked(entries: list[Entry], folder: Path, *, alone: bool = True) -> Tally:
     path = folder / "spoilt.har"
     path.write_text(json.dumps({"log": {"entries": entries}}), "utf-8")
-    return check_archive(path, path.name, CheckOptions(alone=alone))[0]
+    return check_archive(path, path.name, CheckFacts(alone=alone))[0]
 
 
 def accusations(tally: Tally) -> set[tuple[Any, ...]]:

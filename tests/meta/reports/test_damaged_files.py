@@ -13,7 +13,7 @@ from contracts.evidence import observations, terms
 from contracts.evidence.run_folder import collect
 from contracts.exchanges import har
 from contracts.history import baseline, runs
-from contracts.manual.check import CheckOptions, check_archive
+from contracts.manual.check import CheckFacts, check_archive
 from contracts.reports import verdict_json
 from contracts.session import ledger
 from contracts.settings.settings_reader import load_target
@@ -33,7 +33,7 @@ FILES: dict[str, Callable[[Path], object]] = {
     "baseline.yaml": baseline.read,
     "traffic.har": lambda path: (
         har.read_har(path, str(path)),
-        check_archive(path, str(path), CheckOptions()),
+        check_archive(path, str(path), CheckFacts()),
     ),
     "settings.toml": lambda path: load_target(str(path), account_variables(), path.parent),
     "deviations.toml": lambda path: terms.read_deviations(path, str(path)),
