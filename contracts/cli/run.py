@@ -84,8 +84,12 @@ class _Forecasts:
 
     kept: Forecast | None = None
 
-    def pytest_contract_forecast(self, forecast: Forecast) -> None:
-        self.kept = forecast
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        # pytest has to import the plugin's modules first, to rewrite their assertions.
+        from contracts.plugin.collection import forecast  # noqa: PLC0415
+
+        self.kept = forecast(session.config, session.items)
 
 
 def forecast_of_gate(target: str | None, reports: Path) -> Forecast:
@@ -101,7 +105,7 @@ def forecast_of_gate(target: str | None, reports: Path) -> Forecast:
     told = _Forecasts()
     words = pytest_words({"target": target, "plan": True, "reports": reports}, None, strict=False)
     code = pytest.main([*words, "-p", "no:terminal"], plugins=[told])
-    if told.kept is None:
+    if told.kept is None or code:
         raise SuiteError(f"the cases of a run could not be collected (pytest's exit code {int(code)})")
     return told.kept
 

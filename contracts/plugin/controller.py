@@ -142,9 +142,7 @@ def pytest_plan_at_the_end(session: pytest.Session) -> None:
     config = session.config
     if config.getoption("--plan") and WORKER not in config.stash and any(map(is_case, session.items)):
         config.stash[_SHOWN] = True
-        told = forecast(config, session.items)
-        write_lines(config, ["", *told.lines(), "Nothing was sent."])
-        config.hook.pytest_contract_forecast(forecast=told)
+        write_lines(config, ["", *forecast(config, session.items).lines(), "Nothing was sent."])
         session.items.clear()
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from contracts.errors import UsageError
 from contracts.evidence.findings import Finding
-from contracts.evidence.run_folder import LATEST
 from contracts.interface.location import cases_directory
 from contracts.interface.operations import ANY_REALM
 from contracts.plugin.run_options import FINDING, REALM, REPORTS, SANDBOX_ARGUMENTS, TARGET
@@ -64,19 +63,15 @@ def command_of(config: pytest.Config) -> str:
 
 def _seen_before(reports: Path, given: str) -> tuple[VerdictFile, Finding]:
     """The finding of an id, or of the beginning of one, in the latest run that has it."""
-    files = [path for path in reports.glob(f"*/{FOLDER_NAME}/*.json") if path.parents[1].name != LATEST]
-    files.sort(key=lambda path: path.parents[1].name, reverse=True)
-    ids = list(dict.fromkeys(path.stem for path in files))
-    matching = [name for name in ids if name.startswith(given)]
+    # The names of runs begin with their moment: the newest run that has a finding comes last.
+    folders = {path.stem: path.parents[1] for path in sorted(reports.glob(f"[0-9]*/{FOLDER_NAME}/*.json"))}
+    matching = [name for name in folders if name.startswith(given)]
     if len(matching) != 1 or not given:
-        named = (matching or ids)[:_NAMED_AT_MOST]
-        more = len(matching or ids) - len(named)
-        there = ", ".join(named) + (f" and {more} more" if more else "")
+        there = ", ".join(list(matching or folders)[-_NAMED_AT_MOST:])
         what = f"'{given}' begins {many(len(matching), 'finding')}" if matching else f"no finding '{given}'"
         raise UsageError(f"{what}: the runs in '{reports}' have {there or 'none'}")
-    folder = next(path.parents[1] for path in files if path.stem == matching[0])
-    verdict = read(folder / FILE_NAME)
+    verdict = read(folders[matching[0]] / FILE_NAME)
     for finding in verdict.findings:
         if finding.id == matching[0]:
             return verdict, finding
-    raise UsageError(f"{folder / FILE_NAME} does not name the finding {matching[0]}")
+    raise UsageError(f"{folders[matching[0]] / FILE_NAME} does not name the finding {matching[0]}")

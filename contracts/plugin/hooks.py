@@ -9,7 +9,6 @@ import pytest
 
 from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.evidence.record import Verdict
-from contracts.plugin.forecast import Forecast
 from contracts.settings.target import Target
 
 
@@ -50,10 +49,6 @@ class ContractHooks:
     @pytest.hookspec(firstresult=True)
     def pytest_contract_formats(self) -> Sequence[str] | None:
         """Name the report formats this run writes (`contracts.reports.writers.WRITERS`); None for all of them."""
-
-    @pytest.hookspec
-    def pytest_contract_forecast(self, forecast: Forecast) -> None:
-        """A plan was made and nothing is sent; called with what the run would cost."""
 
     @pytest.hookspec
     def pytest_contract_case(

@@ -31,7 +31,7 @@ from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
 from contracts.session.shared_state import PRIVATE_PREFIX
 from contracts.session.way import check_way
-from contracts.settings.embedded_sandbox import EmbeddedSandbox, sandbox_target
+from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
@@ -139,18 +139,10 @@ def pytest_configure(config: pytest.Config) -> None:
         )
         if selection.sandbox_arguments and target is not None:
             raise UsageError("--sandbox-arguments is for the embedded sandbox; take it or the target away")
-        if config.getoption("--plan"):
-            _check_plan(config, selection)
+        if config.getoption("--plan") and getattr(config.option, "numprocesses", None):
+            raise UsageError("--plan needs no workers; take -n away")
     except RegistryContractsError as error:
         raise pytest.UsageError(complaint(error)) from None
-
-
-def _check_plan(config: pytest.Config, selection: Selection) -> None:
-    if getattr(config.option, "numprocesses", None):
-        raise UsageError("--plan needs no workers; take -n away")
-    if selection.sandbox_arguments:
-        # Nothing else would read them where nothing is sent.
-        EmbeddedSandbox(arguments=selection.sandbox_arguments).__enter__().stop()
 
 
 def is_contract_run(config: pytest.Config) -> bool:
