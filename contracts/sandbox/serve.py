@@ -240,10 +240,11 @@ def altered(settings: Settings) -> "Starlette":
         # Appended last: nearest to the service, where bodies are neither compressed nor cut into pieces.
         app.user_middleware.append(Middleware(Observer))
     if settings.faults:
-        from contracts.sandbox.faults.population import load as fault_named  # noqa: PLC0415
+        from contracts.sandbox.faults.fault import Injector  # noqa: PLC0415
+        from contracts.sandbox.faults.population import load  # noqa: PLC0415
 
-        for fault in map(fault_named, settings.faults):
-            app.add_middleware(fault.over, size_limit=settings.size_limit)
+        for fault in map(load, settings.faults):
+            app.add_middleware(Injector, fault=fault, size_limit=settings.size_limit)
     return app
 
 

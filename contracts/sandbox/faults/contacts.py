@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from typing import Any, Final
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import CONTACT_VALUES_NOT_SHOWN
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.effects import ANY_OF, KIND, LOCALE, MANDATORY, PROPERTY, TERM, VALUE, Errors
-from contracts.sandbox.faults.fault import Fault, row
-from contracts.sandbox.faults.messages import (
-    CONTACTS,
-    MISSING,
-    SUBMISSIONS,
-    Answer,
-    Inject,
-    Request,
-    kebab,
+from contracts.sandbox.faults.effects import (
+    ANY_OF,
+    CONTACT_FIELDS_SAMPLES,
+    KIND,
+    LOCALE,
+    MANDATORY,
+    MANDATORY_FIELDS,
+    PROPERTY,
+    TERM,
+    VALUE,
+    Errors,
 )
-from contracts.sandbox.faults.samples import CONTACT_FIELDS_SAMPLES, MANDATORY_FIELDS
+from contracts.sandbox.faults.fault import Fault, Rows
+from contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request
+from contracts.sandbox.faults.places import CONTACTS, SUBMISSIONS, kebab
 from contracts.sandbox.validation import REALMS
 
 CREATE, UPDATE = CONTACTS
@@ -30,16 +33,10 @@ _WORDS: Final = {CREATE: "create", UPDATE: "update"}
 _KNOWN: Final = f"schema~^({'|'.join({name for realm in REALMS for name in realm.types})})$"
 
 
-def _clause_of(operation: str, fault: str) -> str:
-    """The clause that the catalogue gives to a fault of a body, such as `body.emails:missing`.
-
-    Raises:
-        KeyError: there is none.
-    """
-    clause = load_catalogue().for_fault(operation, fault)
-    if clause is None:
-        raise KeyError(fault)
-    return clause.id
+def _clause_of(operation: str, field: str, fault: str) -> str:
+    """The clause that the catalogue gives to a fault of a field; empty for none, which no row may break."""
+    clause = load_catalogue().for_fault(operation, f"body.{field}:{fault}")
+    return clause.id if clause else ""
 
 
 def _invalid(code: str, test: Callable[[str, Any], bool]) -> Inject:
@@ -112,137 +109,143 @@ def _recoded(code: str, instead: str) -> Callable[[Errors], Errors]:
 
 
 # fmt: off
-#: Good records that are refused: the name, the clause, the operations, the effect, and in words.
-_REFUSED: Final[tuple[tuple[str, str, str | tuple[str, ...], Inject, str], ...]] = (
-    ("create-needs-prefix", "create-accepted", CREATE, do.demand(MANDATORY, "prefix", lambda c: "prefix" in c),
+_CONTACT = Rows("contact-", "contact-", CONTACTS)
+_TAKEN = Rows("contact-", "contact-", CONTACTS, "A contact is taken {}.")
+_CREATED, _UPDATED = Rows("contact-", "contact-", CREATE), Rows("contact-", "contact-", UPDATE)
+_ANY = Rows("contact-", "")
+_REFUSAL = Rows("errors-", "errors-", CONTACTS, "The refusal of faulty content {}.")
+_AS_CONTACT: Final = do.send(lambda r: r.with_query("schema", schema="contact"))
+_WRONG: Final = {"code": VALUE, "property": "document"}
+#: Good records that are refused.
+_REFUSED: Final = (
+    _CREATED("create-needs-prefix", "create-accepted", do.demand(MANDATORY, "prefix", lambda c: "prefix" in c),
         "createContact refuses a contact without the optional field prefix"),
-    ("update-needs-phones", "update-accepted", UPDATE, do.demand(MANDATORY, "phones", lambda c: "phones" in c),
+    _UPDATED("update-needs-phones", "update-accepted", do.demand(MANDATORY, "phones", lambda c: "phones" in c),
         "updateContact refuses a contact without the optional field phones"),
-    ("update-with-city-needs-state", "optional-not-demanded", UPDATE,
+    _UPDATED("update-with-city-needs-state", "optional-not-demanded",
         do.demand(MANDATORY, "state", lambda c: "state" in c or "city" not in c),
         "An update that holds the optional field city is refused without the optional field state"),
-    ("update-of-websites-needs-phones", "any-fields", UPDATE,
+    _UPDATED("update-of-websites-needs-phones", "any-fields",
         do.demand(VALUE, "websites", lambda c: "websites" not in c or "phones" in c),
         "An update that holds the optional field websites without phones is refused for its websites"),
-    ("update-without-government", "update-full", UPDATE, _invalid(PROPERTY, _has("government")),
+    _UPDATED("update-without-government", "update-full", _invalid(PROPERTY, _has("government")),
         "updateContact refuses a contact that holds the optional field government"),
-    ("names-in-latin", "names-in-scripts", CONTACTS, _invalid(VALUE, _beyond_latin),
+    _CONTACT("names-in-latin", "names-in-scripts", _invalid(VALUE, _beyond_latin),
         "First and last names are refused in scripts other than Latin"),
-    ("one-language", "several-languages", CONTACTS, _invalid(KIND, _several(*_LOCALISED)),
+    _CONTACT("one-language", "several-languages", _invalid(KIND, _several(*_LOCALISED)),
         "A localised field is refused when it carries more than one language"),
-)
-
-
-def _good_records_refused() -> Iterator[Fault]:
-    for name, clause, operations, effect, says in _REFUSED:
-        yield row(f"contact-{name}", f"contact-{clause}", operations, effect, f"{says}.")
-    for operation, word in _WORDS.items():
-        broken = (f"contact-{word}-accepted", f"contact-{word}-full")
-        for field, sample in CONTACT_FIELDS_SAMPLES.items():
-            if isinstance(sample, list):
-                yield row(f"contact-{word}-one-item-of-{kebab(field)}", "contact-several-items", operation,
-                    _invalid(KIND, _several(field)), f"{operation} refuses a contact with several items in {field}.")
-            # Nothing reads a contact record, so an organization that is refused may be one that is gone.
-            if field not in (*CONTACT_VALUES_NOT_SHOWN, "contactOrganization"):
-                yield row(f"contact-{word}-{kebab(field)}-refused", broken[field not in MANDATORY_FIELDS :], operation,
-                    _invalid(VALUE, _has(field)), f"{operation} refuses a contact that holds the field {field}.")
-
-
-def _kinds() -> Iterator[Fault]:
-    """Constraints of each field that are not looked at."""
-    for (operation, word), (name, sample) in product(_WORDS.items(), CONTACT_FIELDS_SAMPLES.items()):
-        kind, short, clause = type(sample), kebab(name), _clause_of(operation, f"body.{name}:wrong-kind")
-        mandatory = _clause_of(operation, f"body.{name}:missing") if name in MANDATORY_FIELDS else ""
-        for end, broken, effect, says in (
-            (f"{short}-of-any-kind", clause, _error(KIND, name, _is(kind, False)),
-                f"takes a value of any other kind for {name}"),
-            (f"{short}-inside-of-any-kind", "" if kind is str else clause, _error(KIND, name, _is(kind, True)),
-                f"does not look inside {name}"),
-            (f"{short}-first-item-alone-checked", clause if kind is list else "",
-                _error(KIND, name, _first_fits(sample)), f"looks at the first item of {name} alone"),
-            (f"without-{short}", mandatory, do.judge(_replaced([_missing(name)], [])),
-                f"takes a contact without {name}, when no other field is missing"),
-            (f"{short}-of-any-language-key", "contact-language-key-invalid" if name in _LOCALISED else "",
-                _error(LOCALE, name), f"takes any text for a language of {name}"),
-        ):
-            if broken:
-                yield row(f"contact-{word}-{end}", broken, operation, effect, f"{operation} {says}.")
-
-
-#: Members that a field has to carry, or its items.
-_LACKING: Final = (
-    ("country-without-identifier", "country-without-identifier", "country"),
-    ("reference-without-identifier", "organization-without-identifier", "contactOrganization"),
-    ("gender-without-identifier", "optional-term-without-identifier", "gender"),
-    ("website-without-url", "link-without-url", "websites"),
-)
-_AS_CONTACT: Final = do.send(lambda r: r.with_query("schema", schema="contact"))
-
-
-def _faulty_records_taken() -> Iterator[Fault]:
-    for name, clause, field in _LACKING:
-        yield row(f"contact-{name}", f"contact-{clause}", CONTACTS, _error(MANDATORY, field, bool),
-            f"A contact is taken whose {field} lacks the member that it has to carry.")
-    yield row("contact-null-firstname", "contact-mandatory-null", CONTACTS, do.overlook(lambda contact, error:
-        error["property"] == "firstName" and contact.get("firstName", "") is None),
-        "A contact is taken whose firstName is null.")
-    for operation, word in _WORDS.items():
-        for name, clause, effect, says in (
-            ("empty-record", "contact-empty-record", do.judge(lambda c, errors: errors if c else []),
-                "an empty object for a contact"),
-            ("unvalidated", "errors-array", do.overlook(lambda *_: True), "a contact whatever is wrong with it"),
-        ):
-            yield row(f"contact-{word}-{name}", clause, operation, effect, f"{operation} takes {says}.")
-        for kind, begins in (("array", r"\["), ("string", '"'), ("null", "n"), ("absent-body", r"\Z")):
-            yield row(f"contact-{word}-{kind}", "contact-body-kind", operation, do.forgive(status=201),
-                f"{operation} answers success to a contact whose body is {kind.replace('-', ' ')}.",
-                where=rf"body~^\s*{begins}")
-    for name, clause, effect, where, says in (
-        ("any-country", "country-unexpected", _coded(TERM), None, "whose country is no known term"),
-        ("any-property", "unknown-property", _coded(PROPERTY), None, "with fields that the table does not have"),
-        ("any-language-in-header", "header-language-invalid", _coded(LOCALE, header=True), None,
-            "with any texts for the languages of its header"),
-        ("schema-not-needed", "schema-missing", _AS_CONTACT, "-schema~.", "without a schema"),
-        ("schema-of-any-name", "schema-unknown", _AS_CONTACT, f"schema~. -{_KNOWN}",
-            "under a schema that no realm has configured"),
-        ("schema-of-other-records", "schema-validates", _AS_CONTACT, _KNOWN,
-            "under whatever configured schema"),
-    ):
-        yield row(f"contact-{name}", f"contact-{clause}", CONTACTS, effect, f"A contact is taken {says}.", where=where)
-    yield row("contact-refused-identifier-taken", "contact-refused-frees-identifier", CREATE, _refused_identifier_taken,
-        "The identifier in the header of a contact that was refused for its content stays taken.")
-
-
-#: How the absence of one field is told: the field, the code and the property.
-_TOLD: Final = (
-    ("reported-as-invalid-value", "firstName", VALUE, "firstName"),
-    ("reported-under-its-title", "lastName", MANDATORY, "Last Name"),
-    ("reported-as-any-of", "organization", ANY_OF, "organization"),
-    ("reported-under-another-field", "country", MANDATORY, "government"),
-    ("reported-in-lower-case", "contactOrganization", MANDATORY, "contactorganization"),
-)
-_WRONG: Final = {"code": VALUE, "property": "document"}
-#: Errors arrays of another form: name, clause, what becomes of the array, and in words.
-_ARRAYS: Final[tuple[tuple[str, str, Callable[[Errors], Any], str], ...]] = (
-    ("missing", "errors-array", lambda _: MISSING, "has no errors array"),
-    ("empty", "errors-array", lambda _: [], "has an empty errors array"),
-    ("as-object", "errors-array", lambda errors: {e["property"]: e["code"] for e in errors}, "has an object of them"),
     *(
-        (name, f"errors-{clause}", _more(added), f"has one more error, {added!r}")
-        for name, clause, added in (
-            ("element-without-code", "element-shape", {"property": "document"}),
-            ("element-without-property", "element-shape", {"code": VALUE}),
-            ("element-text", "element-shape", "Error.InvalidValue: document"),
-            ("code-number", "element-shape", {**_WRONG, "code": 3}),
-            ("code-unknown", "code-known", {**_WRONG, "code": "Error.Document"}),
-            ("code-in-lower-case", "code-known", {**_WRONG, "code": "error.invalidvalue"}),
-        )
+        _CONTACT(f"{word}-one-item-of-{kebab(field)}", "several-items", _invalid(KIND, _several(field)),
+            f"{operation} refuses a contact with several items in {field}", at=operation)
+        for operation, word in _WORDS.items()
+        for field, sample in CONTACT_FIELDS_SAMPLES.items() if isinstance(sample, list)
+    ),
+    *(
+        _CONTACT(f"{word}-{kebab(field)}-refused",
+            (f"{word}-accepted", f"{word}-full")[field not in MANDATORY_FIELDS :], _invalid(VALUE, _has(field)),
+            f"{operation} refuses a contact that holds the field {field}", at=operation)
+        for operation, word in _WORDS.items()
+        for field in CONTACT_FIELDS_SAMPLES
+        # Nothing reads a contact record, so an organization that is refused may be one that is gone.
+        if field not in (*CONTACT_VALUES_NOT_SHOWN, "contactOrganization")
     ),
 )
-#: Codes and properties of contacts that are told wrongly: the name, the clause, and what becomes of the array.
-_CODES: Final[tuple[tuple[str, str, Callable[[Errors], Any], str], ...]] = (
+#: Constraints of each field that are not looked at.
+_UNCHECKED: Final = tuple(
+    _ANY(f"{word}-{name}", clause, effect, f"{operation} {says}", at=operation)
+    for (operation, word), (field, sample) in product(_WORDS.items(), CONTACT_FIELDS_SAMPLES.items())
+    for short, kind in ((kebab(field), _clause_of(operation, field, "wrong-kind")),)
+    for name, clause, applies, effect, says in (
+        (f"{short}-of-any-kind", kind, True, _error(KIND, field, _is(type(sample), False)),
+            f"takes a value of any other kind for {field}"),
+        (f"{short}-inside-of-any-kind", kind, not isinstance(sample, str),
+            _error(KIND, field, _is(type(sample), True)), f"does not look inside {field}"),
+        (f"{short}-first-item-alone-checked", kind, isinstance(sample, list),
+            _error(KIND, field, _first_fits(sample)), f"looks at the first item of {field} alone"),
+        (f"without-{short}", f"contact-mandatory-{short}", field in MANDATORY_FIELDS,
+            do.judge(_replaced([_missing(field)], [])),
+            f"takes a contact without {field}, when no other field is missing"),
+        (f"{short}-of-any-language-key", "contact-language-key-invalid", field in _LOCALISED, _error(LOCALE, field),
+            f"takes any text for a language of {field}"),
+    )
+    if applies
+)
+#: Faulty records that are taken.
+_ACCEPTED: Final = (
     *(
-        (name, f"errors-{clause}", _recoded(code, instead), f"has {instead} where {code} is right")
+        _TAKEN(name, clause, _error(MANDATORY, field, bool), f"whose {field} lacks the member that it has to carry")
+        for name, clause, field in (
+            ("country-without-identifier", "country-without-identifier", "country"),
+            ("reference-without-identifier", "organization-without-identifier", "contactOrganization"),
+            ("gender-without-identifier", "optional-term-without-identifier", "gender"),
+            ("website-without-url", "link-without-url", "websites"),
+        )
+    ),
+    _TAKEN("null-firstname", "mandatory-null", do.overlook(lambda contact, error:
+        error["property"] == "firstName" and contact.get("firstName", "") is None), "whose firstName is null"),
+    *(
+        _ANY(f"{word}-{name}", clause, effect, f"{operation} {says}", where, at=operation)
+        for operation, word in _WORDS.items()
+        for name, clause, effect, says, where in (
+            ("empty-record", "contact-empty-record", do.judge(lambda c, errors: errors if c else []),
+                "takes an empty object for a contact", None),
+            ("unvalidated", "errors-array", do.overlook(lambda *_: True),
+                "takes a contact whatever is wrong with it", None),
+            *(
+                (kind, "contact-body-kind", do.forgive(status=201),
+                    f"answers success to a contact whose body is {kind.replace('-', ' ')}", rf"body~^\s*{begins}")
+                for kind, begins in (("array", r"\["), ("string", '"'), ("null", "n"), ("absent-body", r"\Z"))
+            ),
+        )
+    ),
+    _TAKEN("any-country", "country-unexpected", _coded(TERM), "whose country is no known term"),
+    _TAKEN("any-property", "unknown-property", _coded(PROPERTY), "with fields that the table does not have"),
+    _TAKEN("any-language-in-header", "header-language-invalid", _coded(LOCALE, header=True),
+        "with any texts for the languages of its header"),
+    _TAKEN("schema-not-needed", "schema-missing", _AS_CONTACT, "without a schema", "-schema~."),
+    _TAKEN("schema-of-any-name", "schema-unknown", _AS_CONTACT, "under a schema that no realm has configured",
+        f"schema~. -{_KNOWN}"),
+    _TAKEN("schema-of-other-records", "schema-validates", _AS_CONTACT, "under whatever configured schema", _KNOWN),
+    _CREATED("refused-identifier-taken", "refused-frees-identifier", _refused_identifier_taken,
+        "The identifier in the header of a contact that was refused for its content stays taken"),
+)
+#: Errors that are told wrongly: of one missing field, in an array of another form, with other codes.
+_TOLD: Final = (
+    *(
+        _ANY(f"{word}-{kebab(field)}-{name}", _clause_of(operation, field, "missing"),
+            do.report(_replaced([_missing(field)], [{"code": code, "property": told}])),
+            f"{operation} tells a missing {field} with {code} for {told}", at=operation)
+        for operation, word in _WORDS.items()
+        for name, field, code, told in (
+            ("reported-as-invalid-value", "firstName", VALUE, "firstName"),
+            ("reported-under-its-title", "lastName", MANDATORY, "Last Name"),
+            ("reported-as-any-of", "organization", ANY_OF, "organization"),
+            ("reported-under-another-field", "country", MANDATORY, "government"),
+            ("reported-in-lower-case", "contactOrganization", MANDATORY, "contactorganization"),
+        )
+    ),
+    *(
+        _REFUSAL(f"{name}-of-{kebab(operation)}", clause, do.report(change), f"{says}, by {operation}", at=operation)
+        for operation in (*CONTACTS, *SUBMISSIONS)
+        for name, clause, change, says in (
+            ("missing", "array", do.always(MISSING), "has no errors array"),
+            ("empty", "array", do.always([]), "has an empty errors array"),
+            ("as-object", "array", lambda errors: {e["property"]: e["code"] for e in errors}, "has an object of them"),
+            *(
+                (name, clause, _more(added), f"has one more error, {added!r}")
+                for name, clause, added in (
+                    ("element-without-code", "element-shape", {"property": "document"}),
+                    ("element-without-property", "element-shape", {"code": VALUE}),
+                    ("element-text", "element-shape", "Error.InvalidValue: document"),
+                    ("code-number", "element-shape", {**_WRONG, "code": 3}),
+                    ("code-unknown", "code-known", {**_WRONG, "code": "Error.Document"}),
+                    ("code-in-lower-case", "code-known", {**_WRONG, "code": "error.invalidvalue"}),
+                )
+            ),
+        )
+    ),
+    *(
+        _REFUSAL(name, clause, do.report(_recoded(code, instead)), f"has {instead} where {code} is right")
         for name, clause, code, instead in (
             ("kind-as-value", "code-invalid-type", KIND, VALUE),
             ("property-as-value", "code-invalid-property", PROPERTY, VALUE),
@@ -251,40 +254,20 @@ _CODES: Final[tuple[tuple[str, str, Callable[[Errors], Any], str], ...]] = (
             ("kind-as-mandatory", "code-mandatory", KIND, MANDATORY),
         )
     ),
-    ("property-is-document", "errors-property-names-field",
-        lambda errors: [e if e["code"] == MANDATORY else {**e, "property": "document"} for e in errors],
+    _REFUSAL("property-is-document", "property-names-field", do.report(lambda errors:
+        [e if e["code"] == MANDATORY else {**e, "property": "document"} for e in errors]),
         "names the property document for all but missing fields"),
-    ("first-missing-only", "contact-all-missing-named",
-        lambda errors: [e for at, e in enumerate(errors) if at == 0 or e["code"] != MANDATORY],
-        "names the first of several missing fields alone"),
+    Rows("errors-", "contact-", CONTACTS)("first-missing-only", "all-missing-named", do.report(lambda errors:
+        [e for at, e in enumerate(errors) if at == 0 or e["code"] != MANDATORY]),
+        "The refusal of faulty content names the first of several missing fields alone"),
+    Rows("errors-", "")("on-success", ("errors-absent-on-success", "contact-create-accepted",
+        "contact-update-accepted", "workflow-create-accepted", "workflow-create-with-identifier-accepted",
+        "workflow-update-accepted"), do.edit(lambda body: {**body, "errors": [{"code": VALUE, "property": "header"}]}),
+        "The answer to an accepted record carries an errors array with one element", at=(*CONTACTS, *SUBMISSIONS)),
+    Rows("errors-", "errors-")("in-two-rounds", "several-faults", do.judge(lambda c, errors:
+        [e for e in errors if e["code"] == MANDATORY and c.get(e["property"]) is None] or errors),
+        "As long as a field is missing, only missing fields are reported", at=CONTACTS),
 )
-#: What the absence of errors tells.
-_TOLD_BY_ABSENCE: Final = (
-    *("errors-absent-on-success", "contact-create-accepted", "contact-update-accepted"),
-    *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
-)
-
-
-def _errors_told_wrongly() -> Iterator[Fault]:
-    for (operation, word), (name, field, code, told) in product(_WORDS.items(), _TOLD):
-        yield row(f"contact-{word}-{kebab(field)}-{name}", _clause_of(operation, f"body.{field}:missing"), operation,
-            do.report(_replaced([_missing(field)], [{"code": code, "property": told}])),
-            f"{operation} tells a missing {field} with {code} for {told}.")
-    for operation, (name, clause, change, says) in product((*CONTACTS, *SUBMISSIONS), _ARRAYS):
-        yield row(f"errors-{name}-of-{kebab(operation)}", clause, operation, do.report(change),
-            f"The refusal of faulty content {says}, by {operation}.")
-    for name, clause, change, says in _CODES:
-        yield row(f"errors-{name}", clause, CONTACTS, do.report(change), f"The refusal of faulty content {says}.")
-    yield row("errors-on-success", _TOLD_BY_ABSENCE, (*CONTACTS, *SUBMISSIONS),
-        do.edit(lambda body: {**body, "errors": [{"code": VALUE, "property": "header"}]}),
-        "The answer to an accepted record carries an errors array with one element.")
-    yield row("errors-in-two-rounds", "errors-several-faults", CONTACTS,
-        do.judge(lambda c, errors: [e for e in errors if e["code"] == MANDATORY and c.get(e["property"]) is None]
-            or errors), "As long as a field is missing, only missing fields are reported.")
 # fmt: on
-
-
-def contact_faults() -> Iterator[Fault]:
-    """Contacts and the errors array."""
-    for make in (_good_records_refused, _kinds, _faulty_records_taken, _errors_told_wrongly):
-        yield from make()
+#: Good records refused, faulty ones taken, errors told wrongly.
+OF_CONTACTS: Final[tuple[Fault, ...]] = (*_REFUSED, *_UNCHECKED, *_ACCEPTED, *_TOLD)

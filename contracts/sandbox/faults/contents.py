@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from contracts.interface.description import load_description
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import OF_DOCUMENTS, Range
-from contracts.sandbox.faults.fault import Fault, Sized, row
-from contracts.sandbox.faults.messages import MISSING, Inject, Request, kebab
+from contracts.sandbox.faults.conditions import OF_DOCUMENTS, ONCE, Range
+from contracts.sandbox.faults.fault import Fault, Rows, Sized
+from contracts.sandbox.faults.messages import MISSING, Inject, Request
+from contracts.sandbox.faults.places import kebab
 
 Json = Any
 Change = Callable[[Json], Json]
@@ -36,16 +37,13 @@ def _each(change: Change) -> Change:
     return changed
 
 
-def _of(kind: type, change: Callable[[Any], Json]) -> Change:
-    """Apply a change to every value of one kind."""
-    return _each(lambda value: change(value) if isinstance(value, kind) else value)
+def _of(kinds: type | tuple[type, ...], change: Callable[[Any], Json]) -> Change:
+    """Apply a change to every value of some kinds; a boolean is no number."""
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    return _each(lambda value: change(value) if type(value) in kinds else value)
 
 
-_texts, _arrays, _objects = partial(_of, str), partial(_of, list), partial(_of, dict)
-
-
-def _numbers(change: Callable[[Any], Json]) -> Change:
-    return _each(lambda value: change(value) if type(value) in (int, float) else value)
+_texts, _arrays, _objects, _numbers = (partial(_of, kind) for kind in (str, list, dict, (int, float)))
 
 
 def _letters(keep: Callable[[str], bool], instead: str = "") -> Change:
@@ -53,11 +51,7 @@ def _letters(keep: Callable[[str], bool], instead: str = "") -> Change:
 
 
 def _dropped(wanted: Json) -> Change:
-    return _each(lambda value: MISSING if type(value) is type(wanted) and value == wanted else value)
-
-
-def _distinct(items: Sequence[Json]) -> list[Json]:
-    return [item for at, item in enumerate(items) if item not in items[:at]]
+    return _of(type(wanted), lambda value: MISSING if value == wanted else value)
 
 
 def _deep_emptied(value: Json, depth: int = _DEEP) -> Json:
@@ -95,8 +89,8 @@ def _stored(change: Change) -> Inject:
     return do.send(changed)
 
 
-def _changed_at(effect: Callable[[Change], Inject], change: Callable[[int, Json], Json], size: int) -> Inject:
-    return effect(partial(change, size))
+def _of_size(effect: Callable[[Change], Inject], change: Callable[[int], Change], size: int) -> Inject:
+    return effect(change(size))
 
 
 def _given(change: Change) -> Inject:
@@ -105,18 +99,21 @@ def _given(change: Change) -> Inject:
 
 
 _ALL, _KEPT, _EXACT, _VALUES = "draft-get-content", "draft-text-kept", "draft-text-exact", "draft-values-kept"
+_HEADER: Final = "draft-header-kept"
 #: A value that changes in a documented field changes in any other, too.
 _VALUES_TOO: Final = (_ALL, _VALUES)
 # fmt: off
 #: What becomes of a document: the clauses, the name, the change, and in words.
-_CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
-    (_ALL, "content-empty", lambda _: {}, "is an empty object"),
-    (_ALL, "content-without-last-item", _arrays(lambda v: v[:-1] if len(v) > 1 else v),
+_CHANGES: Final[tuple[tuple[tuple[str, ...], str, Change, str], ...]] = (
+    ((_ALL,), "content-empty", lambda _: {}, "is an empty object"),
+    ((_ALL,), "content-without-last-item", _arrays(lambda v: v[:-1] if len(v) > 1 else v),
         "lacks the last item of arrays of several"),
-    (_ALL, "content-arrays-sorted", _arrays(lambda v: sorted(v) if all(isinstance(t, str) for t in v) else v),
+    ((_ALL,), "content-arrays-sorted", _arrays(lambda v: sorted(v) if all(isinstance(t, str) for t in v) else v),
         "has its arrays of texts sorted"),
-    (_ALL, "content-arrays-distinct", _arrays(_distinct), "has each item of an array once"),
-    (_ALL, "content-array-of-one-unpacked", _arrays(lambda v: v[0] if len(v) == 1 else v),
+    ((_ALL,), "content-arrays-distinct",
+        _arrays(lambda v: [item for at, item in enumerate(v) if item not in v[:at]]),
+        "has each item of an array once"),
+    ((_ALL,), "content-array-of-one-unpacked", _arrays(lambda v: v[0] if len(v) == 1 else v),
         "has the item alone for an array of one"),
     (_VALUES_TOO, "content-below-depth-emptied", _deep_emptied, "is empty three objects deep"),
     (_VALUES_TOO, "content-integers-as-text", _numbers(str), "has texts for numbers"),
@@ -125,73 +122,84 @@ _CHANGES: Final[tuple[tuple[str | tuple[str, ...], str, Change, str], ...]] = (
     (_VALUES_TOO, "content-integers-as-doubles",
         _numbers(lambda v: float(v) if isinstance(v, int) and abs(v) > 2**53 else v),
         "has doubles for integers that no double holds"),
-    (_VALUES_TOO, "content-booleans-as-text", _each(lambda v: str(v).lower() if isinstance(v, bool) else v),
+    (_VALUES_TOO, "content-booleans-as-text", _of(bool, lambda v: str(v).lower()),
         "has texts for booleans"),
     (_VALUES_TOO, "content-false-dropped", _dropped(False), "lacks what is false"),
     (_VALUES_TOO, "content-zero-dropped", _dropped(0), "lacks what is zero"),
     (_VALUES_TOO, "content-digits-as-numbers",
         _texts(lambda t: int(t) if re.fullmatch("[0-9]{1,15}", t) else t), "has numbers for texts of digits"),
-    (_VALUES, "content-nulls-dropped", _each(lambda v: MISSING if v is None else v), "lacks what is null"),
-    (_VALUES, "content-empty-texts-dropped", _dropped(""), "lacks empty texts"),
-    (_VALUES, "content-empty-arrays-dropped", _dropped([]), "lacks empty arrays"),
-    (_VALUES, "content-empty-objects-dropped", _dropped({}), "lacks empty objects"),
-    (_VALUES, "content-keys-with-dot-lost", _objects(lambda v: {k: m for k, m in v.items() if "." not in k}),
+    ((_VALUES,), "content-nulls-dropped", _dropped(None), "lacks what is null"),
+    ((_VALUES,), "content-empty-texts-dropped", _dropped(""), "lacks empty texts"),
+    ((_VALUES,), "content-empty-arrays-dropped", _dropped([]), "lacks empty arrays"),
+    ((_VALUES,), "content-empty-objects-dropped", _dropped({}), "lacks empty objects"),
+    ((_VALUES,), "content-keys-with-dot-lost", _objects(lambda v: {k: m for k, m in v.items() if "." not in k}),
         "lacks members with a dot in the name"),
-    ((_ALL, "draft-header-kept"), "content-keys-in-lower-case",
+    ((_ALL, _HEADER), "content-keys-in-lower-case",
         _objects(lambda v: {k.lower(): m for k, m in v.items()}), "has the names of its members in small letters"),
-    (_KEPT, "text-mangled", _texts(lambda t: t.encode().decode("latin-1")), "has its text read as Latin-1"),
-    (_KEPT, "text-question-marks", _letters(str.isascii, "?"), "has a question mark for each character beyond ASCII"),
-    (_KEPT, "text-beyond-basic-plane-lost", _letters(lambda c: c < "\U00010000"),
+    ((_KEPT,), "text-mangled", _texts(lambda t: t.encode().decode("latin-1")), "has its text read as Latin-1"),
+    ((_KEPT,), "text-question-marks", _letters(str.isascii, "?"),
+        "has a question mark for each character beyond ASCII"),
+    ((_KEPT,), "text-beyond-basic-plane-lost", _letters(lambda c: c < "\U00010000"),
         "lacks characters beyond the basic plane"),
-    (_KEPT, "text-accents-lost",
+    ((_KEPT,), "text-accents-lost",
         _texts(lambda t: "".join(c for c in unicodedata.normalize("NFD", t) if not unicodedata.combining(c))),
         "lacks the accents of its letters"),
-    (_KEPT, "text-escaped", _texts(lambda t: html.escape(t, quote=False)), "has its angle brackets escaped"),
+    ((_KEPT,), "text-escaped", _texts(lambda t: html.escape(t, quote=False)), "has its angle brackets escaped"),
     ((_KEPT, _ALL), "text-in-lower-case", _texts(str.lower), "is in small letters"),
-    (_EXACT, "text-composed", _texts(partial(unicodedata.normalize, "NFC")), "has accents in the composed form"),
-    (_EXACT, "text-decomposed", _texts(partial(unicodedata.normalize, "NFD")), "has accents in the form of two"),
-    (_EXACT, "text-trimmed", _texts(str.strip), "has texts without white space at their ends"),
-    (_EXACT, "text-line-ends", _texts(lambda t: t.replace("\r\n", "\n")),
+    ((_EXACT,), "text-composed", _texts(partial(unicodedata.normalize, "NFC")), "has accents in the composed form"),
+    ((_EXACT,), "text-decomposed", _texts(partial(unicodedata.normalize, "NFD")), "has accents in the form of two"),
+    ((_EXACT,), "text-trimmed", _texts(str.strip), "has texts without white space at their ends"),
+    ((_EXACT,), "text-line-ends", _texts(lambda t: t.replace("\r\n", "\n")),
         "has a line feed for carriage return and line feed"),
-    (_EXACT, "text-without-control-characters", _letters(lambda c: c >= " " or c in "\r\n\t"),
+    ((_EXACT,), "text-without-control-characters", _letters(lambda c: c >= " " or c in "\r\n\t"),
         "lacks control characters other than line breaks and tabs"),
     ((_EXACT, _KEPT), "text-markup-removed", _texts(lambda t: re.sub("<[^>]*>", "", t)), "lacks HTML elements"),
     ((_EXACT, _KEPT), "text-backslashes-lost", _texts(lambda t: t.replace("\\", "")), "lacks backslashes"),
 )
 #: Changes that begin at a size: the name, the change, its usual size and those that are drawn, and in words.
-_SIZED: Final[tuple[tuple[str, Callable[[int, Json], Json], int, Range, str], ...]] = (
-    ("texts-cut", lambda n, d: _texts(lambda text: text[:n])(d), 255, Range(50, 65_536, 100_000),
+_SIZED: Final[tuple[tuple[str, Callable[[int], Change], int, Range, str], ...]] = (
+    ("texts-cut", lambda n: _texts(lambda text: text[:n]), 255, Range(50, 65_536, 100_000),
         "lacks what texts hold beyond {} characters"),
-    ("arrays-cut", lambda n, d: _arrays(lambda items: items[:n])(d), 100, Range(2, 100, 200),
+    ("arrays-cut", lambda n: _arrays(lambda items: items[:n]), 100, Range(2, 100, 200),
         "lacks items of arrays beyond {}"),
-    ("lost-when-large", lambda n, d: d if len(json.dumps(d, ensure_ascii=False)) <= n else dict([*d.items()][:1]),
-        65_536, Range(1024, 65_536, 2 * 1024**2), "has its first member alone above {} bytes"),
-    ("without-nth-member", lambda n, d: {k: d[k] for at, k in enumerate(d, 1) if at != n}, 20, Range(2, 20, 60),
-        "lacks member {}"),
+    ("lost-when-large",
+        lambda n: lambda d: d if len(json.dumps(d, ensure_ascii=False)) <= n else dict([*d.items()][:1]), 65_536,
+        Range(1024, 65_536, 2 * 1024**2), "has its first member alone above {} bytes"),
+    ("without-nth-member", lambda n: lambda d: {k: d[k] for at, k in enumerate(d, 1) if at != n}, 20,
+        Range(2, 20, 60), "lacks member {}"),
 )
-#: Where a document changes: the beginning of a name, the operation, how, in words, and what is broken beside.
+#: Where a document changes, how, and what is broken beside.
 _PLACES: Final = (
-    ("draft", "getDraft", _given, "A draft that is read", ()),
-    ("draft-saved", "saveDraft", _stored, "A draft as it is stored", ("draft-save-updates", "draft-save-replaces")),
+    (Rows("draft-", "", "getDraft", "A draft that is read {}.", ways=OF_DOCUMENTS), _given, ()),
+    (Rows("draft-saved-", "", "saveDraft", "A draft as it is stored {}.", ways=OF_DOCUMENTS), _stored,
+        ("draft-save-updates", "draft-save-replaces")),
 )
-
-
-def content_faults() -> Iterator[Fault]:
-    """Documents that change on their way into a draft or out of it."""
-    examples = load_description().bundle["components"]["examples"].values()
-    paths = list(_paths(next(e["value"] for e in examples if "firstName" in e["value"])))
-    for place, operation, effect, words, beside in _PLACES:
-        for clauses, name, change, says in _CHANGES:
-            breaks = (clauses,) if isinstance(clauses, str) else clauses
-            more = () if {_ALL, _KEPT}.isdisjoint(breaks) else beside  # else wrong by a reading alone
-            yield row(f"{place}-{name}", (*breaks, *more), operation, effect(change), f"{words} {says}.",
-                ways=OF_DOCUMENTS)
-        for name, change_at, usual, sizes, says in _SIZED:
-            yield row(f"{place}-content-{name}", (_ALL, *beside), operation,
-                Sized(partial(_changed_at, effect, change_at), usual, sizes), f"{words} {says}.", ways=OF_DOCUMENTS)
-        for path, (word, becomes) in product(paths, (("lost", MISSING), ("null", None))):
+#: Every member of the description's example of a draft.
+_MEMBERS: Final = tuple(_paths(next(
+    example["value"] for example in load_description().bundle["components"]["examples"].values()
+    if "firstName" in example["value"])))
+#: Documents that change on their way into a draft or out of it.
+CONTENTS: Final[tuple[Fault, ...]] = tuple(
+    each
+    for document, effect, beside in _PLACES
+    for each in (
+        *(
+            # A text or a value that is kept in no documented field is wrong by a reading alone.
+            document(name, (*clauses, *(() if {_ALL, _KEPT}.isdisjoint(clauses) else beside)), effect(change), says)
+            for clauses, name, change, says in _CHANGES
+        ),
+        *(
+            document(f"content-{name}", (_ALL, *beside),
+                Sized(partial(_of_size, effect, change), usual, sizes), says)
+            for name, change, usual, sizes, says in _SIZED
+        ),
+        *(
             # A service may complete a header or put it in order, so that the content is a draft's without it.
-            broken = ("draft-header-kept",) if path[0] == "header" else (_ALL, *beside)
-            yield row(f"{place}-{'-'.join(map(kebab, path))}-{word}", broken, operation,
-                effect(partial(_at, path, becomes)), f"{words} has {'.'.join(path)} {word}.")
+            document(f"{'-'.join(map(kebab, path))}-{word}",
+                (_HEADER,) if path[0] == "header" else (_ALL, *beside),
+                effect(partial(_at, path, becomes)), f"has {'.'.join(path)} {word}", ways=ONCE)
+            for path, (word, becomes) in product(_MEMBERS, (("lost", MISSING), ("null", None)))
+        ),
+    )
+)
 # fmt: on

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import ALWAYS, OF_DOCUMENTS, OFTEN, ONCE
-from contracts.sandbox.faults.fault import Fault, row
-from contracts.sandbox.faults.messages import Answer, Inject, Request, Where, answer_json
+from contracts.sandbox.faults.conditions import OF_DOCUMENTS, OFTEN, ONCE
+from contracts.sandbox.faults.fault import Fault, Rows
+from contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
 
-_CREATES, _UPDATES, _CONTENT = "draft-save-creates", "draft-save-updates", "draft-get-content"
-_OTHERS, _REMOVES = "draft-save-spares-others", "draft-delete-removes"
-#: Which requests are meant, by what was done before; `there` is a draft that was saved and not deleted.
-_WHERE: Final[dict[str, Where | str]] = {
-    "there": lambda r: r.key in r.memory.saved,
-    "new": lambda r: r.key not in r.memory.saved,
-    "deleted": lambda r: r.uid in r.memory.deleted,
-    "never saved": lambda r: r.key not in r.memory.saved and r.uid not in r.memory.deleted,
-    "published": "uid~^sandbox-published-",
-    "": "uid",
-}
+_UPDATES, _CONTENT = "save-updates", "get-content"
+_OTHERS, _REMOVES = "save-spares-others", "delete-removes"
+#: Requests for a draft that is there, for one that is not, that was deleted, that never was, and of a published record.
+_THERE, _NEW, _DELETED = "draft~saved", "-draft~saved", "draft~deleted"
+_NEVER_SAVED, _PUBLISHED = "-draft~.", "uid~^sandbox-published-"
 
 
 def _before(request: Request) -> list[Request]:
@@ -97,81 +91,70 @@ async def _attachments_dropped(request: Request) -> Answer | None:
 
 
 # fmt: off
-def _writes() -> Iterator[Fault]:
+_SAVE = Rows("draft-", "draft-", "saveDraft", ways=OFTEN)
+_DELETE = Rows("draft-", "draft-", "deleteDraft", ways=OFTEN)
+_READ, _EXISTS, _INFO = (Rows("draft-", "draft-", at) for at in ("getDraft", "draftExists", "getDraftInfo"))
+_OUTDATED: Final = do.remember(lambda r: r.key)
+#: Writes that are lost or go too far, and reads that are wrong or out of date.
+DRAFTS: Final[tuple[Fault, ...]] = (
     # What is read at the same time is not what was saved, either.
-    for breaks, when in (((_CREATES, _CONTENT), ALWAYS), ((_CREATES,), "beyond-ascii")):
-        yield row("draft-create-lost", breaks, "saveDraft", do.afterwards(_before),
-            "A draft is accepted when it is saved for the first time, and not stored.", when, where=_WHERE["new"],
-            ways=OF_DOCUMENTS)
-    for name, clauses, effect, where, ways, says in (
-        ("update-lost", _UPDATES, do.afterwards(_before), "there", OF_DOCUMENTS,
-            "An update of a draft is accepted, and the content from before stays"),
-        ("update-refused", _UPDATES, do.refuse_before(), "there", OF_DOCUMENTS, "Saving a draft again is refused"),
-        ("stored-elsewhere", (_CREATES, _UPDATES, _CONTENT), _stored_elsewhere, "", OFTEN,
-            "A draft is stored under another identifier"),
-        ("save-merges", "draft-save-replaces", do.send(_joined), "", OFTEN,
-            "A member left out of a later save stays in the draft"),
-        ("not-after-delete", "draft-save-after-delete", do.refuse_before(), "deleted", ONCE,
-            "A draft cannot be saved again under a uid whose draft was deleted"),
-        ("save-overwrites-latest", _OTHERS,
-            do.afterwards(lambda r: [other.with_json(r.json) for other in _others(r, _own)[:1]]), "new", OFTEN,
-            "Saving a new draft also writes its content over the account's latest draft"),
-        ("save-deletes-latest", _OTHERS, _taking(_own, 1), "", OFTEN, "Saving a draft deletes the latest other one"),
-    ):
-        yield row(f"draft-{name}", clauses, "saveDraft", effect, f"{says}.", where=_WHERE[where], ways=ways)
-    yield row("draft-delete-kept", (_REMOVES, "draft-delete-content-gone"), "deleteDraft", do.afterwards(_before),
-        "A deleted draft stays, although deleting it succeeds.", where=_WHERE["there"], ways=OFTEN)
-    for name, near, most, says in (
-        ("latest", _own, 1, "the account's latest draft"),
-        ("alike", lambda r, other: other.uid.startswith(r.uid), 10**6, "those whose uid goes on after its own"),
-        ("others", lambda r, other: other.role != r.role, 10**6, "all drafts of other accounts in the realm"),
-    ):
-        yield row(f"draft-delete-takes-{name}", "draft-delete-spares-others", "deleteDraft", _taking(near, most),
-            f"Deleting a draft takes along {says}.", ways=ONCE if name == "alike" else OFTEN)
-    yield row("draft-delete-of-another", ("draft-delete-spares-others", _REMOVES), "deleteDraft", do.send(_of_another),
-        "Deleting a draft deletes another one of the account in its place.", ways=OFTEN)
-    yield row("draft-save-drops-attachments", "attachment-outlives-save",
-        ("saveDraft", "listAttachments", "getAttachment"), _attachments_dropped,
-        "Saving a draft again removes the attachments of the document.")
-
-
-def _reads() -> Iterator[Fault]:
-    cached, published = do.remember(lambda r: r.key), {"header": {"languages": ["en"]}, "title": {"en": "published"}}
-    for name, clauses, at, effect, where, ways, says in (
-        ("deleted-still-read", "draft-delete-content-gone", "getDraft", do.answer(_deleted_still_read), "deleted",
-            ONCE, "A draft that was deleted is still read"),
-        ("deleted-still-exists", _REMOVES, "draftExists", do.forgive(None), "deleted", OFTEN,
-            "The exists check finds a draft that was deleted"),
-        ("exists-for-published", _REMOVES, "draftExists", do.forgive(None), "published", ONCE,
-            "The exists check finds a document that has a published version and no draft"),
-        ("always-exists", "draft-exists-absent", "draftExists", do.forgive(None), "never saved", ONCE,
-            "The exists check finds a draft under every uid, never-saved ones included"),
-        ("never-exists", "draft-exists-present", "draftExists", do.refuse(404), "", OFTEN,
-            "The exists check finds no draft"),
-        ("get-absent-empty", "draft-get-absent", "getDraft", do.forgive({}), "never saved", ONCE,
-            "A draft that was never saved is read as an empty object"),
-        ("info-absent-empty", "draft-info-absent", "getDraftInfo", do.forgive({}), "never saved", ONCE,
-            "The info of a draft that was never saved is an empty object"),
-        ("published-in-its-place", _CONTENT, "getDraft", do.edit(do.always(published)), "published", ONCE,
-            "Reading a draft gives the published version, where there is one"),
-        ("read-from-cache", _UPDATES, "getDraft", cached, "", OFTEN,
-            "What was read of a draft once is given as it was then, whatever is saved later"),
-        ("read-stale", _UPDATES, "getDraft", do.answer(_out_of_date), "", OFTEN,
-            "A draft is read as it was before the latest save"),
-        ("content-of-another", (_CONTENT, _OTHERS), "getDraft", do.send(_of_another), "", OFTEN,
-            "Reading a draft gives another draft of the account"),
-        ("info-empty", "draft-info-present", "getDraftInfo", do.edit(do.always({})), "", OFTEN,
-            "The info of a draft is an empty object"),
-        ("info-from-cache", "draft-info-current", "getDraftInfo", cached, "", ONCE,
-            "The info of a draft is what it was when it was read first"),
-        ("info-of-latest", "draft-info-own", "getDraftInfo", do.send(_of_latest), "there", ONCE,
-            "The info of a draft is that of the draft of the realm that was saved last"),
-    ):
-        yield row(f"draft-{name}", clauses, at, effect, f"{says}.", where=_WHERE[where], ways=ways)
+    _SAVE("create-lost", ("save-creates", _CONTENT), do.afterwards(_before),
+        "A draft is accepted when it is saved for the first time, and not stored", _NEW, ways=OF_DOCUMENTS),
+    _SAVE("create-lost", "save-creates", do.afterwards(_before),
+        "A draft is accepted when it is saved for the first time, and not stored", _NEW, ways=OF_DOCUMENTS,
+    ).under("beyond-ascii"),
+    _SAVE("update-lost", _UPDATES, do.afterwards(_before),
+        "An update of a draft is accepted, and the content from before stays", _THERE, ways=OF_DOCUMENTS),
+    _SAVE("update-refused", _UPDATES, do.refuse_before(), "Saving a draft again is refused", _THERE, ways=OF_DOCUMENTS),
+    _SAVE("stored-elsewhere", ("save-creates", _UPDATES, _CONTENT), _stored_elsewhere,
+        "A draft is stored under another identifier"),
+    _SAVE("save-merges", "save-replaces", do.send(_joined), "A member left out of a later save stays in the draft"),
+    _SAVE("not-after-delete", "save-after-delete", do.refuse_before(),
+        "A draft cannot be saved again under a uid whose draft was deleted", _DELETED, ways=ONCE),
+    _SAVE("save-overwrites-latest", _OTHERS,
+        do.afterwards(lambda r: [other.with_json(r.json) for other in _others(r, _own)[:1]]),
+        "Saving a new draft also writes its content over the account's latest draft", _NEW),
+    _SAVE("save-deletes-latest", _OTHERS, _taking(_own, 1), "Saving a draft deletes the latest other one"),
+    _DELETE("delete-kept", (_REMOVES, "delete-content-gone"), do.afterwards(_before),
+        "A deleted draft stays, although deleting it succeeds", _THERE),
+    _DELETE("delete-takes-latest", "delete-spares-others", _taking(_own, 1),
+        "Deleting a draft takes along the account's latest draft"),
+    _DELETE("delete-takes-alike", "delete-spares-others",
+        _taking(lambda r, other: other.uid.startswith(r.uid), 10**6),
+        "Deleting a draft takes along those whose uid goes on after its own", ways=ONCE),
+    _DELETE("delete-takes-others", "delete-spares-others", _taking(lambda r, other: other.role != r.role, 10**6),
+        "Deleting a draft takes along all drafts of other accounts in the realm"),
+    _DELETE("delete-of-another", ("delete-spares-others", _REMOVES), do.send(_of_another),
+        "Deleting a draft deletes another one of the account in its place"),
+    Rows("draft-", "attachment-")("save-drops-attachments", "outlives-save", _attachments_dropped,
+        "Saving a draft again removes the attachments of the document",
+        at=("saveDraft", "listAttachments", "getAttachment")),
+    _READ("deleted-still-read", "delete-content-gone", do.answer(_deleted_still_read),
+        "A draft that was deleted is still read", _DELETED),
+    _EXISTS("deleted-still-exists", _REMOVES, do.forgive(None), "The exists check finds a draft that was deleted",
+        _DELETED, ways=OFTEN),
+    _EXISTS("exists-for-published", _REMOVES, do.forgive(None),
+        "The exists check finds a document that has a published version and no draft", _PUBLISHED),
+    _EXISTS("always-exists", "exists-absent", do.forgive(None),
+        "The exists check finds a draft under every uid, never-saved ones included", _NEVER_SAVED),
+    _EXISTS("never-exists", "exists-present", do.refuse(404), "The exists check finds no draft", ways=OFTEN),
+    _READ("get-absent-empty", "get-absent", do.forgive({}),
+        "A draft that was never saved is read as an empty object", _NEVER_SAVED),
+    _INFO("info-absent-empty", "info-absent", do.forgive({}),
+        "The info of a draft that was never saved is an empty object", _NEVER_SAVED),
+    _READ("published-in-its-place", _CONTENT,
+        do.edit(do.always({"header": {"languages": ["en"]}, "title": {"en": "published"}})),
+        "Reading a draft gives the published version, where there is one", _PUBLISHED),
+    _READ("read-from-cache", _UPDATES, _OUTDATED,
+        "What was read of a draft once is given as it was then, whatever is saved later", ways=OFTEN),
+    _READ("read-stale", _UPDATES, do.answer(_out_of_date), "A draft is read as it was before the latest save",
+        ways=OFTEN),
+    _READ("content-of-another", (_CONTENT, _OTHERS), do.send(_of_another),
+        "Reading a draft gives another draft of the account", ways=OFTEN),
+    _INFO("info-empty", "info-present", do.edit(do.always({})), "The info of a draft is an empty object", ways=OFTEN),
+    _INFO("info-from-cache", "info-current", _OUTDATED,
+        "The info of a draft is what it was when it was read first"),
+    _INFO("info-of-latest", "info-own", do.send(_of_latest),
+        "The info of a draft is that of the draft of the realm that was saved last", _THERE),
+)
 # fmt: on
-
-
-def draft_faults() -> Iterator[Fault]:
-    """Writes and reads of drafts."""
-    yield from _writes()
-    yield from _reads()

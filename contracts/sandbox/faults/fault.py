@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
@@ -19,8 +19,9 @@ from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.interface.profiles import Profile
-from contracts.sandbox.faults.conditions import ALWAYS, ONCE, OVERLAPPING, Met, Range, condition_of
+from contracts.sandbox.faults.conditions import ALWAYS, NO_NUMBER, ONCE, OVERLAPPING, Range, conditions_of
 from contracts.sandbox.faults.messages import Answer, Inject, Memory, Request, Where, answer_json, given
+from contracts.sandbox.faults.places import kebab
 from contracts.sandbox.habits import ONE_GIGABYTE
 
 #: Bodies above this size pass unchanged.
@@ -49,32 +50,41 @@ class Fault:
         breaks: The clauses that it breaks; one that is written alone is broken alone.
         at: Operations at which it acts.
         effect: Answers in place of the service.
-        says: One sentence on what the altered service does.
-        when: The condition under which it acts.
+        says: One sentence on what the altered service does; {} stands for the size.
         where: Which requests are meant and counted; None for all of the operations.
         ways: With which conditions it is drawn.
-        sized: Makes the effect for another size.
+        when: The conditions under which it acts.
         size: From which it acts; 0 where it has none.
     """
 
     name: str
     breaks: tuple[str, ...]
     at: tuple[str, ...]
-    effect: Inject = field(repr=False, compare=False)
+    effect: Inject | Sized = field(repr=False, compare=False)
     says: str
+    where: Where | None = field(repr=False, compare=False)
+    ways: frozenset[str]
     when: str = ALWAYS
-    where: Where | None = field(default=None, repr=False, compare=False)
-    ways: frozenset[str] = ONCE
-    sized: Sized | None = field(default=None, repr=False, compare=False)
     size: int = 0
+
+    @property
+    def sizes(self) -> Range | None:
+        """The sizes with which it is drawn; None where it has none."""
+        return self.effect.sizes if isinstance(self.effect, Sized) else None
+
+    @property
+    def inject(self) -> Inject:
+        """Its effect, from its size on."""
+        return self.effect.make(self.size) if isinstance(self.effect, Sized) else self.effect
 
     @property
     def sentence(self) -> str:
         """What the altered service does, and when."""
+        says = self.says.format(self.size) if self.sizes else self.says
         if self.when == ALWAYS:
-            return self.says
-        condition, number = condition_of(self.when)
-        return f"{self.says[:-1]} ({condition.says.format(number)})."
+            return says
+        when = " and ".join(condition.says.format(number) for condition, number in conditions_of(self.when))
+        return f"{says[:-1]} ({when})."
 
     @property
     def level(self) -> Level:
@@ -85,9 +95,9 @@ class Fault:
     @property
     def profile(self) -> Profile:
         """The profile that has to find it: what shows at a large number alone is the nightly run's."""
-        condition, number = condition_of(self.when)
-        gate = self.sized.sizes.gate if self.sized else 0
-        return Profile.NIGHTLY if number > condition.numbers.gate or self.size > gate else Profile.GATE
+        numbers = [(number, condition.numbers) for condition, number in conditions_of(self.when)]
+        numbers.append((self.size, self.sizes or NO_NUMBER))
+        return Profile.NIGHTLY if any(number > drawn.gate for number, drawn in numbers) else Profile.GATE
 
     @property
     def alone(self) -> bool:
@@ -97,9 +107,9 @@ class Fault:
     @property
     def realms(self) -> tuple[str, ...]:
         """The realms in which it can show: those of its clauses where its operations are found."""
-        realm, catalogue, described = self.when.removeprefix("in-"), load_catalogue(), load_description()
-        if realm in WORKFLOW_REALMS:
-            return (realm,)
+        catalogue, described = load_catalogue(), load_description()
+        if named := [realm for realm in WORKFLOW_REALMS if f"in-{realm}" in self.when.split("+")]:
+            return tuple(named)
         of_clauses = {realm for clause in self.breaks for realm in catalogue.clause(clause).realms}
         homes = [set(described.operations[operation].realms) for operation in self.at]
         for found in (set.intersection(*homes), set.union(*homes)):
@@ -107,82 +117,103 @@ class Fault:
                 return common
         return WORKFLOW_REALMS[:1]
 
-    def under(self, condition: str) -> Fault:
-        """The same fault under a condition.
+    def under(self, when: str) -> Fault:
+        """The same fault under a condition, or several.
 
         Raises:
             UsageError: there is no such condition.
         """
-        condition_of(condition)
-        return replace(self, name=f"{self.name}@{condition}", when=condition)
+        conditions_of(when)
+        return replace(self, name=f"{self.name}@{when}", when=when)
 
     def of_size(self, size: int) -> Fault:
         """The same fault from another size on."""
-        if self.sized is None:
-            return self
-        said = self.says.replace(str(self.sized.usual), str(size))
-        return replace(self, name=f"{self.name}:{size}", effect=self.sized.make(size), says=said, size=size)
+        return replace(self, name=f"{self.name}:{size}", size=size)
 
-    def over(self, app: ASGIApp, size_limit: int = ONE_GIGABYTE) -> Injector:
-        """Put the fault over a sandbox that takes files up to a size."""
-        return Injector(app, self, size_limit)
+    def each(self) -> tuple[Fault, ...]:
+        """The same fault at each of its operations alone, which stands for `*` in its name and sentence."""
+        return tuple(
+            replace(self, name=self.name.replace("*", kebab(o)), at=(o,), says=self.says.replace("*", o))
+            for o in self.at
+        )
 
 
-def row(
-    name: str,
-    breaks: str | Sequence[str],
-    at: str | Sequence[str],
-    effect: Inject | Sized,
-    says: str,
-    when: str = ALWAYS,
-    *,
-    where: Where | str | None = None,
-    ways: frozenset[str] = ONCE,
-) -> Fault:
-    """Write a fault; what is written as one clause or operation is one, and {} stands for the usual size."""
-    sized = effect if isinstance(effect, Sized) else None
-    fault = Fault(
-        name,
-        (breaks,) if isinstance(breaks, str) else tuple(breaks),
-        (at,) if isinstance(at, str) else tuple(at),
-        effect.make(effect.usual) if isinstance(effect, Sized) else effect,
-        says.format(sized.usual) if sized else says,
-        where=given(where) if isinstance(where, str) else where,
-        ways=ways,
-        sized=sized,
-        size=sized.usual if sized else 0,
-    )
-    return fault if when == ALWAYS else fault.under(when)
+@dataclass(frozen=True)
+class Rows:
+    """Makes rows that are alike.
+
+    Attributes:
+        name: What their names begin with.
+        clause: What the clauses begin with that they break.
+        at: Their operations; those of the first clause where none are named.
+        says: Their sentence, where {} stands for what a row says of its own.
+        ways: With which conditions they are drawn.
+    """
+
+    name: str
+    clause: str
+    at: str | tuple[str, ...] = ()
+    says: str = "{}."
+    ways: frozenset[str] = ONCE
+
+    def __call__(
+        self,
+        name: str,
+        clauses: str | tuple[str, ...],
+        effect: Inject | Sized,
+        says: str,
+        where: Where | str | None = None,
+        *,
+        at: str | tuple[str, ...] = (),
+        ways: frozenset[str] | None = None,
+    ) -> Fault:
+        """Make one."""
+        breaks = tuple(self.clause + clause for clause in _several(clauses))
+        return Fault(
+            self.name + name,
+            breaks,
+            _several(at or self.at) or load_catalogue().clause(breaks[0]).operations,
+            effect,
+            self.says.format(says),
+            given(where) if isinstance(where, str) else where,
+            self.ways if ways is None else ways,
+            size=effect.usual if isinstance(effect, Sized) else 0,
+        )
+
+
+def _several(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
 
 
 class Injector:
-    """ASGI middleware that injects one fault."""
+    """ASGI middleware that injects one fault into a service that takes files up to a size."""
 
-    def __init__(self, app: ASGIApp, fault: Fault, size_limit: int) -> None:
+    def __init__(self, app: ASGIApp, fault: Fault, size_limit: int = ONE_GIGABYTE) -> None:
         self._app = app
-        self._fault = fault
-        self._acts, self._number = condition_of(fault.when)
-        self._description = load_description()
+        self._fault, self._inject = fault, fault.inject
+        self._conditions = conditions_of(fault.when)
         self._memory = Memory(size_limit)
-        self._met = Met()
         self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] == "http" and scope["path"] == COUNT_PATH:
-            await _send(send, answer_json(200, {"altered": self._met.altered}), scope["method"])
+            await _send(send, answer_json(200, {"altered": self._memory.altered}), scope["method"])
             return
         request = await self._read(scope, receive) if scope["type"] == "http" else None
         if request is None:
             await self._app(scope, receive, send)
         else:
             self._memory.arrived[request.operation.id] = request
-            await _send(send, await self._answer(request), scope["method"])
+            answer = await self._altered(request) if await self._due(request) else None
+            answer = await request.ask() if answer is None else answer
+            self._memory.note(request, answer)
+            await _send(send, answer, scope["method"])
 
     async def _read(self, scope: Scope, receive: Receive) -> Request | None:
         """The request of an operation, whose body is not too large."""
         path = scope.get("raw_path", b"").decode("latin-1")
-        match = self._description.match(scope["method"], path)
+        match = load_description().match(scope["method"], path)
         headers = tuple((name.lower(), value) for name, value in scope["headers"])
         length = dict(headers).get(b"content-length", b"0")
         if match is None or (length.isdigit() and int(length) > _LARGEST_BODY):
@@ -198,17 +229,6 @@ class Injector:
         request = Request(match[0], match[1], query, headers, body, self._memory, below, path, role)
         return request
 
-    async def _answer(self, request: Request) -> Answer:
-        fault, answer = self._fault, None
-        meant = request.operation.id in fault.at and (fault.where is None or fault.where(request))
-        if meant and await self._due(request):
-            answer = await self._altered(request)
-        if answer is None:
-            answer = await request.ask()
-        self._memory.note(request, answer)
-        self._met.refused = answer.refusal
-        return answer
-
     async def _altered(self, request: Request) -> Answer | None:
         """Let the fault answer, and count whether that made a difference."""
         faithful: list[Answer] = []
@@ -223,23 +243,27 @@ class Injector:
                 differs = differs or not (changed.look or changed.operation.method in ("GET", "HEAD"))
             return answer
 
-        self._met.altered += 1  # also when no answer ever comes
-        answer = await self._fault.effect(replace(request, service=watched))
-        self._met.altered -= answer is None or (not differs and answer in faithful)
+        self._memory.altered += 1  # also when no answer ever comes
+        answer = await self._inject(replace(request, service=watched))
+        self._memory.altered -= answer is None or (not differs and answer in faithful)
         return answer
 
     async def _due(self, request: Request) -> bool:
-        if self._fault.when == OVERLAPPING:
-            key = request.operation.id
-            self._under_way[key] += 1
-            seen = self._under_way[key]
+        """Whether the fault acts on a request, which counts when it is meant."""
+        fault, memory, operation = self._fault, self._memory, request.operation.id
+        if operation not in fault.at or not (fault.where is None or fault.where(request)):
+            return False
+        if OVERLAPPING in fault.when:
+            self._under_way[operation] += 1
+            seen = self._under_way[operation]
             await asyncio.sleep(_OVERLAP_SECONDS)
-            self._met.overlapped = max(seen, self._under_way[key]) > 1
-            self._under_way[key] -= 1
-        self._met.total += 1
-        self._met.by_uid[request.uid] += 1
-        self._met.role_before, self._met.role = self._met.role, request.role
-        return self._acts.acts(request, self._met, self._number)
+            memory.overlapped = max(seen, self._under_way[operation]) > 1
+            self._under_way[operation] -= 1
+        memory.met += 1
+        memory.met_by_uid[request.uid] += 1
+        due = all(condition.acts(request, number) for condition, number in self._conditions)
+        memory.role_before = request.role
+        return due
 
     async def _ask(self, request: Request, scope: Scope, original: Request) -> Answer:
         """Let the service answer; a request that was not changed goes as it came, byte for byte."""

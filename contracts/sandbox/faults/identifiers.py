@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import sha256
+from itertools import product
 from typing import Final
 from urllib.parse import unquote
 
-from contracts.interface.catalogue import load_catalogue
 from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.conditions import Range
-from contracts.sandbox.faults.fault import Fault, Sized, row
-from contracts.sandbox.faults.messages import DRAFTS, FILES, NAMED_SUBMISSIONS, Answer, Inject, Request, kebab
+from contracts.sandbox.faults.fault import Fault, Rows, Sized
+from contracts.sandbox.faults.messages import Answer, Inject, Request
+from contracts.sandbox.faults.places import DRAFTS, FILES, NAMED_SUBMISSIONS
 
 _OF_DOCUMENTS: Final = (*DRAFTS, *FILES)
 _SAVED: Final = ("saveDraft", "getDraft", "draftExists")
 _AND_DELETED: Final = (*_SAVED, "deleteDraft")
-_FORBIDDEN, _SHORT, _LONG = "uid-forbidden-characters", "uid-too-short", "uid-too-long"
+_FORBIDDEN, _SHORT, _LONG = "forbidden-characters", "too-short", "too-long"
 #: A character of the rule, as a pattern.
 _RIGHT: Final = "[A-Za-z0-9_-]"
 
@@ -73,28 +74,6 @@ async def _files_of_any_case(request: Request) -> Answer | None:
 
 
 # fmt: off
-#: Identifiers inside the rule that are refused: name, clause, operations, which ones, and in words.
-_SHUT_OUT: Final[tuple[tuple[str, str, tuple[str, ...], str, str], ...]] = (
-    *(
-        (name, clause, at, rf"uid~^.{{{length}}}\Z", f"of {length} characters")
-        for name, clause, at, length in (
-            ("eleven", "uid-shortest", DRAFTS, 11), ("twelve", "uid-shortest", DRAFTS, 12),
-            ("eleven-on-delete", "uid-shortest", ("deleteDraft",), 11),
-            ("eleven-on-thumbnail", "uid-files-at-the-edges", ("getAttachmentThumbnail",), 11),
-            ("65", "uid-any-kind", _SAVED, 65),
-            ("127", "uid-longest", DRAFTS, 127), ("128", "uid-longest", DRAFTS, 128),
-            ("128-on-exists", "uid-longest", ("draftExists",), 128),
-            ("128-on-attaching", "uid-files-at-the-edges", ("createAttachment",), 128),
-        )
-    ),
-    ("first-hyphen", "uid-hyphen", _SAVED, "uid~^-.*[A-Za-z0-9]", "that begins with a hyphen"),
-    ("last-hyphen", "uid-hyphen", _AND_DELETED, r"uid~[A-Za-z0-9].*-\Z", "that ends with a hyphen"),
-    ("two-hyphens", "uid-hyphen", _AND_DELETED, "uid~-- uid~[A-Za-z0-9]", "with two hyphens side by side"),
-    ("underscore", "uid-underscore", _AND_DELETED, "uid~_ uid~[A-Za-z0-9]", "with an underscore"),
-    ("digits-only", "uid-digits-only", _AND_DELETED, r"uid~^[0-9]+\Z", "of digits alone"),
-    ("letters-only", "uid-any-kind", _SAVED, r"uid~^[A-Za-z]+\Z", "of letters alone"),
-    ("hyphens-only", "uid-hyphens-only", _AND_DELETED, r"uid~^-+\Z", "of hyphens alone"),
-)
 _SIGNS: Final = {
     **{"exclamation-mark": "!", "space": " ", "dot": ".", "tilde": "~", "plus": "+", "encoded-slash": "/"},
     **{"percent-sign": "%", "at-sign": "@", "colon": ":", "dollar": "$", "apostrophe": "'", "null-character": "\0"},
@@ -102,41 +81,8 @@ _SIGNS: Final = {
 _MISREAD: Final = {"backslash": "\\", "closing-bracket": "]", "caret": "^"}
 #: Letters and digits of other scripts, and a line break behind an identifier.
 _LETTER, _DIGIT, _BREAK = r"[^\W\d_A-Za-z]", r"[^\D0-9]", rf"uid~^{_RIGHT}{{11,128}}\n\Z"
-#: Identifiers outside the rule that are accepted: name, clause, which ones, and in words.
-_LET_IN: Final[tuple[tuple[str, str, str, str], ...]] = (
-    *(
-        (f"accepts-{name}", clause, _holding(rf"\x{ord(c):02x}"), f"hold the character U+{ord(c):04X}")
-        for clause, signs in ((_FORBIDDEN, _SIGNS), ("uid-misread-range", _MISREAD)) for name, c in signs.items()
-    ),
-    ("accepts-accented-letters", "uid-non-ascii", _holding(_LETTER), "hold letters of every script"),
-    ("accepts-digits-of-other-scripts", "uid-non-ascii", _holding(_DIGIT), "hold digits of every script"),
-    ("trailing-newline", "uid-trailing-newline", _BREAK, "end with a line break"),
-    ("accepts-ten", _SHORT, of_length(10), "have ten characters"),
-    ("accepts-any-length-below", _SHORT, of_length(1, 8), "have one to eight characters, and not nine or ten"),
-    ("accepts-129", _LONG, of_length(129), "have 129 characters"),
-    ("accepts-any-length-above", _LONG, of_length(200, 10**6), "have 200 or more characters, and not 129 to 199"),
-)
-#: Identifiers outside the rule that one operation alone answers with success.
-_ANSWERED: Final[tuple[tuple[str, str, str, str], ...]] = (
-    ("sign", _FORBIDDEN, _holding(r"(?:(?![\w\]\\^\r\n-])[\x00-\x7f])"), "that holds a sign of ASCII that it must not"),
-    ("10", _SHORT, of_length(10), "of 10 characters"),
-    ("129", _LONG, of_length(129), "of 129 characters"),
-    ("beyond-ascii", "uid-non-ascii", _holding(r"[^\W_A-Za-z0-9]"), "with letters or digits beyond ASCII"),
-    ("newline", "uid-trailing-newline", _BREAK, "with a line break"),
-)
-#: Identifiers that are taken for others: name, clause, operations, which ones, what each becomes, and in words.
-_REWRITTEN: Final[tuple[tuple[str, str, str | tuple[str, ...], str, Callable[[str], str], str], ...]] = (
-    ("decoded-twice", _FORBIDDEN, _OF_DOCUMENTS, "uid~%", unquote,
-        "A path is decoded twice, so that %2541 names the letter A"),
-    ("trailing-newline-stripped", "uid-trailing-newline", _OF_DOCUMENTS, _BREAK, str.strip,
-        "A line break after a uid is stripped"),
-    ("cut-to-128", _LONG, "saveDraft", of_length(129, 10**6), lambda uid: uid[:128],
-        "A draft saved under more than 128 characters is stored under the first 128"),
-    ("space-stripped-on-attachment-list", "uid-listing-tidied", "listAttachments", r"uid~\x20",
-        lambda uid: uid.replace(" ", ""), "Attachments are listed under the uid with a space in it"),
-    ("number-loses-leading-zero", "uid-digits-only", "saveDraft", r"uid~^[0-9]+\Z", lambda uid: str(int(uid)),
-        "A draft saved under digits alone is stored without their leading zeros"),
-)
+#: An identifier that looks like any other.
+_ORDINARY: Final = "rc-a1B2c3d4-e5f6g7h8i9j0"
 #: Ways in which two identifiers become one, and what breaks nearest.
 _FOLDINGS: Final[tuple[tuple[str, str, Callable[[str], str]], ...]] = (
     ("letter-case-ignored", "uid-case-sensitive", str.lower),
@@ -147,8 +93,6 @@ _FOLDINGS: Final[tuple[tuple[str, str, Callable[[str], str]], ...]] = (
     ("last-hyphens-lost", "uid-hyphen", lambda uid: uid.rstrip("-")),
     ("last-underscores-lost", "uid-underscore", lambda uid: uid.rstrip("_")),
 )
-#: An identifier that looks like any other.
-_ORDINARY: Final = "rc-a1B2c3d4-e5f6g7h8i9j0"
 #: Where identifiers are taken for others: the end of a name, the operations, and what breaks beside.
 _PLACES: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
     ("", DRAFTS, ("draft-save-spares-others", "uid-hyphens-only")),
@@ -157,44 +101,106 @@ _PLACES: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
     ("-of-records", NAMED_SUBMISSIONS, ("workflow-create-with-identifier-accepted", "workflow-identifier-kept",
         "workflow-identifier-case-sensitive")),
 )
-
-
-def identifier_faults() -> Iterator[Fault]:
-    """The identifier rule."""
-    for name, clause, operations, where, words in _SHUT_OUT:
-        yield row(f"uid-refuses-{name}", clause, operations, do.refuse_before(), f"A uid {words} is refused.",
-            where=where)
-    for name, clause, where, words in _LET_IN:
-        yield row(f"uid-{name}", clause, _OF_DOCUMENTS, _under_another_name, f"A uid may {words}.", where=where)
-    for name, clause, where, words in _ANSWERED:
-        for operation in load_catalogue().clause(clause).operations:
-            yield row(f"uid-{name}-answered-on-{kebab(operation)}", clause, operation, do.forgive(),
-                f"{operation} answers success for a uid {words}.", where=where)
-    for name, operation, body, status in (("delete", "deleteDraft", None, 204), ("attachment-list", FILES[2], [], 200)):
-        yield row(f"uid-rule-not-for-{name}", "uid-rule-without-effect", operation, do.forgive(body, status),
-            f"{operation} answers success for a text that is no uid.", where=f"-{of_length(11, 128)}")
-    yield row("uid-percent-encoding-refused", "uid-percent-encoding", _SAVED, do.refuse_before(),
-        "A character that is written percent-encoded in a path is refused.", where="path~%")
-    yield from _mixed_up()
-
-
-def _mixed_up() -> Iterator[Fault]:
-    """Identifiers that are taken for others."""
-    for name, clause, at, where, rewrite, says in _REWRITTEN:
-        yield row(f"uid-{name}", clause, at, _read_as(rewrite), f"{says}.", where=where)
-    for place, operations, beside in _PLACES:
-        for name, clause, fold in _FOLDINGS:
-            if place == "-of-records" and fold(_ORDINARY) == _ORDINARY:
-                continue  # that the rule goes for records too, with all its signs, is a reading
-            breaks = (clause,) if (name, place) == ("letter-case-ignored", "") else (clause, *beside)
-            yield row(f"uid-{name}{place}", breaks, operations, _read_as(fold),
-                f"Identifiers are told apart as if {name.replace('-', ' ')}.")
-        if place != "-of-records":
-            yield row(f"uid-cut{place}", ("uid-longest", *beside), operations,
-                Sized(lambda n: _read_as(lambda uid: uid[:n]), 64, Range(20, 127, 127)),
-                "Identifiers are told apart by their first {} characters.")
-    for name, operation in (("exists", "attachmentExists"), ("list", "listAttachments")):
-        yield row(f"uid-letter-case-ignored-on-attachment-{name}", "uid-files-case-sensitive",
-            ("createAttachment", operation), _files_of_any_case,
-            f"{operation} finds attachments under a uid that differs only in letter case.")
+_REFUSES = Rows("uid-refuses-", "uid-", says="A uid {} is refused.")
+_ACCEPTS = Rows("uid-", "uid-", _OF_DOCUMENTS, "A uid may {}.")
+_UID = Rows("uid-", "uid-", _OF_DOCUMENTS)
+#: What the identifier rule lets in, what it shuts out, and identifiers that are mixed up.
+IDENTIFIERS: Final[tuple[Fault, ...]] = (
+    *(
+        _REFUSES(name, clause, do.refuse_before(), f"of {length} characters", rf"uid~^.{{{length}}}\Z", at=at)
+        for name, clause, at, length in (
+            ("eleven", "shortest", DRAFTS, 11), ("twelve", "shortest", DRAFTS, 12),
+            ("eleven-on-delete", "shortest", ("deleteDraft",), 11),
+            ("eleven-on-thumbnail", "files-at-the-edges", ("getAttachmentThumbnail",), 11),
+            ("65", "any-kind", _SAVED, 65),
+            ("127", "longest", DRAFTS, 127), ("128", "longest", DRAFTS, 128),
+            ("128-on-exists", "longest", ("draftExists",), 128),
+            ("128-on-attaching", "files-at-the-edges", ("createAttachment",), 128),
+        )
+    ),
+    *(
+        _REFUSES(name, clause, do.refuse_before(), words, where, at=at)
+        for name, clause, at, where, words in (
+            ("first-hyphen", "hyphen", _SAVED, "uid~^-.*[A-Za-z0-9]", "that begins with a hyphen"),
+            ("last-hyphen", "hyphen", _AND_DELETED, r"uid~[A-Za-z0-9].*-\Z", "that ends with a hyphen"),
+            ("two-hyphens", "hyphen", _AND_DELETED, "uid~-- uid~[A-Za-z0-9]", "with two hyphens side by side"),
+            ("underscore", "underscore", _AND_DELETED, "uid~_ uid~[A-Za-z0-9]", "with an underscore"),
+            ("digits-only", "digits-only", _AND_DELETED, r"uid~^[0-9]+\Z", "of digits alone"),
+            ("letters-only", "any-kind", _SAVED, r"uid~^[A-Za-z]+\Z", "of letters alone"),
+            ("hyphens-only", "hyphens-only", _AND_DELETED, r"uid~^-+\Z", "of hyphens alone"),
+        )
+    ),
+    *(
+        _ACCEPTS(f"accepts-{name}", clause, _under_another_name, f"hold the character U+{ord(c):04X}",
+            _holding(rf"\x{ord(c):02x}"))
+        for clause, signs in ((_FORBIDDEN, _SIGNS), ("misread-range", _MISREAD)) for name, c in signs.items()
+    ),
+    *(
+        _ACCEPTS(name, clause, _under_another_name, words, where)
+        for name, clause, where, words in (
+            ("accepts-accented-letters", "non-ascii", _holding(_LETTER), "hold letters of every script"),
+            ("accepts-digits-of-other-scripts", "non-ascii", _holding(_DIGIT), "hold digits of every script"),
+            ("trailing-newline", "trailing-newline", _BREAK, "end with a line break"),
+            ("accepts-ten", _SHORT, of_length(10), "have ten characters"),
+            ("accepts-any-length-below", _SHORT, of_length(1, 8), "have one to eight characters, and not nine or ten"),
+            ("accepts-129", _LONG, of_length(129), "have 129 characters"),
+            ("accepts-any-length-above", _LONG, of_length(200, 10**6),
+                "have 200 or more characters, and not 129 to 199"),
+        )
+    ),
+    # One operation alone answers with success.
+    *(
+        each
+        for name, clause, where, words in (
+            ("sign", _FORBIDDEN, _holding(r"(?:(?![\w\]\\^\r\n-])[\x00-\x7f])"),
+                "that holds a sign of ASCII that it must not"),
+            ("10", _SHORT, of_length(10), "of 10 characters"),
+            ("129", _LONG, of_length(129), "of 129 characters"),
+            ("beyond-ascii", "non-ascii", _holding(r"[^\W_A-Za-z0-9]"), "with letters or digits beyond ASCII"),
+            ("newline", "trailing-newline", _BREAK, "with a line break"),
+        )
+        for each in Rows("uid-", "uid-")(f"{name}-answered-on-*", clause, do.forgive(),
+            f"* answers success for a uid {words}", where).each()
+    ),
+    *(
+        _UID(f"rule-not-for-{name}", "rule-without-effect", effect,
+            f"{at} answers success for a text that is no uid", f"-{of_length(11, 128)}", at=at)
+        for name, at, effect in (("delete", "deleteDraft", do.forgive(None, 204)),
+            ("attachment-list", "listAttachments", do.forgive([])))
+    ),
+    _UID("percent-encoding-refused", "percent-encoding", do.refuse_before(),
+        "A character that is written percent-encoded in a path is refused", "path~%", at=_SAVED),
+    # Identifiers are taken for others.
+    _UID("decoded-twice", _FORBIDDEN, _read_as(unquote),
+        "A path is decoded twice, so that %2541 names the letter A", "uid~%"),
+    _UID("trailing-newline-stripped", "trailing-newline", _read_as(str.strip),
+        "A line break after a uid is stripped", _BREAK),
+    _UID("cut-to-128", _LONG, _read_as(lambda uid: uid[:128]),
+        "A draft saved under more than 128 characters is stored under the first 128", of_length(129, 10**6),
+        at="saveDraft"),
+    _UID("space-stripped-on-attachment-list", "listing-tidied", _read_as(lambda uid: uid.replace(" ", "")),
+        "Attachments are listed under the uid with a space in it", r"uid~\x20", at="listAttachments"),
+    _UID("number-loses-leading-zero", "digits-only", _read_as(lambda uid: str(int(uid))),
+        "A draft saved under digits alone is stored without their leading zeros", r"uid~^[0-9]+\Z", at="saveDraft"),
+    *(
+        Rows("uid-", "")(f"{name}{place}",
+            (clause,) if (name, place) == ("letter-case-ignored", "") else (clause, *beside), _read_as(fold),
+            f"Identifiers are told apart as if {name.replace('-', ' ')}", at=operations)
+        for (place, operations, beside), (name, clause, fold) in product(_PLACES, _FOLDINGS)
+        # That the rule goes for records too, with all its signs, is a reading.
+        if place != "-of-records" or fold(_ORDINARY) != _ORDINARY
+    ),
+    *(
+        Rows("uid-cut", "")(place, ("uid-longest", *beside),
+            Sized(lambda n: _read_as(lambda uid: uid[:n]), 64, Range(20, 127, 127)),
+            "Identifiers are told apart by their first {} characters", at=operations)
+        for place, operations, beside in _PLACES[:2]
+    ),
+    *(
+        _UID(f"letter-case-ignored-on-attachment-{name}", "files-case-sensitive", _files_of_any_case,
+            f"{operation} finds attachments under a uid that differs only in letter case",
+            at=("createAttachment", operation))
+        for name, operation in (("exists", "attachmentExists"), ("list", "listAttachments"))
+    ),
+)
 # fmt: on

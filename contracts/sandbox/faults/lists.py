@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import OF_LISTS, OFTEN, ONCE, Range
-from contracts.sandbox.faults.fault import Fault, Sized, row
-from contracts.sandbox.faults.messages import Answer, Inject, Request, Where
+from contracts.sandbox.faults.conditions import OF_LISTS, OFTEN, Range
+from contracts.sandbox.faults.fault import Fault, Rows, Sized
+from contracts.sandbox.faults.messages import Answer, Inject, Request
 
 Options = dict[str, str]
 Items = list[Any]
@@ -156,179 +156,161 @@ _BARE, _ALONE = "-filter -orderby -top -skip", "-top -collection -filter -orderb
 _BARE_TOP: Final = f"top~{_POSITIVE} -skip -collection -filter -orderby"
 _FALLING: Final = r"orderby~\sdesc\s*$"
 _MY, _MY_DRAFTS = "collection~^my$", "collection~^mydrafts$"
-
-
-class Row(NamedTuple):
-    """A row of one list or of both: its name and clause lack their beginning, its sentence the list."""
-
-    name: str
-    clause: str
-    effect: Inject | Sized
-    where: str | Where
-    says: str
-    ways: frozenset[str] = ONCE
+_DRAFTS = Rows("list-", "list-", "listDrafts", "In the list of drafts {}.")
+_FILES = Rows("attachment-list-", "attachment-list-", "listAttachments", "In the list of attachments {}.")
 
 
 # fmt: off
-#: The rows of both lists.
-_IN_BOTH_LISTS: Final[tuple[Row, ...]] = (
-    Row("filter-ignored", "filter-heeded", _lost("filter"), "filter -top", "a filter has no effect"),
-    Row("filter-loses-match", "filter", _page(lambda items: items[1:]), "filter -top", "a filter loses a match"),
-    Row("filter-refuses-apostrophe", "filter", do.refuse_before(), "filter~''",
-        "a filter is refused when it holds an apostrophe"),
-    Row("order-ignored", "orderby-heeded", _lost("orderby"), "orderby -top", "an order has no effect"),
-    Row("asc-falls", "orderby-meaning", _text("orderby", r" asc\s*$", " desc"), "orderby",
-        "the word asc gives a falling order"),
-    Row("order-after-page", "orderby-with-page", _composed(("top", "skip"), ("orderby",)), "orderby top",
-        "an order applies to a page after it was chosen"),
+#: What a list breaks that lacks an item, and one that gives an item twice.
+_SHOWN: Final = {
+    "list-": ("list-mydrafts-has-mine", "list-pages-cover", "list-skip", "list-top-and-skip",
+        "list-plain-has-mine"),
+    "attachment-list-": ("attachment-list-pages-cover", "attachment-list-skip", "attachment-create-listed",
+        "attachment-several"),
+}
+_DOUBLED: Final = {
+    "list-": ("list-pages-cover", "list-saved-twice", "list-top", "list-skip", "list-top-and-skip"),
+    "attachment-list-": ("attachment-list-pages-cover", "attachment-list-top", "attachment-list-skip"),
+}
+
+
+def _of_both(of: Rows, falling: str, malformed: str) -> tuple[Fault, ...]:
+    """The rows of either list; clauses on a falling order and on faulty options are fewer where files are listed."""
+    return (
+        of("filter-ignored", "filter-heeded", _lost("filter"), "a filter has no effect", "filter -top"),
+        of("filter-loses-match", "filter", _page(lambda items: items[1:]), "a filter loses a match", "filter -top"),
+        of("filter-refuses-apostrophe", "filter", do.refuse_before(), "a filter is refused when it holds an apostrophe",
+            "filter~''"),
+        of("order-ignored", "orderby-heeded", _lost("orderby"), "an order has no effect", "orderby -top"),
+        of("asc-falls", "orderby-meaning", _text("orderby", r" asc\s*$", " desc"), "the word asc gives a falling order",
+            "orderby"),
+        of("order-after-page", "orderby-with-page", _composed(("top", "skip"), ("orderby",)),
+            "an order applies to a page after it was chosen", "orderby top"),
+        *(
+            of(name, "filter-meaning", _text("filter", pattern, becomes), says, "filter")
+            for name, pattern, becomes, says in (
+                ("ge-leaves-out-equals", r"\bge\b", "gt", "ge is read as gt"),
+                ("not-ignored", r"\bnot \(", "(", "not has no effect"),
+                ("or-of-the-first-two", r"^([^()]+? or [^()]+?) or .*$", r"\1", "the last of three conditions is lost"),
+                ("or-binds-like-and", r"\(([^()]+ or [^()]+) and ([^()]+)\)", r"((\1) and \2)", "or binds like and"),
+                ("startswith-within", r"\bstartswith\(", "contains(", "startswith finds a text in the middle too"),
+            )
+        ),
+        of("filter-lost-with-order", "filter-meaning", _lost("filter"), "a filter has no effect beside an order",
+            "filter orderby"),
+        of("order-lost-with-top", "orderby-meaning", _lost("orderby"), "an order has no effect beside a bound",
+            "orderby top"),
+        of("top-ignored", "top", _lost("top"), "top is ignored where no other option stands", _BARE_TOP),
+        of("top-one-more", "top", _count("top", lambda n: n + 1), "top alone gives one item more", _BARE_TOP),
+        of("top-at-least", "top", Sized(lambda n: _count("top", lambda top: max(top, n)), 5, Range(2, 5, 60)),
+            "a top alone gives up to {} items", _BARE_TOP),
+        of("skip-ignored", "skip", _count("skip", lambda _: 0, filled=True), "skip without top leaves nothing out",
+            f"skip~{_POSITIVE} {_ALONE}"),
+        of("skip-beyond-last-item", "skip-beyond", do.answer(_last_item_beyond),
+            "a skip beyond the end gives the last item", rf"skip~{_POSITIVE} -top"),
+        of("skip-beyond-refused", "skip-beyond-empty", _refused_if(lambda items, _: not items),
+            "a skip beyond the end is refused", rf"skip~{_POSITIVE} -top~^0+$"),
+        of("edge-lost", "pages-cover", _count("skip", lambda n: n + 1), "the item that follows a page is on no page",
+            _later_page, ways=OF_LISTS),
+        of("order-turns", "pages-cover", _whole(lambda items, _: items[::-1]),
+            "from the second page on items are taken in falling order", _later_page, ways=OF_LISTS),
+        of("top-zero-is-all", "top-zero", _lost("top"), "a top of zero gives all items", "top~^0$"),
+        of("rising-falls", "orderby", _text("orderby", r"^(.*?)(asc)?\s*$", r"\1 desc"), "a rising order falls",
+            f"orderby -{_FALLING} -top"),
+        of("falling-rises", falling, _text("orderby", r" desc\s*$", ""), "a falling order rises", f"{_FALLING} -top"),
+        of("malformed-filter-ignored", malformed.format("filter"), _forgiven("filter"),
+            "a filter that is no expression is ignored", "filter"),
+        of("malformed-order-ignored", malformed.format("orderby"), _forgiven("orderby"),
+            "an order that is no expression is ignored", "orderby"),
+        of("top-no-number-ignored", malformed.format("number"), _forgiven("top"), "a top that is no number is ignored",
+            r"top -top~^-?[0-9]+$"),
+        *(
+            replace(of, clause="")(name, (_DOUBLED if "doubled" in name else _SHOWN)[of.name], _page(change), says,
+                ways=OFTEN)
+            for name, change, says in (
+                ("first-lost", lambda items: items[1:], "the first item is missing"),
+                ("last-lost", lambda items: items[:-1], "the last item is missing"),
+                ("last-doubled", lambda items: items + items[-1:], "the last item stands twice"),
+                ("emptied", lambda _: [], "no item stands"),
+            )
+        ),
+        *(
+            of(f"filter-with-{plain}-ignored", ("filter-meaning", "filter-heeded", "filter"), _lost("filter"),
+                f"a filter with {plain} has no effect", f"filter~{pattern}")
+            for plain, pattern in (
+                *((word, rf"\s{word}\s") for word in ("eq", "ne", "gt", "lt", "ge", "le", "and", "or")),
+                ("not", r"not\s"), ("contains", r"contains\("), ("startswith", r"startswith\("),
+            )
+        ),
+    )
+
+
+#: Items that are lost, doubled or stale, and options that are ignored or read wrongly.
+LISTS: Final[tuple[Fault, ...]] = (
+    *_of_both(_DRAFTS, "orderby-falling", "{}-malformed"),
+    *_of_both(_FILES, "orderby", "malformed"),
+    _DRAFTS("skip-no-number-ignored", "number-malformed", _forgiven("skip"),
+        "a skip that is no number is ignored", r"skip -skip~^-?[0-9]+$"),
+    _DRAFTS("second-key-ignored", "orderby-meaning", _text("orderby", ",.*$", ""), "the first key of an order counts",
+        "orderby"),
+    _DRAFTS("doubled-quote-kept", "filter-meaning", _text("filter", "'" * 2, "'" * 4), "a doubled quote stands for two",
+        "filter"),
+    _DRAFTS("tolower-changes-nothing", "filter-meaning", _text("filter", r"tolower\(([^()]*)\)", r"\1"),
+        "tolower changes nothing", "filter"),
+    _DRAFTS("long-filter-ignored", "filter-meaning", _lost("filter"), "a filter above 200 characters has no effect",
+        "filter~.{201}"),
+    _DRAFTS("long-loses-one", "pages-cover",
+        Sized(lambda n: _whole(lambda items, _: items[: n - 1] + items[n:]), 16, Range(2, 16, 60)),
+        "pages lack item {}", "top"),
+    _DRAFTS("filter-ignored-without-collection", "filter-meaning", _lost("filter"),
+        "a filter counts in a collection alone", "filter -top -collection"),
+    _DRAFTS("filter-after-page", "filter-with-top", _composed(("filter",), ("top", "skip")),
+        "a bound is applied before a filter", "filter top -orderby -skip"),
+    _DRAFTS("skip-counts-pages", "top-and-skip", _reads(_pages_skipped), "skip counts pages beside a bound",
+        f"top~{_POSITIVE} skip~{_POSITIVE}"),
+    _DRAFTS("collection-top-ignored", "collection-with-top", _lost("top"), "a bound has no effect in a collection",
+        "collection top"),
+    _DRAFTS("collection-skip-ignored", "collection-with-skip", _lost("skip"), "skip has no effect in a collection",
+        "collection skip"),
+    _DRAFTS("collection-lost-with-filter", "collection-with-filter", _lost("collection"),
+        "a collection has no effect beside a filter", "collection filter"),
+    _DRAFTS("top-ample-refused", "top-ample", _refused_if(lambda items, given: len(items) < int(given["top"])),
+        "a bound above the number of drafts is refused", r"top~^\d+$ -collection -filter -skip"),
+    _DRAFTS("skip-zero-is-one", "skip-zero", _count("skip", lambda _: 1), "a skip of zero leaves out one item",
+        "skip~^0$ -top"),
+    _DRAFTS("any-collection", "collection-unknown", _forgiven("collection"), "any other collection is ignored",
+        f"collection -{_MY} -{_MY_DRAFTS}"),
+    _DRAFTS("needs-collection", "answers", do.refuse_before(), "a list without a collection is refused", "-collection"),
+    _DRAFTS("my-refused", "my-answers", do.refuse_before(), "the collection my is refused as unknown", _MY),
     *(
-        Row(name, "filter-meaning", _text("filter", pattern, becomes), "filter", says)
-        for name, pattern, becomes, says in (
-            ("ge-leaves-out-equals", r"\bge\b", "gt", "ge is read as gt"),
-            ("not-ignored", r"\bnot \(", "(", "not has no effect"),
-            ("or-of-the-first-two", r"^([^()]+? or [^()]+?) or .*$", r"\1", "the last of three conditions is lost"),
-            ("or-binds-like-and", r"\(([^()]+ or [^()]+) and ([^()]+)\)", r"((\1) and \2)", "or binds like and"),
-            ("startswith-within", r"\bstartswith\(", "contains(", "startswith finds a text in the middle too"),
-        )
-    ),
-    Row("filter-lost-with-order", "filter-meaning", _lost("filter"), "filter orderby",
-        "a filter has no effect beside an order"),
-    Row("order-lost-with-top", "orderby-meaning", _lost("orderby"), "orderby top",
-        "an order has no effect beside a bound"),
-    Row("top-ignored", "top", _lost("top"), _BARE_TOP, "top is ignored where no other option stands"),
-    Row("top-one-more", "top", _count("top", lambda n: n + 1), _BARE_TOP, "top alone gives one item more"),
-    Row("top-at-least", "top", Sized(lambda n: _count("top", lambda top: max(top, n)), 5, Range(2, 5, 60)),
-        _BARE_TOP, "a top alone gives up to {} items"),
-    Row("skip-ignored", "skip", _count("skip", lambda _: 0, filled=True), f"skip~{_POSITIVE} {_ALONE}",
-        "skip without top leaves nothing out"),
-    Row("skip-beyond-last-item", "skip-beyond", do.answer(_last_item_beyond), rf"skip~{_POSITIVE} -top",
-        "a skip beyond the end gives the last item"),
-    Row("skip-beyond-refused", "skip-beyond-empty", _refused_if(lambda items, _: not items),
-        rf"skip~{_POSITIVE} -top~^0+$", "a skip beyond the end is refused"),
-    Row("edge-lost", "pages-cover", _count("skip", lambda n: n + 1), _later_page,
-        "the item that follows a page is on no page", OF_LISTS),
-    Row("order-turns", "pages-cover", _whole(lambda items, _: items[::-1]), _later_page,
-        "from the second page on items are taken in falling order", OF_LISTS),
-    Row("top-zero-is-all", "top-zero", _lost("top"), "top~^0$", "a top of zero gives all items"),
-    Row("rising-falls", "orderby", _text("orderby", r"^(.*?)(asc)?\s*$", r"\1 desc"), f"orderby -{_FALLING} -top",
-        "a rising order falls"),
-    Row("falling-rises", "orderby-falling", _text("orderby", r" desc\s*$", ""), f"{_FALLING} -top",
-        "a falling order rises"),
-    Row("malformed-filter-ignored", "filter-malformed", _forgiven("filter"), "filter",
-        "a filter that is no expression is ignored"),
-    Row("malformed-order-ignored", "orderby-malformed", _forgiven("orderby"), "orderby",
-        "an order that is no expression is ignored"),
-    Row("top-no-number-ignored", "number-malformed", _forgiven("top"), r"top -top~^-?[0-9]+$",
-        "a top that is no number is ignored"),
-)
-#: The rows of the list of drafts alone.
-_OF_DRAFTS: Final[tuple[Row, ...]] = (
-    Row("skip-no-number-ignored", "number-malformed", _forgiven("skip"), r"skip -skip~^-?[0-9]+$",
-        "a skip that is no number is ignored"),
-    Row("second-key-ignored", "orderby-meaning", _text("orderby", ",.*$", ""), "orderby",
-        "the first key of an order counts"),
-    Row("doubled-quote-kept", "filter-meaning", _text("filter", "'" * 2, "'" * 4), "filter",
-        "a doubled quote stands for two"),
-    Row("tolower-changes-nothing", "filter-meaning", _text("filter", r"tolower\(([^()]*)\)", r"\1"), "filter",
-        "tolower changes nothing"),
-    Row("long-filter-ignored", "filter-meaning", _lost("filter"), "filter~.{201}",
-        "a filter above 200 characters has no effect"),
-    Row("long-loses-one", "pages-cover",
-        Sized(lambda n: _whole(lambda items, _: items[: n - 1] + items[n:]), 16, Range(2, 16, 60)), "top",
-        "pages lack item {}"),
-    Row("filter-ignored-without-collection", "filter-meaning", _lost("filter"), "filter -top -collection",
-        "a filter counts in a collection alone"),
-    Row("filter-after-page", "filter-with-top", _composed(("filter",), ("top", "skip")), "filter top -orderby -skip",
-        "a bound is applied before a filter"),
-    Row("skip-counts-pages", "top-and-skip", _reads(_pages_skipped), f"top~{_POSITIVE} skip~{_POSITIVE}",
-        "skip counts pages beside a bound"),
-    Row("collection-top-ignored", "collection-with-top", _lost("top"), "collection top",
-        "a bound has no effect in a collection"),
-    Row("collection-skip-ignored", "collection-with-skip", _lost("skip"), "collection skip",
-        "skip has no effect in a collection"),
-    Row("collection-lost-with-filter", "collection-with-filter", _lost("collection"), "collection filter",
-        "a collection has no effect beside a filter"),
-    Row("top-ample-refused", "top-ample", _refused_if(lambda items, given: len(items) < int(given["top"])),
-        r"top~^\d+$ -collection -filter -skip", "a bound above the number of drafts is refused"),
-    Row("skip-zero-is-one", "skip-zero", _count("skip", lambda _: 1), "skip~^0$ -top",
-        "a skip of zero leaves out one item"),
-    Row("any-collection", "collection-unknown", _forgiven("collection"), f"collection -{_MY} -{_MY_DRAFTS}",
-        "any other collection is ignored"),
-    Row("needs-collection", "answers", do.refuse_before(), "-collection", "a list without a collection is refused"),
-    Row("my-refused", "my-answers", do.refuse_before(), _MY, "the collection my is refused as unknown"),
-    *(
-        Row(f"{name}-lacks-newest", f"{name}-has-mine", _whole(_lacks_newest), f"{lists} -filter",
-            f"{what} lacks the newest draft of the caller", ways=OFTEN)
+        _DRAFTS(f"{name}-lacks-newest", f"{name}-has-mine", _whole(_lacks_newest),
+            f"{what} lacks the newest draft of the caller", f"{lists} -filter", ways=OFTEN)
         for name, lists, what in (
             ("my", _MY, "the collection my"),
             ("plain", "-collection", "a list without a collection"),
             ("mydrafts", _MY_DRAFTS, "the collection mydrafts"),
         )
     ),
-    Row("mydrafts-lacks-updated", "mydrafts-has-mine", _page(lambda items: [i for i in items if not _saved_again(i)]),
-        _MY_DRAFTS, "the collection mydrafts lacks drafts that were saved again"),
-    Row("mydrafts-with-published", "mydrafts-without-published",
-        _whole(lambda items, r: [*items, *_published(items, r)]), f"{_MY_DRAFTS} -orderby -filter",
-        "the collection mydrafts goes on with published records"),
-    Row("with-published", "drafts-only", _whole(lambda items, r: [*_published(items, r), *items]),
-        "-filter -orderby -skip", "the list begins with published records"),
+    _DRAFTS("mydrafts-lacks-updated", "mydrafts-has-mine",
+        _page(lambda items: [i for i in items if not _saved_again(i)]),
+        "the collection mydrafts lacks drafts that were saved again", _MY_DRAFTS),
+    _DRAFTS("mydrafts-with-published", "mydrafts-without-published",
+        _whole(lambda items, r: [*items, *_published(items, r)]),
+        "the collection mydrafts goes on with published records", f"{_MY_DRAFTS} -orderby -filter"),
+    _DRAFTS("with-published", "drafts-only", _whole(lambda items, r: [*_published(items, r), *items]),
+        "the list begins with published records", "-filter -orderby -skip"),
     *(
-        Row(f"{name}-of-everybody", f"{name}-without-others", _lost("collection"), f"collection~^{name}$",
-            f"the collection {name} holds the drafts of all accounts")
+        _DRAFTS(f"{name}-of-everybody", f"{name}-without-others", _lost("collection"),
+            f"the collection {name} holds the drafts of all accounts", f"collection~^{name}$")
         for name in ("my", "mydrafts")
     ),
-    Row("updated-twice", "saved-twice", _page(lambda items: items + [i for i in items if _saved_again(i)]), _BARE,
-        "a draft that was saved again is listed twice"),
-    Row("collection-holds-deleted", "deleted-gone", do.answer(_deleted_stay), f"collection {_BARE}",
-        "a collection still holds deleted drafts"),
-)
-#: The rows of the list of attachments alone, whose clauses are fewer.
-_OF_ATTACHMENTS: Final[tuple[Row, ...]] = (
-    Row("empty-refused", "empty", _refused_if(lambda items, _: not items), f"-collection {_BARE}",
-        "a list without items is refused"),
-    Row("of-all-documents", "own-only", do.answer(_of_other_documents), "",
+    _DRAFTS("updated-twice", "saved-twice", _page(lambda items: items + [i for i in items if _saved_again(i)]),
+        "a draft that was saved again is listed twice", _BARE),
+    _DRAFTS("collection-holds-deleted", "deleted-gone", do.answer(_deleted_stay),
+        "a collection still holds deleted drafts", f"collection {_BARE}"),
+    _FILES("empty-refused", "empty", _refused_if(lambda items, _: not items), "a list without items is refused",
+        f"-collection {_BARE}"),
+    _FILES("of-all-documents", "own-only", do.answer(_of_other_documents),
         "one attachment of another document stands, too"),
 )
-_FEWER: Final = {"orderby-falling": "orderby"} | dict.fromkeys(
-    ("filter-malformed", "orderby-malformed", "number-malformed"), "malformed")
-#: What may happen to the items of a list on their way out, and in words.
-_ITEMS: Final[tuple[tuple[str, Callable[[Items], Items], str], ...]] = (
-    ("first-lost", lambda items: items[1:], "the first item is missing"),
-    ("last-lost", lambda items: items[:-1], "the last item is missing"),
-    ("last-doubled", lambda items: items + items[-1:], "the last item stands twice"),
-    ("emptied", lambda _: [], "no item stands"),
-)
-#: What an altered list breaks, when something is lost, and when something is doubled.
-_BROKEN: Final = {
-    "list-": (
-        ("list-mydrafts-has-mine", "list-pages-cover", "list-skip", "list-top-and-skip", "list-plain-has-mine"),
-        ("list-pages-cover", "list-saved-twice", "list-top", "list-skip", "list-top-and-skip"),
-    ),
-    "attachment-list-": (
-        ("attachment-list-pages-cover", "attachment-list-skip", "attachment-create-listed", "attachment-several"),
-        ("attachment-list-pages-cover", "attachment-list-top", "attachment-list-skip"),
-    ),
-}
-#: Operators and functions of a filter, as patterns of its text.
-_WORDS: Final = (*(rf"\s{word}\s" for word in ("eq", "ne", "gt", "lt", "ge", "le", "and", "or")), r"not\s",
-    r"contains\(", r"startswith\(")
-
-
-def list_faults() -> Iterator[Fault]:
-    """The two lists."""
-    for prefix, operation, title, rows, clauses in (
-        ("list-", "listDrafts", "drafts", (*_IN_BOTH_LISTS, *_OF_DRAFTS), dict[str, str]()),
-        ("attachment-list-", "listAttachments", "attachments", (*_IN_BOTH_LISTS, *_OF_ATTACHMENTS), _FEWER),
-    ):
-        for name, clause, effect, where, says, ways in rows:
-            yield row(prefix + name, prefix + clauses.get(clause, clause), operation, effect,
-                f"In the list of {title} {says}.", where=where, ways=ways)
-        for name, change, says in _ITEMS:
-            yield row(prefix + name, _BROKEN[prefix]["doubled" in name], operation, _page(change),
-                f"In the list of {title} {says}.", ways=OFTEN)
-        for word in _WORDS:
-            meaning = tuple(f"{prefix}{clause}" for clause in ("filter-meaning", "filter-heeded", "filter"))
-            plain = re.sub(r"\\s|\\\(", "", word)
-            yield row(f"{prefix}filter-with-{plain}-ignored", meaning, operation, _lost("filter"),
-                f"In the list of {title} a filter with {plain} has no effect.", where=f"filter~{word}")
 # fmt: on

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from contracts.interface.description import load_description
 from contracts.interface.operations import Operation
+from contracts.sandbox.faults.places import ACCOUNTS, NAMED_SUBMISSIONS, SIGN_IN
 
-#: The sandbox's accounts: role and password by e-mail address.
-ACCOUNTS: Final = {
-    f"{role}@sandbox.test": (role, f"sandbox-{role}") for role in ("author", "other", "restricted", "nau")
-}
 #: Stands for a value that is taken out of its object or array.
 MISSING: Final = object()
-SIGN_IN: Final = "createToken"
-DRAFTS: Final = ("saveDraft", "getDraft", "draftExists", "deleteDraft", "getDraftInfo")
-SUBMISSIONS: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord")
-NAMED_SUBMISSIONS: Final = SUBMISSIONS[1:]
-CONTACTS: Final = ("createContact", "updateContact")
-FILES: Final = (
-    *("createAttachment", "persistTemporaryFile", "listAttachments"),
-    *("attachmentExists", "getAttachment", "getAttachmentThumbnail"),
-)
 _JSON: Final = (b"content-type", b"application/json")
 
 
@@ -100,14 +88,13 @@ def answer_json(status: int, value: Any) -> Answer:
 
 @dataclass
 class Memory:
-    """What a fault remembers of the requests before.
+    """What is remembered of the requests before.
 
     Attributes:
         size_limit: The largest file that the service takes, in bytes.
         saved: Drafts that were saved and not deleted, by realm and uid, with the save that did it.
         before: The save before that one.
-        answers: The last successful answer of each operation and path.
-        successes: The last successful answer of each operation.
+        answers: The last successful answer of each operation, and of each operation and path.
         items: What listed drafts and attachments were, by operation and the text of the item.
         deleted: Identifiers of deleted drafts.
         submitted: Identifiers under which records were created, with their realms.
@@ -116,13 +103,16 @@ class Memory:
         tokens: Tokens that the fault got for itself, by role.
         arrived: The latest request of each operation, answered or not.
         kept: Whatever else an effect remembers.
+        met: How often the fault's place was met, and by identifier; `role_before` is of the request before there.
+        overlapped: Whether another request was at the place at the same moment.
+        altered: How often the fault made a difference, to the answer or to what the service was asked.
+        refused: Whether the service refused the request before, of whatever operation.
     """
 
     size_limit: int = 0
     saved: dict[tuple[str, str], Request] = field(default_factory=dict)
     before: dict[tuple[str, str], Request] = field(default_factory=dict)
-    answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
-    successes: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str | tuple[str, str], Answer] = field(default_factory=dict)
     items: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     deleted: dict[str, None] = field(default_factory=dict)
     submitted: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -131,14 +121,19 @@ class Memory:
     tokens: dict[str, str] = field(default_factory=dict)
     arrived: dict[str, Request] = field(default_factory=dict)
     kept: dict[Any, Any] = field(default_factory=dict)
+    met: int = 0
+    met_by_uid: Counter[str] = field(default_factory=Counter)
+    role_before: str = ""
+    overlapped: bool = False
+    altered: int = 0
+    refused: bool = False
 
     def note(self, request: Request, answer: Answer) -> None:
         """Remember one request that the service answered."""
-        name = request.operation.id
+        name, received, self.refused = request.operation.id, answer.json, answer.refusal
         if not answer.success:
             return
-        self.successes[name] = self.answers[request.place] = answer
-        received = answer.json
+        self.answers[name] = self.answers[request.place] = answer
         if name == "saveDraft":
             if request.key in self.saved:
                 self.before[request.key] = self.saved[request.key]
@@ -203,6 +198,12 @@ class Request:
         return self.realm, self.uid
 
     @property
+    def draft(self) -> str:
+        """What became of the draft that it names: `saved`, when it is there, and `deleted`, when one ever was."""
+        known = {"saved": self.key in self.memory.saved, "deleted": self.uid in self.memory.deleted}
+        return " ".join(word for word, so in known.items() if so)
+
+    @property
     def place(self) -> tuple[str, str]:
         """The operation and its path."""
         return self.operation.id, str(sorted(self.params.items()))
@@ -240,8 +241,8 @@ class Request:
         return sent if isinstance(sent, dict) else {}
 
     def text(self, name: str) -> str | None:
-        """A header, an option, a part of the path, or one of `uid`, `role`, `path` and `body`; None for none."""
-        if name in ("uid", "role", "path"):
+        """A header, an option, a part of the path, or one of `uid`, `role`, `path`, `draft`, `body`; None for none."""
+        if name in ("uid", "role", "path", "draft"):
             return str(getattr(self, name))
         if name == "body":
             return self.body.decode("utf-8", "replace")
@@ -322,8 +323,3 @@ def given(texts: str) -> Where:
         return True
 
     return meant
-
-
-def kebab(name: str) -> str:
-    """Write a name in camel case with hyphens, as names of faults and clauses have it."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()

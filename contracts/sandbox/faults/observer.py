@@ -11,7 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
-from contracts.sandbox.faults.messages import CONTACTS, SIGN_IN, SUBMISSIONS, read_json
+from contracts.sandbox.faults.messages import read_json
+from contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
 from contracts.sandbox.storage import Storage
 
 #: Where the counts stand; outside the interface.

@@ -20,23 +20,18 @@ from zlib import crc32
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
-from contracts.sandbox.faults.attachments import attachment_faults
+from contracts.sandbox.faults.attachments import ATTACHMENTS
 from contracts.sandbox.faults.conditions import ALWAYS, SINGLE, Condition, conditions_for
-from contracts.sandbox.faults.contacts import contact_faults
-from contracts.sandbox.faults.contents import content_faults
-from contracts.sandbox.faults.drafts import draft_faults
+from contracts.sandbox.faults.contacts import OF_CONTACTS
+from contracts.sandbox.faults.contents import CONTENTS
+from contracts.sandbox.faults.drafts import DRAFTS
 from contracts.sandbox.faults.fault import Fault
-from contracts.sandbox.faults.identifiers import identifier_faults
-from contracts.sandbox.faults.lists import list_faults
-from contracts.sandbox.faults.protocol import protocol_faults
-from contracts.sandbox.faults.tokens import token_faults
-from contracts.sandbox.faults.workflow import workflow_faults
+from contracts.sandbox.faults.identifiers import IDENTIFIERS
+from contracts.sandbox.faults.lists import LISTS
+from contracts.sandbox.faults.protocol import PROTOCOL
+from contracts.sandbox.faults.tokens import TOKENS
+from contracts.sandbox.faults.workflow import WORKFLOW
 
-#: What makes the rows of one kind.
-MAKERS: Final = (
-    *(content_faults, draft_faults, list_faults, attachment_faults, contact_faults),
-    *(identifier_faults, workflow_faults, token_faults, protocol_faults),
-)
 #: Names of earlier populations, and the row that does the same.
 _FORMER: Final = Path(__file__).with_name("former_names.json")
 #: Why no fault breaks a clause, by the clause.
@@ -66,7 +61,8 @@ _CONDITIONAL: Final = 0.6
 @cache
 def population() -> Mapping[str, Fault]:
     """Every row by its name."""
-    return MappingProxyType({fault.name: fault for make in MAKERS for fault in make()})
+    families = (CONTENTS, DRAFTS, LISTS, ATTACHMENTS, OF_CONTACTS, IDENTIFIERS, WORKFLOW, TOKENS, PROTOCOL)
+    return MappingProxyType({fault.name: fault for family in families for fault in family})
 
 
 def load(name: str) -> Fault:
@@ -90,7 +86,7 @@ def _with_parts(name: str) -> Fault | None:
     rest, _, condition = name.partition("@")
     base, _, size = rest.partition(":")
     fault = population().get(base)
-    if fault is None or (size and (not size.isdecimal() or fault.sized is None)):
+    if fault is None or (size and not (size.isdecimal() and fault.sizes)):
         return None
     fault = fault.of_size(int(size)) if size else fault
     return fault.under(condition) if condition else fault
@@ -124,7 +120,7 @@ def draw(number: int, seed: int, *, level: Level | None = Level.MUST, wide: bool
     """
     chance = random.Random(f"faults {seed}")  # noqa: S311 - as above
     rows = [fault for fault in population().values() if level in (None, fault.level)]
-    rows = [fault for fault in rows if fault.sized or _conditions(fault, wide=True)] if wide else rows
+    rows = [fault for fault in rows if fault.sizes or _conditions(fault, wide=True)] if wide else rows
     chance.shuffle(rows)
     queues: dict[str, dict[str, list[Fault]]] = defaultdict(lambda: defaultdict(list))
     for fault in rows:
@@ -148,10 +144,10 @@ def _by_turns(queues: dict[str, dict[str, list[Fault]]]) -> Iterator[Fault]:
 
 
 def _drawn(fault: Fault, chance: random.Random, *, wide: bool) -> Fault:
-    if fault.sized is not None:
-        fault = fault.of_size(fault.sized.sizes.draw(chance, wide=wide))
+    if fault.sizes is not None:
+        fault = fault.of_size(fault.sizes.draw(chance, wide=wide))
     conditions = _conditions(fault, wide=wide)
-    if conditions and chance.random() < (1.0 if wide and fault.sized is None else _CONDITIONAL):
+    if conditions and chance.random() < (1.0 if wide and fault.sizes is None else _CONDITIONAL):
         fault = fault.under(chance.choice(conditions).draw(chance, wide=wide))
     # A row of its own may stand for what is drawn, and break less.
     return population().get(fault.name, fault)

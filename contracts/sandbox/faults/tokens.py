@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.conditions import Range
-from contracts.sandbox.faults.fault import Fault, Sized, row
-from contracts.sandbox.faults.messages import (
-    ACCOUNTS,
-    MISSING,
-    SIGN_IN,
-    SUBMISSIONS,
-    Answer,
-    Inject,
-    Request,
-    kebab,
-)
+from contracts.sandbox.faults.fault import Fault, Rows, Sized
+from contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request
+from contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN, SUBMISSIONS, kebab
 
 Choose = Callable[[Request], str | None]
 #: The clause by which an operation needs a token.
@@ -60,10 +52,6 @@ def _resembling(like: Callable[[str, str], bool]) -> Inject:
         return next((request.with_header("authorization", f"Bearer {token}") for token in alike), None)
 
     return do.send(changed)
-
-
-def _begins(given: str, token: str) -> bool:
-    return len(given) >= 8 and token.startswith(given)
 
 
 def _dies_after(number: int) -> Inject:
@@ -124,46 +112,16 @@ def _member(name: str, change: Callable[[Any], Any]) -> Inject:
     )
 
 
-def _written(form: Callable[[datetime], Any]) -> Inject:
+def _expiring(form: Callable[[datetime], Any]) -> Inject:
     """Write the expiration of a token in another form."""
     return _member("expiration", lambda _: form(datetime.now(UTC) + timedelta(hours=1)))
 
 
 # fmt: off
-#: Credentials that have to be refused and buy a token: the name's end, the clause's, which ones, and in words.
-_GRANTED: Final[tuple[tuple[str, str, Choose, str], ...]] = (
-    ("any-password", "wrong-password", _password(lambda _given, _right: True),
-        "a registered e-mail comes with any password that is not empty"),
-    ("password-prefix", "wrong-password", _password(lambda given, right: given[:8] == right[:8]),
-        "the first eight characters of the password are right"),
-    ("password-letter-case", "wrong-password", _password(lambda given, right: given.lower() == right.lower()),
-        "the password is right but for its letter case"),
-    ("password-of-anyone", "unknown-account",
-        lambda r: _account("password", r.member["password"]) if _stranger(r) else None,
-        "an unknown e-mail comes with the password of some account"),
-    ("unknown-account-welcome", "unknown-account", _if(_stranger, "restricted"), "no account has the e-mail"),
-    *(
-        (f"body-{name}", "body-kind", _if(test, role), f"the body is {what}")
-        for name, what, test, role in (
-            ("array", "an array", lambda r: isinstance(r.json, list), "author"),
-            ("string", "a string", lambda r: isinstance(r.json, str), "author"),
-            ("empty-object", "an empty object", lambda r: r.json == {}, "author"),
-            ("absent", "absent", lambda r: not r.body, "restricted"),
-        )
-    ),
-    *(
-        (name.format(wrong), f"{wrong}-{clause}", _overlooked(wrong, test),
-            f"the {wrong} is {what} and the other credential right")
-        for wrong in ("email", "password")
-        for name, clause, what, test in (
-            ("without-{}", "missing", "absent", lambda value: value is MISSING),
-            ("empty-{}", "missing", "empty", lambda value: value == ""),
-            ("{}-array", "kind", "an array", lambda value: isinstance(value, list)),
-            ("{}-number", "kind", "a number", lambda value: type(value) is int),
-            ("{}-true", "kind", "the boolean true", lambda value: value is True),
-        )
-    ),
-)
+_GRANTED = Rows("token-", "token-", SIGN_IN, "Signing in gives a token: {}.")
+_SIGN_IN = Rows("token-", "token-", SIGN_IN)
+_TOKEN = Rows("token-", "token-", "listDrafts")
+_ANY = Rows("", "")
 #: Ways to write the expiration of a token that the document does not name.
 _EXPIRATIONS: Final[tuple[tuple[str, Callable[[datetime], Any]], ...]] = (
     ("without-fraction", lambda at: f"{at:%Y-%m-%dT%H:%M:%SZ}"),
@@ -177,59 +135,103 @@ _EXPIRATIONS: Final[tuple[tuple[str, Callable[[datetime], Any]], ...]] = (
     ("missing", lambda _: MISSING),
     ("past", lambda at: f"{at - timedelta(hours=2):%Y-%m-%dT%H:%M:%S.%f}Z"),
 )
-#: Tokens that were not issued and are taken: the test of a given one against an issued one.
-_RESEMBLING: Final[tuple[tuple[str, Callable[[str, str], bool], str], ...]] = (
-    ("truncated", _begins, "A token whose last characters are cut off"),
-    ("with-tail", str.startswith, "A token with further characters after it"),
-    ("letter-case-ignored", lambda given, token: given.lower() == token.lower(),
-        "A token in another letter case"),
-    ("empty", lambda given, _: not given, "The word Bearer with nothing after it"),
-)
-
-
-def _signing_in() -> Iterator[Fault]:
-    for name, clause, choose, says in _GRANTED:
-        yield row(f"token-{name}", f"token-{clause}", SIGN_IN, _granted(choose), f"Signing in gives a token: {says}.")
-    for name, value in (("missing", MISSING), ("empty", ""), ("number", 7), ("null", None)):
-        yield row(f"token-{name}", "token-issued", SIGN_IN, _member("authenticationToken", do.always(value)),
-            f"The token in the answer to signing in is {name}.")
-    for name, form in _EXPIRATIONS:
-        yield row(f"token-expiration-{name}", f"token-expiration-{'ahead' if name == 'past' else 'format'}", SIGN_IN,
-            _written(form), f"The expiration of a token is written in the form '{name.replace('-', ' ')}'.")
-    yield row("token-refused-to-author", "token-issued", SIGN_IN, do.refuse_before(401),
-        "The author's password is refused.", where="body~author@sandbox[.]test")
-    yield row("token-under-another-name", "token-issued", SIGN_IN,
-        do.edit(lambda body: {"token": body.pop("authenticationToken"), **body}), "The token stands in a member token.")
-    yield row("token-needs-authorization", "token-needs-no-token", SIGN_IN, do.refuse_before(),
-        "Signing in is refused without an Authorization header.", where=ANONYMOUS)
-
-
-def token_faults() -> Iterator[Fault]:
-    """Signing in, tokens and rights."""
-    yield from _signing_in()
-    for name, like, what in _RESEMBLING:
-        yield row(f"token-{name}-opens", "token-invalid-refused", _OUTSIDE_WORKFLOW, _resembling(like),
-            f"{what} is taken for the token.")
-    for operation, clause in NEEDS_TOKEN.items():
-        yield row(f"{kebab(operation)}-without-token", clause, operation, as_author,
-            f"{operation} serves a request without a token as the author's.", where=ANONYMOUS)
-        broken = ("token-invalid-refused", "workflow-invalid-token")[: 1 + (operation in SUBMISSIONS)]
-        yield row(f"any-unknown-token-opens-{kebab(operation)}", broken, operation, as_author,
-            f"{operation} serves a request with an unknown token as the author's.",
-            where=lambda r: not r.role and _bearer(r) is not None)
-    for operation in ("saveDraft", "deleteDraft", "createAttachment", "persistTemporaryFile", SUBMISSIONS[1]):
-        yield row(f"{kebab(operation)}-without-token-done-and-refused", NEEDS_TOKEN[operation], operation,
-            do.answer(_refused_but_done), f"{operation} without a token is refused, but only after it was done.",
-            where=ANONYMOUS)
-    for operation, word in zip(SUBMISSIONS, ("create", "create", "update"), strict=True):
-        yield row(f"{kebab(operation)}-rights-not-needed", f"workflow-{word}-rights", operation, as_author,
-            f"{operation} does for an account without rights what it does for the author.", where="role~^restricted$")
-    for clause, when in (("token-opens-protected", "always"), ("token-serves-every-realm", "in-bch-dev")):
-        yield row("token-opens-nothing", clause, "listDrafts", do.refuse_before(401),
-            "No token opens the list of drafts.", when)
-    yield row("token-under-basic-opens", "token-other-scheme", "listDrafts",
+#: What an answer to signing in holds, which credentials are taken, whom a token opens what.
+TOKENS: Final[tuple[Fault, ...]] = (
+    *(
+        _GRANTED(name, clause, _granted(choose), says)
+        for name, clause, choose, says in (
+            ("any-password", "wrong-password", _password(lambda _given, _right: True),
+                "a registered e-mail comes with any password that is not empty"),
+            ("password-prefix", "wrong-password", _password(lambda given, right: given[:8] == right[:8]),
+                "the first eight characters of the password are right"),
+            ("password-letter-case", "wrong-password", _password(lambda given, right: given.lower() == right.lower()),
+                "the password is right but for its letter case"),
+            ("password-of-anyone", "unknown-account",
+                lambda r: _account("password", r.member["password"]) if _stranger(r) else None,
+                "an unknown e-mail comes with the password of some account"),
+            ("unknown-account-welcome", "unknown-account", _if(_stranger, "restricted"), "no account has the e-mail"),
+            *(
+                (f"body-{name}", "body-kind", _if(test, role), f"the body is {what}")
+                for name, what, test, role in (
+                    ("array", "an array", lambda r: isinstance(r.json, list), "author"),
+                    ("string", "a string", lambda r: isinstance(r.json, str), "author"),
+                    ("empty-object", "an empty object", lambda r: r.json == {}, "author"),
+                    ("absent", "absent", lambda r: not r.body, "restricted"),
+                )
+            ),
+            *(
+                (name.format(wrong), f"{wrong}-{clause}", _overlooked(wrong, test),
+                    f"the {wrong} is {what} and the other credential right")
+                for wrong in ("email", "password")
+                for name, clause, what, test in (
+                    ("without-{}", "missing", "absent", lambda value: value is MISSING),
+                    ("empty-{}", "missing", "empty", lambda value: value == ""),
+                    ("{}-array", "kind", "an array", lambda value: isinstance(value, list)),
+                    ("{}-number", "kind", "a number", lambda value: type(value) is int),
+                    ("{}-true", "kind", "the boolean true", lambda value: value is True),
+                )
+            ),
+        )
+    ),
+    *(
+        _SIGN_IN(name, "issued", _member("authenticationToken", do.always(value)),
+            f"The token in the answer to signing in is {name}")
+        for name, value in (("missing", MISSING), ("empty", ""), ("number", 7), ("null", None))
+    ),
+    *(
+        _SIGN_IN(f"expiration-{name}", f"expiration-{'ahead' if name == 'past' else 'format'}",
+            _expiring(form), f"The expiration of a token is written in the form '{name.replace('-', ' ')}'")
+        for name, form in _EXPIRATIONS
+    ),
+    _SIGN_IN("refused-to-author", "issued", do.refuse_before(401), "The author's password is refused",
+        "body~author@sandbox[.]test"),
+    _SIGN_IN("under-another-name", "issued",
+        do.edit(lambda body: {"token": body.pop("authenticationToken"), **body}), "The token stands in a member token"),
+    _SIGN_IN("needs-authorization", "needs-no-token", do.refuse_before(),
+        "Signing in is refused without an Authorization header", ANONYMOUS),
+    *(
+        _TOKEN(f"{name}-opens", "invalid-refused", _resembling(like), f"{what} is taken for the token",
+            at=_OUTSIDE_WORKFLOW)
+        for name, like, what in (
+            ("truncated", lambda given, token: len(given) >= 8 and token.startswith(given),
+                "A token whose last characters are cut off"),
+            ("with-tail", str.startswith, "A token with further characters after it"),
+            ("letter-case-ignored", lambda given, token: given.lower() == token.lower(),
+                "A token in another letter case"),
+            ("empty", lambda given, _: not given, "The word Bearer with nothing after it"),
+        )
+    ),
+    *(
+        each
+        for operation, clause in NEEDS_TOKEN.items()
+        for each in (
+            _ANY(f"{kebab(operation)}-without-token", clause, as_author,
+                f"{operation} serves a request without a token as the author's", ANONYMOUS, at=operation),
+            _ANY(f"any-unknown-token-opens-{kebab(operation)}",
+                ("token-invalid-refused", "workflow-invalid-token")[: 1 + (operation in SUBMISSIONS)], as_author,
+                f"{operation} serves a request with an unknown token as the author's",
+                lambda r: not r.role and _bearer(r) is not None, at=operation),
+        )
+    ),
+    *(
+        _ANY(f"{kebab(operation)}-without-token-done-and-refused", NEEDS_TOKEN[operation],
+            do.answer(_refused_but_done), f"{operation} without a token is refused, but only after it was done",
+            ANONYMOUS, at=operation)
+        for operation in ("saveDraft", "deleteDraft", "createAttachment", "persistTemporaryFile", SUBMISSIONS[1])
+    ),
+    *(
+        each
+        for clause in ("workflow-create-rights", "workflow-update-rights")
+        for each in _ANY("*-rights-not-needed", clause, as_author,
+            "* does for an account without rights what it does for the author", "role~^restricted$").each()
+    ),
+    _TOKEN("opens-nothing", "opens-protected", do.refuse_before(401), "No token opens the list of drafts"),
+    _TOKEN("opens-nothing", "serves-every-realm", do.refuse_before(401), "No token opens the list of drafts",
+    ).under("in-bch-dev"),
+    _TOKEN("under-basic-opens", "other-scheme",
         do.send(lambda r: r.with_header("authorization", f"Bearer {r.header('authorization')[6:].strip()}")),
-        "A token sent under the scheme Basic opens the list of drafts.", where=r"authorization~(?i)^basic\s")
-    yield row("token-ends-early", "token-lasts-until-expiration", tuple(NEEDS_TOKEN),
-        Sized(_dies_after, 2, Range(2, 10, 60)), "A token is refused after {} requests, long before its expiration.")
+        "A token sent under the scheme Basic opens the list of drafts", r"authorization~(?i)^basic\s"),
+    _TOKEN("ends-early", "lasts-until-expiration", Sized(_dies_after, 2, Range(2, 10, 60)),
+        "A token is refused after {} requests, long before its expiration", at=tuple(NEEDS_TOKEN)),
+)
 # fmt: on

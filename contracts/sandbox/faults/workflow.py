@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from typing import Any, Final
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import NO_CONDITION, OF_SUBMISSIONS, ONCE, Range
-from contracts.sandbox.faults.effects import KIND, MANDATORY, VALUE, Errors
-from contracts.sandbox.faults.fault import Fault, Sized, row
+from contracts.sandbox.faults.conditions import NO_CONDITION, OF_SUBMISSIONS, Range
+from contracts.sandbox.faults.effects import KIND, MANDATORY, VALUE, Errors, valid_document
+from contracts.sandbox.faults.fault import Fault, Rows, Sized
 from contracts.sandbox.faults.identifiers import of_length, other_case
-from contracts.sandbox.faults.messages import SUBMISSIONS, Answer, Inject, Request, Where, answer_json, kebab
-from contracts.sandbox.faults.samples import valid_document
+from contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
+from contracts.sandbox.faults.places import SUBMISSIONS
 from contracts.sandbox.faults.tokens import ANONYMOUS
 from contracts.sandbox.validation import REALMS
 
@@ -243,91 +242,96 @@ def _body_repaired(request: Request) -> Request | None:
 
 
 # fmt: off
-#: The rows of the table: clause, another status, another wording, and which requests it is about where another clause
-#: gives the same message.
-_TABLE: Final[tuple[tuple[str, int, Callable[[str], str], str | None], ...]] = (
-    ("realm-missing", 422, lambda text: text.replace("querystring", "query"), "-realm~."),
-    ("realm-unknown", 404, lambda text: text.partition(",")[0], "realm~."),
-    ("schema-unknown", 404, lambda _: NO_SCHEMA, None),
-    ("identifier-taken", 409, lambda text: text.replace(" 'identifier'", ""), None),
-    ("identifier-unknown", 404, lambda _: TAKEN, None),
-    ("locked-record", 423, lambda text: text.replace(" for workflow", ""), None),
-    ("update-rights", 401, lambda _: MAY_NOT_CREATE, None),
-    ("create-rights", 400, lambda _: MAY_NOT_UPDATE, None),
-    ("anonymous", 401, lambda text: text.partition(",")[0], ANONYMOUS),
-    ("invalid-token", 401, lambda _: "Authorization required, token is invalid.", "authorization~."),
+_EACH = Rows("workflow-", "workflow-")
+_TABLE = Rows("workflow-", "workflow-", SUBMISSIONS, ways=OF_SUBMISSIONS)
+_REALM = Rows("workflow-", "workflow-", SUBMISSIONS, ways=NO_CONDITION)
+_LIMIT = Rows("workflow-", "workflow-", SUBMISSIONS)
+#: The table, told with another status or in other words; a realm's rows may be about requests of another clause.
+_TOLD_OTHERWISE: Final = tuple(
+    each
+    for name, status, change, where in (
+        ("realm-missing", 422, lambda text: text.replace("querystring", "query"), "-realm~."),
+        ("realm-unknown", 404, lambda text: text.partition(",")[0], "realm~."),
+        ("schema-unknown", 404, lambda _: NO_SCHEMA, None),
+        ("identifier-taken", 409, lambda text: text.replace(" 'identifier'", ""), None),
+        ("identifier-unknown", 404, lambda _: TAKEN, None),
+        ("locked-record", 423, lambda text: text.replace(" for workflow", ""), None),
+        ("update-rights", 401, lambda _: MAY_NOT_CREATE, None),
+        ("create-rights", 400, lambda _: MAY_NOT_UPDATE, None),
+        ("anonymous", 401, lambda text: text.partition(",")[0], ANONYMOUS),
+        ("invalid-token", 401, lambda _: "Authorization required, token is invalid.", "authorization~."),
+    )
+    for message in (load_catalogue().clause(f"workflow-{name}").message or "",)
+    for end, effect, says in (
+        ("status", _told(message, status), f"with the status {status}"),
+        ("message", _told(message, change=change), "in other words"),
+    )
+    for each in _EACH(f"{name}-{end}-on-*", name, effect, f"* tells of workflow-{name} {says}", where,
+        ways=NO_CONDITION if "realm" in name else OF_SUBMISSIONS).each()
 )
-
-
-def _table() -> Iterator[Fault]:
-    for name, status, change, where in _TABLE:
-        clause = load_catalogue().clause(f"workflow-{name}")
-        message, ways = clause.message or "", NO_CONDITION if "realm" in name else OF_SUBMISSIONS
-        for operation, (end, effect, says) in product(clause.operations, (
-            ("status", _told(message, status), f"with the status {status}"),
-            ("message", _told(message, change=change), "in other words"),
-        )):
-            yield row(f"{clause.id}-{end}-on-{kebab(operation)}", clause.id, operation, effect,
-                f"{operation} tells of {clause.id} {says}.", where=where, ways=ways)
-
-
-def _limits() -> Iterator[Fault]:
-    for member, name, limit, counted in (
-        ("batchId", "batch", 100, "workflow-batch-characters"),
-        ("additionalInfo", "info", 1000, "workflow-info-longest"),
-    ):
-        too_long = f"workflow-{name}-too-long"
-        for clause, end, effect, says in (
-            (too_long, "more-taken",
+#: Limits and kinds of what a body holds.
+_LIMITS: Final = (
+    *(
+        each
+        for member, name, limit, counted in (
+            ("batchId", "batch", 100, "batch-characters"),
+            ("additionalInfo", "info", 1000, "info-longest"),
+        )
+        for each in (
+            *_EACH(f"{name}-more-taken-on-*", f"{name}-too-long",
                 Sized(partial(_more_taken, member, limit), 1, Range(1, 10_000, 100_000)),
-                f"takes a {member} of up to {{}} characters more than its limit"),
-            (f"workflow-{name}-longest", "fewer-only", Sized(partial(_fewer_taken, member, limit), 1, Range(1, 20)),
-                f"refuses a {member} of {{}} characters below its limit"),
-            (counted, "bytes-counted", _longer(member, limit, lambda text: len(text.encode("utf-8", "replace"))),
-                f"counts the bytes of a {member}"),
-        ):
-            for operation in load_catalogue().clause(clause).operations:
-                yield row(f"workflow-{name}-{end}-on-{kebab(operation)}", clause, operation, effect,
-                    f"{operation} {says}.")
-        yield row(f"workflow-{name}-of-any-kind", f"workflow-{name}-kind", SUBMISSIONS, _wrong(KIND, member),
-            f"A {member} of any kind is accepted.")
-        yield row(f"workflow-{name}-refused-yet-taken", too_long, NAMED,
-            _known_after(partial(_has_only, {"code": VALUE, "property": member}), TAKEN),
-            f"A {member} that is too long is refused, yet the identifier is in use from then on.")
-    for operation, (name, clause, effect, says) in product(SUBMISSIONS, (
-        ("document-not-validated", "document-validated", _document(lambda d: isinstance(d, dict)),
-            "a document of any content"),
-        ("document-array", "document-kind", _document(lambda d: isinstance(d, list)), "a document that is an array"),
-        ("document-not-needed", "document-missing", _document(lambda d: d is ...), "a submission without a document"),
-        ("body-of-any-kind", "body-kind", do.send(_body_repaired), "a body that is no object"),
-    )):
-        yield row(f"workflow-{name}-on-{kebab(operation)}", f"workflow-{clause}", operation, effect,
-            f"{operation} accepts {says}.")
-    for word, operation in zip(("create", "create-with-identifier", "update"), SUBMISSIONS, strict=True):
-        yield row(f"workflow-{word}-needs-batch", f"workflow-{word}-accepted", operation,
-            do.demand(MANDATORY, "batchId", lambda body: "batchId" in body), f"{operation} demands a batchId.")
-
-
-#: The other rows: name, clause, operations, effect, which requests, and a sentence; the beginning of names and clauses
-#: is left out.
-_ROWS: Final[
-    tuple[tuple[str, str | tuple[str, ...], str | tuple[str, ...], Inject | Sized, Where | str | None, str], ...]
-] = (
+                f"* takes a {member} of up to {{}} characters more than its limit").each(),
+            *_EACH(f"{name}-fewer-only-on-*", f"{name}-longest",
+                Sized(partial(_fewer_taken, member, limit), 1, Range(1, 20)),
+                f"* refuses a {member} of {{}} characters below its limit").each(),
+            *_EACH(f"{name}-bytes-counted-on-*", counted,
+                _longer(member, limit, lambda text: len(text.encode("utf-8", "replace"))),
+                f"* counts the bytes of a {member}").each(),
+            _LIMIT(f"{name}-of-any-kind", f"{name}-kind", _wrong(KIND, member), f"A {member} of any kind is accepted"),
+            _LIMIT(f"{name}-refused-yet-taken", f"{name}-too-long",
+                _known_after(partial(_has_only, {"code": VALUE, "property": member}), TAKEN),
+                f"A {member} that is too long is refused, yet the identifier is in use from then on", at=NAMED),
+        )
+    ),
+    *(
+        each
+        for name, clause, effect, says in (
+            ("document-not-validated", "document-validated", _document(lambda d: isinstance(d, dict)),
+                "a document of any content"),
+            ("document-array", "document-kind", _document(lambda d: isinstance(d, list)),
+                "a document that is an array"),
+            ("document-not-needed", "document-missing", _document(lambda d: d is ...),
+                "a submission without a document"),
+            ("body-of-any-kind", "body-kind", do.send(_body_repaired), "a body that is no object"),
+        )
+        for each in _LIMIT(f"{name}-on-*", clause, effect, f"* accepts {says}", at=SUBMISSIONS).each()
+    ),
+    *(
+        _LIMIT(f"{word}-needs-batch", f"{word}-accepted", do.demand(MANDATORY, "batchId", lambda c: "batchId" in c),
+            f"{operation} demands a batchId", at=operation)
+        for word, operation in zip(("create", "create-with-identifier", "update"), SUBMISSIONS, strict=True)
+    ),
+)
+#: The submissions table, the order of its steps, limits, and what is stored.
+WORKFLOW: Final[tuple[Fault, ...]] = (
+    *_TOLD_OTHERWISE,
+    *_LIMITS,
     # The table.
-    ("taken-accepted", "identifier-taken", NAMED, _on(TAKEN, _accepted), "uid~^sandbox-",
-        "Creating under an identifier that was in use before the service started is accepted"),
-    ("update-creates", "identifier-unknown", UPDATE, _on(UNKNOWN, _created_instead), None,
-        "Updating under an identifier that does not exist creates the record"),
-    ("locked-accepted", "locked-record", UPDATE, _on(LOCKED, _accepted), None,
-        "Updating a record that is locked for workflow is accepted"),
-    ("realm-not-needed", "realm-missing", SUBMISSIONS, _IN_FIRST_REALM, "-realm~. -Realm~.",
-        "A submission without a realm goes to abs-dev"),
-    ("realm-of-any-name", "realm-unknown", SUBMISSIONS, _IN_FIRST_REALM, f"realm~. -realm~^({'|'.join(_TYPES)})$",
-        "A submission under an unknown realm in the header goes to abs-dev"),
-    ("schema-of-any-name", "schema-unknown", SUBMISSIONS, do.send(_first_schema), _NO_SCHEMA,
-        "A schema that no realm knows is taken for the first one of the realm"),
-    ("schema-of-another-realm", "schema-of-another-realm", SUBMISSIONS, do.send(_first_schema), _of_another_realm,
-        "The schemas of all realms are configured in every realm"),
+    _TABLE("taken-accepted", "identifier-taken", _on(TAKEN, _accepted),
+        "Creating under an identifier that was in use before the service started is accepted", "uid~^sandbox-",
+        at=NAMED),
+    _TABLE("update-creates", "identifier-unknown", _on(UNKNOWN, _created_instead),
+        "Updating under an identifier that does not exist creates the record", at=UPDATE),
+    _TABLE("locked-accepted", "locked-record", _on(LOCKED, _accepted),
+        "Updating a record that is locked for workflow is accepted", at=UPDATE),
+    _REALM("realm-not-needed", "realm-missing", _IN_FIRST_REALM, "A submission without a realm goes to abs-dev",
+        "-realm~. -Realm~."),
+    _REALM("realm-of-any-name", "realm-unknown", _IN_FIRST_REALM,
+        "A submission under an unknown realm in the header goes to abs-dev", f"realm~. -realm~^({'|'.join(_TYPES)})$"),
+    _TABLE("schema-of-any-name", "schema-unknown", do.send(_first_schema),
+        "A schema that no realm knows is taken for the first one of the realm", _NO_SCHEMA),
+    _REALM("schema-of-another-realm", "schema-of-another-realm", do.send(_first_schema),
+        "The schemas of all realms are configured in every realm", _of_another_realm),
     # The order of the steps.
     *(
         each
@@ -337,95 +341,87 @@ _ROWS: Final[
             ("locked", UPDATE, LOCKED, MAY_NOT_UPDATE),
         )
         for each in (
-            (f"validation-before-{name}", f"order-{name}-before-validation", at, _on(message, _told_of_content), None,
-                "A faulty document is reported before its identifier is looked at"),
-            (f"rights-before-{name}", f"order-{name}-before-rights", at, _told(message, 403, do.always(rights)),
-                _OF_RESTRICTED, "Rights are looked at before the identifier"),
+            _TABLE(f"validation-before-{name}", f"order-{name}-before-validation", _on(message, _told_of_content),
+                "A faulty document is reported before its identifier is looked at", at=at),
+            _TABLE(f"rights-before-{name}", f"order-{name}-before-rights", _told(message, 403, do.always(rights)),
+                "Rights are looked at before the identifier", _OF_RESTRICTED, at=at),
         )
     ),
     *(
-        (f"validation-before-rights-on-{word}", "order-rights-before-validation", at, _on(message, _told_of_content),
-            None, f"On {word} the document is validated before the rights are looked at")
+        _TABLE(f"validation-before-rights-on-{word}", "order-rights-before-validation", _on(message, _told_of_content),
+            f"On {word} the document is validated before the rights are looked at", at=at)
         for word, at, message in (("create", CREATING, MAY_NOT_CREATE), ("update", UPDATE, MAY_NOT_UPDATE))
     ),
-    ("document-before-schema", "order-schema-before-document", SUBMISSIONS, _on(NO_SCHEMA, _title_missing), None,
+    _TABLE("document-before-schema", "order-schema-before-document", _on(NO_SCHEMA, _title_missing),
         "Under an unknown schema, a document without a title is refused for it"),
-    ("schema-before-realm", "order-realm-before-schema", SUBMISSIONS,
-        _told(NO_REALM, change=do.always(NO_SCHEMA.replace("${realm}", "unknown"))), _NO_SCHEMA,
-        "Where both realm and schema are unknown, the refusal is that of the schema"),
-    ("locked-before-content", "order-validation-before-initiate", NAMED, _known_after(_has_errors, LOCKED), None,
-        "The workflow begins before the document is validated, so that a refused identifier is locked"),
-    ("save-before-validation", "order-validation-before-save", NAMED, do.answer(_saved_though_refused), None,
-        "The document of a submission that is refused for its content is saved as a draft"),
-    ("save-before-validation-on-update", "refused-update-keeps-draft", UPDATE, do.answer(_saved_though_refused), None,
-        "The document of an update that is refused for its content is saved as a draft"),
+    _REALM("schema-before-realm", "order-realm-before-schema",
+        _told(NO_REALM, change=do.always(NO_SCHEMA.replace("${realm}", "unknown"))),
+        "Where both realm and schema are unknown, the refusal is that of the schema", _NO_SCHEMA),
+    _TABLE("locked-before-content", "order-validation-before-initiate", _known_after(_has_errors, LOCKED),
+        "The workflow begins before the document is validated, so that a refused identifier is locked", at=NAMED),
+    _TABLE("save-before-validation", "order-validation-before-save", do.answer(_saved_though_refused),
+        "The document of a submission that is refused for its content is saved as a draft", at=NAMED),
+    _TABLE("save-before-validation-on-update", "refused-update-keeps-draft", do.answer(_saved_though_refused),
+        "The document of an update that is refused for its content is saved as a draft", at=UPDATE),
     # What a submission does.
-    ("draft-not-saved", "draft-saved", NAMED, do.afterwards(lambda r: [r.for_operation("deleteDraft")]), None,
-        "An accepted submission leaves no draft"),
-    ("draft-without-last-member", "draft-saved", NAMED, _saved_instead(lambda document: dict([*document.items()][:-1])),
-        None, "The draft of an accepted submission lacks the last member of its document"),
-    ("update-keeps-draft", "update-replaces-draft", UPDATE, _draft_kept, None,
-        "An accepted update leaves the draft of its record as it was"),
-    ("not-done", ("created-exists", "created-known", "draft-saved", "document-validated", "identifier-once"), NAMED,
-        do.give(lambda r: r.memory.successes.get(NAMED)), None,
-        "A submission is answered as the one before, and nothing is done"),
-    ("create-twice", "created-exists", NAMED, _on(TAKEN, _accepted), _submitted,
-        "Creating under an identifier again is accepted when it was submitted before"),
-    ("created-twice-at-once", "identifier-once", NAMED, _both_at_once, None,
-        "Two creations under one identifier that overlap are both accepted"),
-    ("created-unknown", "created-known", UPDATE, _refused_with(UNKNOWN), _submitted,
-        "Updating a record that was submitted before is refused because it does not exist"),
-    ("refused-identifier-taken", "refused-frees-identifier", NAMED, _known_after(_has_errors, TAKEN), None,
-        "An identifier stays in use when its submission was refused for its content"),
-    ("rights-after-save", "rights-refusal-stores-nothing", NAMED,
-        _known_after(lambda got: _has_message(got, MAY_NOT_CREATE), TAKEN), None,
-        "An account that may not create is refused, yet the identifier it named is in use from then on"),
-    ("batch-of-two", "batch-shared", CREATING, Sized(_batch_of, 2, Range(1, 2, 60)), None,
-        "A batch takes {} records; a further one is refused"),
-    ("document-empty", "document-empty", SUBMISSIONS, _document(lambda d: d == {}), None,
+    _TABLE("draft-not-saved", "draft-saved", do.afterwards(lambda r: [r.for_operation("deleteDraft")]),
+        "An accepted submission leaves no draft", at=NAMED),
+    _TABLE("draft-without-last-member", "draft-saved", _saved_instead(lambda document: dict([*document.items()][:-1])),
+        "The draft of an accepted submission lacks the last member of its document", at=NAMED),
+    _TABLE("update-keeps-draft", "update-replaces-draft", _draft_kept,
+        "An accepted update leaves the draft of its record as it was", at=UPDATE),
+    _TABLE("not-done", ("created-exists", "created-known", "draft-saved", "document-validated", "identifier-once"),
+        do.give(lambda r: r.memory.answers.get(NAMED)),
+        "A submission is answered as the one before, and nothing is done", at=NAMED),
+    _TABLE("create-twice", "created-exists", _on(TAKEN, _accepted),
+        "Creating under an identifier again is accepted when it was submitted before", _submitted, at=NAMED),
+    _TABLE("created-twice-at-once", "identifier-once", _both_at_once,
+        "Two creations under one identifier that overlap are both accepted", at=NAMED),
+    _TABLE("created-unknown", "created-known", _refused_with(UNKNOWN),
+        "Updating a record that was submitted before is refused because it does not exist", _submitted, at=UPDATE),
+    _TABLE("refused-identifier-taken", "refused-frees-identifier", _known_after(_has_errors, TAKEN),
+        "An identifier stays in use when its submission was refused for its content", at=NAMED),
+    _TABLE("rights-after-save", "rights-refusal-stores-nothing",
+        _known_after(lambda got: _has_message(got, MAY_NOT_CREATE), TAKEN),
+        "An account that may not create is refused, yet the identifier it named is in use from then on", at=NAMED),
+    _LIMIT("batch-of-two", "batch-shared", Sized(_batch_of, 2, Range(1, 2, 60)),
+        "A batch takes {} records; a further one is refused", at=CREATING),
+    _TABLE("document-empty", "document-empty", _document(lambda d: d == {}),
         "A document without any field is accepted"),
-    ("info-refused", "info-available", CREATING, do.demand(VALUE, "additionalInfo",
-        lambda body: "additionalInfo" not in body), None, "An additionalInfo is refused from every role"),
+    _TABLE("info-refused", "info-available",
+        do.demand(VALUE, "additionalInfo", lambda body: "additionalInfo" not in body),
+        "An additionalInfo is refused from every role", at=CREATING),
     # Identifiers.
-    ("same-identifier-for-all", "distinct-identifiers", CREATE, do.remember(lambda _: CREATE), None,
-        "A submission without an identifier gets the identifier of the first"),
-    ("errors-without-identifier", "errors-with-identifier", (NAMED, UPDATE), do.refusals(_unnamed), None,
-        "A refusal for content holds the errors array and no identifier"),
-    ("identifier-empty", "identifier-returned", CREATE, _identifier(do.always("")), None,
-        "The answer to a submission carries an empty identifier"),
-    ("identifier-in-other-case", "identifier-kept", NAMED, _identifier(str.swapcase), None,
-        "The answer to a submission carries its identifier in the other letter case"),
-    ("identifier-letter-case-ignored", "identifier-case-sensitive", NAMED, _refused_with(TAKEN),
-        lambda r: other_case(r, [uid for realm, uid in r.memory.submitted if realm == r.realm]) is not None,
-        "An identifier is in use when one is that differs only in letter case"),
+    _TABLE("same-identifier-for-all", "distinct-identifiers", do.remember(lambda _: CREATE),
+        "A submission without an identifier gets the identifier of the first", at=CREATE),
+    _TABLE("errors-without-identifier", "errors-with-identifier", do.refusals(_unnamed),
+        "A refusal for content holds the errors array and no identifier", at=(NAMED, UPDATE)),
+    _TABLE("identifier-empty", "identifier-returned", _identifier(do.always("")),
+        "The answer to a submission carries an empty identifier", at=CREATE),
+    _TABLE("identifier-in-other-case", "identifier-kept", _identifier(str.swapcase),
+        "The answer to a submission carries its identifier in the other letter case", at=NAMED),
+    _TABLE("identifier-letter-case-ignored", "identifier-case-sensitive", _refused_with(TAKEN),
+        "An identifier is in use when one is that differs only in letter case",
+        lambda r: other_case(r, [uid for realm, uid in r.memory.submitted if realm == r.realm]) is not None, at=NAMED),
     *(
-        (f"identifier-refuses-{word}", "identifier-edges", NAMED, do.refuse_before(), f"uid~^.{{{length}}}$",
-            f"An identifier of {length} characters is refused")
+        _TABLE(f"identifier-refuses-{word}", "identifier-edges", do.refuse_before(),
+            f"An identifier of {length} characters is refused", f"uid~^.{{{length}}}$", at=NAMED)
         for word, length in (("eleven", 11), ("128", 128))
     ),
     *(
-        (f"identifier-accepts-{word}", f"identifier-{clause}", NAMED, do.forgive(), where, f"An identifier may {says}")
+        _TABLE(f"identifier-accepts-{word}", f"identifier-{clause}", do.forgive(), f"An identifier may {says}", where,
+            at=NAMED)
         for word, clause, where, says in (
             ("ten", "too-short", of_length(10), "have 10 characters"),
             ("129", "too-long", of_length(129), "have 129 characters"),
             ("dot", "characters", f"uid~[.] {of_length(11, 128, '[A-Za-z0-9._-]')}", "hold a dot"),
         )
     ),
-)
-
-
-def workflow_faults() -> Iterator[Fault]:
-    """The workflow endpoint."""
-    yield from _table()
-    yield from _limits()
-    for name, clauses, operations, effect, where, says in _ROWS:
-        breaks = [f"workflow-{clause}" for clause in ((clauses,) if isinstance(clauses, str) else clauses)]
-        ways = NO_CONDITION if "realm" in name else ONCE if "batch" in name else OF_SUBMISSIONS
-        yield row(f"workflow-{name}", breaks, operations, effect, f"{says}.", where=where, ways=ways)
-    yield row("workflow-draft-without-header", ("workflow-draft-saved", "draft-header-kept"), NAMED,
+    Rows("workflow-", "")("draft-without-header", ("workflow-draft-saved", "draft-header-kept"),
         _saved_instead(lambda document: {k: v for k, v in document.items() if k != "header"}),
-        "The draft of an accepted submission lacks its header.")
-    yield row("workflow-deleted-draft-frees-identifier", "draft-delete-keeps-published", NAMED,
+        "The draft of an accepted submission lacks its header", at=NAMED),
+    Rows("workflow-", "")("deleted-draft-frees-identifier", "draft-delete-keeps-published",
         _on(TAKEN, _freed_by_deleting),
-        "Deleting a draft takes the published version along: its identifier is free again.")
+        "Deleting a draft takes the published version along: its identifier is free again", at=NAMED),
+)
 # fmt: on

@@ -8,7 +8,7 @@ from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.profiles import Profile
 from contracts.sandbox.faults import population
-from contracts.sandbox.faults.conditions import ALWAYS, CONDITIONS, condition_of
+from contracts.sandbox.faults.conditions import ALWAYS, CONDITIONS, conditions_of
 
 
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:
@@ -41,7 +41,7 @@ def test_a_row_is_found_by_its_name_with_size_and_condition_and_by_former_ones()
 
 def test_a_wide_draw_holds_every_condition_and_sizes_that_only_a_nightly_run_reaches() -> None:
     drawn = [fault for seed in range(8) for fault in population.draw(2000, seed, wide=True)]
-    met = {condition_of(fault.when)[0].name for fault in drawn}
+    met = {condition.name for fault in drawn for condition, _ in conditions_of(fault.when)}
     assert met >= {condition.name for condition in CONDITIONS.values() if condition.wide}
     assert {fault.profile for fault in drawn if fault.size} == {Profile.GATE, Profile.NIGHTLY}
     assert all(fault.size or fault.when != ALWAYS for fault in drawn)
