@@ -8,8 +8,6 @@ organization ``organization-<realm>`` and the unused temporary files ``sandbox-t
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import cache
-from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +15,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 
-from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN, SignIn
+from contracts.sandbox.authentication import SIGN_IN, SignIn
 from contracts.sandbox.documents import Attachments, Contacts, Context, Drafts
 from contracts.sandbox.habits import Habits, Settings
-from contracts.sandbox.http import RawPaths, Refusal, not_found
+from contracts.sandbox.http import RawPaths, Refusal
 from contracts.sandbox.layers import Layers
 from contracts.sandbox.responses import json_response, json_text
 from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, TemporaryFile
@@ -92,54 +91,10 @@ def _picture(shade: int, side: int = 16) -> bytes:
     return f"P5 {side} {side} 255\n".encode() + bytes([shade]) * side**2
 
 
-FILES = {
-    "swagger-ui.css": "text/css",
-    "swagger-ui-bundle.js": "text/javascript",
-    "favicon-32x32.png": "image/png",
-}
-
+#: The page, and Swagger UI; its package is a plug-in of a framework that the sandbox has no use for.
+_PAGE = Path(__file__).with_name("page")
+#: Has the browser refuse any request to the outside.
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
-"""Has the browser refuse any request to the outside."""
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Document registry: the sandbox</title>
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="icon" href="/docs/favicon-32x32.png">
-</head>
-<body>
-<div id="swagger-ui"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</body>
-</html>
-"""
-
-_START = """window.onload = () => {
-  const author = %s;
-  const page = SwaggerUIBundle({
-    url: "/openapi.json",
-    dom_id: "#swagger-ui",
-    deepLinking: true,
-    persistAuthorization: false,
-    validatorUrl: null,
-    onComplete: async () => {
-      const answer = await fetch("%s", {
-        method: "POST",
-        headers: {"Accept": "application/json", "Content-Type": "application/json"},
-        body: JSON.stringify(author)
-      });
-      // A sandbox that answers otherwise, by a fault or in bad weather, is left to the reader to sign in at.
-      const token = answer.ok ? await answer.json().catch(() => null) : null;
-      if (token && token.authenticationToken) page.preauthorizeApiKey("bearer", token.authenticationToken);
-    }
-  });
-};
-"""
-"""Shows the description, signed in as the author."""
 
 
 async def _description_json(request: Request) -> Response:
@@ -157,17 +112,11 @@ async def _root(_request: Request) -> Response:
 
 
 async def _page(_request: Request) -> Response:
-    return Response(_PAGE, media_type="text/html", headers={"Content-Security-Policy": _POLICY})
+    return FileResponse(_PAGE / "index.html", headers={"Content-Security-Policy": _POLICY})
 
 
-async def _file_of_page(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name == "start.js":
-        author = {"email": ACCOUNTS[0].email, "password": ACCOUNTS[0].password}
-        return Response(_START % (json_text(author), SIGN_IN), media_type="text/javascript")
-    if name not in FILES:
-        raise not_found("the page has no such file")
-    return FileResponse(_folder() / name, media_type=FILES[name])
+async def _script(_request: Request) -> Response:
+    return FileResponse(_PAGE / "start.js")
 
 
 def described(request: Request) -> dict[str, Any]:
@@ -176,12 +125,6 @@ def described(request: Request) -> dict[str, Any]:
 
     server = {"url": str(request.base_url).rstrip("/"), "description": "This sandbox."}
     return {**load_description().published, "servers": [server]}
-
-
-@cache
-def _folder() -> Path:
-    """Where Swagger UI lies; its package is a plug-in of a framework that the sandbox has no use for."""
-    return Path(str(distribution("flask-swagger-ui").locate_file("flask_swagger_ui/dist")))
 
 
 class Service(Context):
@@ -209,7 +152,7 @@ _WORKFLOW = "/api/v2023/documents/schemas/{schema}"
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def _routes(service: Service) -> list[Route]:
+def _routes(service: Service) -> list[BaseRoute]:
     contacts, drafts, attachments = service.contacts, service.drafts, service.attachments
     return [
         _route(SIGN_IN, POST=service.sign_in.create_token),
@@ -230,13 +173,13 @@ def _routes(service: Service) -> list[Route]:
             PUT=service.workflow.update,
         ),
         # What the sandbox serves beside the document.
-        _route("/sandbox/temporary-files/{filename}", POST=attachments.receive_temporary),
         _route("/openapi.json", GET=_description_json),
         _route("/openapi.yaml", GET=_description_yaml),
         _route("/", GET=_root),
         _route("/docs", GET=_page),
         _route("/docs/", GET=_page),
-        _route("/docs/{name}", GET=_file_of_page),
+        _route("/docs/start.js", GET=_script),
+        Mount("/docs/swagger-ui", StaticFiles(packages=[("flask_swagger_ui", "dist")])),
     ]
 
 
@@ -266,48 +209,31 @@ def create_app(
         finally:
             service.close()
 
+    refusal_body = service.responses.refusal_body
+
+    async def refused(_: Request, refusal: Refusal) -> Response:
+        return service.responses.refusal(refusal)
+
+    async def unrouted(_: Request, problem: HTTPException) -> Response:
+        texts = {404: "there is nothing at this path", 405: "this path does not take this method"}
+        status, message = problem.status_code, texts.get(problem.status_code, problem.detail)
+        return json_response(refusal_body(status, message), status, problem.headers)
+
+    def answered(status: int, message: str) -> Callable[[Request, Exception], Response]:
+        return lambda *_: json_response(refusal_body(status, message), status)
+
     handlers: dict[Any, Any] = {
-        Refusal: _refused,
-        HTTPException: _unrouted,
-        ClientDisconnect: _gone,
-        OSError: _without_storage,
-        Exception: _broken,
+        Refusal: refused,
+        HTTPException: unrouted,
+        # The client is gone and reads no answer; this one ends the exchange in good order.
+        ClientDisconnect: lambda *_: Response(status_code=400),
+        # The disk is full, or the files were removed by hand: the fault is neither the client's nor the service's.
+        OSError: answered(503, "the sandbox cannot reach its files"),
+        # A fault of the sandbox itself; its traceback goes to stderr.
+        Exception: answered(500, "the sandbox failed; see its stderr"),
     }
     app = Starlette(routes=_routes(service), exception_handlers=handlers, lifespan=lifespan)
     app.router.redirect_slashes = False
     app.add_middleware(RawPaths)
     app.state.service = service
     return app
-
-
-async def _refused(request: Request, refusal: Refusal) -> Response:
-    return _service(request).responses.refusal(refusal)
-
-
-async def _unrouted(request: Request, problem: HTTPException) -> Response:
-    texts = {404: "there is nothing at this path", 405: "this path does not take this method"}
-    message = texts.get(problem.status_code, problem.detail)
-    body = _service(request).responses.refusal_body(problem.status_code, message)
-    return json_response(body, problem.status_code, problem.headers)
-
-
-async def _broken(request: Request, _problem: Exception) -> Response:
-    # A fault of the sandbox itself; its traceback goes to stderr.
-    body = _service(request).responses.refusal_body(500, "the sandbox failed; see its stderr")
-    return json_response(body, 500)
-
-
-async def _without_storage(request: Request, _problem: Exception) -> Response:
-    # The disk is full, or the files were removed by hand: the fault is neither the client's nor the service's.
-    body = _service(request).responses.refusal_body(503, "the sandbox cannot reach its files")
-    return json_response(body, 503)
-
-
-async def _gone(_request: Request, _problem: ClientDisconnect) -> Response:
-    # The client is gone and reads no answer; this one ends the exchange in good order.
-    return Response(status_code=400)
-
-
-def _service(request: Request) -> Service:
-    service: Service = request.app.state.service
-    return service

@@ -2,16 +2,16 @@
 
 The interface document lists no Realm header for attachments, so a document is looked for over all realms. Adding needs
 the right to change the document; listing needs a token; exists, get and thumbnail are open (silent). The creation of
-temporary files is "not shown", so the sandbox has its own operation, outside the interface.
+temporary files is "not shown": the sandbox has some from the start.
 """
 
 import mimetypes
 import re
-import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
@@ -43,9 +43,8 @@ from contracts.sandbox.storage import (
     Records,
     Storage,
     StoredFile,
-    TemporaryFile,
-    Thumbnails,
     Version,
+    thumbnail,
     too_large,
 )
 from contracts.sandbox.validation import CONTACT, Expectation, Realm, RealmBook, RecordType, Validator
@@ -66,7 +65,6 @@ class Context:
         self.body = BodyReader(settings.json_limit, habits)
         self.validator = over(Validator)(self.identifiers, habits)
         self.lists = over(Lists)(habits)
-        self.thumbnails = Thumbnails(habits.thumbnail_pixels, habits.thumbnail_format)
         self.files = FileStore(settings.data)
         self.storage = Storage(settings.data, self.clock)
 
@@ -359,15 +357,6 @@ class Attachments:
             attachment = self.add(records, caller, uid, filename, stored)
         return self.written(attachment, habits.attachment_persisted_status)
 
-    async def receive_temporary(self, request: Request) -> Response:
-        """Answer ``POST /sandbox/temporary-files/{filename}``: keep the body, without a size limit."""
-        filename = filename_in_path(request)
-        stored = await self.context.files.receive(request.stream(), limit=None)
-        file_id = secrets.token_urlsafe(12)
-        with self.context.storage.transaction() as records:
-            records.add_temporary_file(TemporaryFile(file_id, filename, stored.size, stored.key))
-        return json_response({"tempFileId": file_id}, 201)
-
     async def list(self, request: Request) -> Response:
         """Answer a page of a document's attachments."""
         context, habits = self.context, self.context.habits
@@ -403,8 +392,9 @@ class Attachments:
         habits = self.context.habits
         if not (habits.thumbnails_of_all or attachment.content_type.startswith("image/")):
             raise not_found("there is no preview of this file")
-        image = await self.context.thumbnails.of(self.context.files.path(attachment.file_key))
-        return Response(image, media_type=f"image/{habits.thumbnail_format.lower()}")
+        path, form = self.context.files.path(attachment.file_key), habits.thumbnail_format
+        image = await run_in_threadpool(thumbnail, path, habits.thumbnail_pixels, form)
+        return Response(image, media_type=f"image/{form.lower()}")
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
         """Refuse a document that is not there in any realm, or that the caller may not change."""

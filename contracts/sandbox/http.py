@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -49,6 +50,7 @@ class Problem:
     path: tuple[str, ...]
 
 
+@dataclass(eq=False)
 class Refusal(Exception):
     """The request is refused and changes nothing.
 
@@ -56,41 +58,21 @@ class Refusal(Exception):
     the document states one, else the reason's habit gives it; ``identifier`` where the answer carries the record's.
     """
 
-    def __init__(
-        self,
-        reason: Reason,
-        message: str,
-        *,
-        problems: Sequence[Problem] = (),
-        status: int | None = None,
-        identifier: str | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
-        self.problems = tuple(problems)
-        self.status = status
-        self.identifier = identifier
+    reason: Reason
+    message: str
+    problems: Sequence[Problem] = ()
+    status: int | None = None
+    identifier: str | None = None
 
 
-def bad_request(message: str) -> Refusal:
-    """Return the refusal of a parameter, header or body that cannot be used."""
-    return Refusal(Reason.BAD_REQUEST, message)
-
-
-def not_found(message: str) -> Refusal:
-    """Return the refusal of a request that names something that is not there."""
-    return Refusal(Reason.NOT_FOUND, message)
-
-
-def forbidden(message: str) -> Refusal:
-    """Return the refusal of a caller who lacks the right (the workflow has its own rows)."""
-    return Refusal(Reason.FORBIDDEN, message)
-
-
-def conflict(message: str) -> Refusal:
-    """Return the refusal of a write that contradicts what is stored."""
-    return Refusal(Reason.CONFLICT, message)
+#: A parameter, header or body that cannot be used.
+bad_request = partial(Refusal, Reason.BAD_REQUEST)
+#: A request that names something that is not there.
+not_found = partial(Refusal, Reason.NOT_FOUND)
+#: A caller who lacks the right (the workflow has its own rows).
+forbidden = partial(Refusal, Reason.FORBIDDEN)
+#: A write that contradicts what is stored.
+conflict = partial(Refusal, Reason.CONFLICT)
 
 
 _MOST_PARAMETERS = 200

@@ -15,14 +15,11 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 
-from starlette.concurrency import run_in_threadpool
-
 from contracts.errors import UsageError
 from contracts.sandbox.http import Reason, Refusal
 
 if TYPE_CHECKING:
     from filelock import FileLock
-    from PIL import Image
 
 DRAFT: Final = "draft"
 PUBLISHED: Final = "published"
@@ -372,45 +369,33 @@ def _locked(data: Path) -> "FileLock":
     return lock
 
 
-_PICTURES: Final = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
+_PICTURES: Final = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "PPM")
 _LARGEST_PICTURE: Final = 64 * 1024**2
 #: What Pillow raises at a file that is no picture, or a broken one.
 _UNREADABLE: Final = (
-    *(OSError, ValueError, SyntaxError, ArithmeticError, LookupError, EOFError, TypeError, struct.error),
+    OSError,
+    ValueError,
+    SyntaxError,
+    ArithmeticError,
+    LookupError,
+    EOFError,
+    TypeError,
+    struct.error,
 )
 
 
-class Thumbnails:
-    """Makes preview images: a small picture of a picture, a plain tile for any other file."""
+def thumbnail(path: Path, pixels: int, form: str) -> bytes:
+    """Return a preview of a stored file: a small picture of a picture, a plain tile for any other file."""
+    from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
 
-    def __init__(self, pixels: int, form: str) -> None:
-        self.pixels = pixels
-        self.form = form
-
-    async def of(self, path: Path) -> bytes:
-        """Return a preview of a stored file."""
-        return await run_in_threadpool(self.draw, path)
-
-    def draw(self, path: Path) -> bytes:
-        """Return a preview; pictures that cannot be read get the plain tile."""
-        from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
-
-        try:
-            preview = self.small(path)
-        except _UNREADABLE:
-            preview = Image.new("RGB", (self.pixels, self.pixels), "#9aa5b1")
-        buffer = io.BytesIO()
-        preview.save(buffer, self.form)
-        return buffer.getvalue()
-
-    def small(self, path: Path) -> "Image.Image":
-        """Return a picture made small enough; what cannot be made so raises one of ``_UNREADABLE``."""
-        from PIL import Image  # noqa: PLC0415 - as above
-
-        if path.stat().st_size > _LARGEST_PICTURE:
-            raise ValueError("the file is too large")
-        with Image.open(path, formats=(*_PICTURES, "PPM")) as image:
-            if image.width * image.height > (Image.MAX_IMAGE_PIXELS or 0):
-                raise ValueError("the picture unpacks to more than can be handled")
-            image.thumbnail((self.pixels, self.pixels))
-            return image.convert("RGB")
+    preview, buffer = Image.new("RGB", (pixels, pixels), "#9aa5b1"), io.BytesIO()
+    try:
+        if path.stat().st_size <= _LARGEST_PICTURE:
+            with Image.open(path, formats=_PICTURES) as image:
+                if image.width * image.height <= (Image.MAX_IMAGE_PIXELS or 0):
+                    image.thumbnail((pixels, pixels))
+                    preview = image.convert("RGB")
+    except _UNREADABLE:
+        pass
+    preview.save(buffer, form)
+    return buffer.getvalue()

@@ -20,12 +20,14 @@ from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.errors import UsageError, suggestion
 from contracts.interface.description import load_description
 from contracts.sandbox.authentication import TokenBook
 from contracts.sandbox.http import TRANSPORT
+from contracts.sandbox.responses import JSON
 
 _AT_ONCE = struct.pack("ii", 1, 0)
 
@@ -117,8 +119,62 @@ STANDS_IN_THE_WAY: Final = "inconclusive"
 """The service cannot be judged in it."""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """One request that a weather meets, and the application below."""
+
+    app: ASGIApp
+    scope: Scope
+    receive: Receive
+    send: Send
+
+    @property
+    def transport(self) -> asyncio.Transport | None:
+        """The connection over which it came."""
+        transport: asyncio.Transport | None = self.scope.get("state", {}).get(TRANSPORT)
+        return transport
+
+    @property
+    def tokens(self) -> TokenBook:
+        """The tokens of the service."""
+        tokens: TokenBook = self.scope["app"].state.service.identity.tokens
+        return tokens
+
+    async def passes(self, send: Send | None = None) -> None:
+        """Pass it on."""
+        await self.app(self.scope, self.receive, send or self.send)
+
+    async def loses_answer(self) -> None:
+        """Pass it on, and let no client get the answer."""
+
+        async def discarded(_message: Message) -> None:
+            pass
+
+        await self.passes(discarded)
+
+    async def gone(self) -> None:
+        """Wait until the client is gone."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
+    async def reset(self) -> None:
+        """Reset the connection in place of an answer."""
+        _drop(self.transport)
+        await self.gone()
+
+    async def page(self, status: int, title: str, again: float | None = None) -> None:
+        """Answer with an HTML page, as gateways do."""
+        body = f"<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
+        await self.reply(status, "text/html; charset=utf-8", body, again)
+
+    async def reply(self, status: int, kind: str, body: str, again: float | None = None) -> None:
+        """Answer in place of the service; ``again``: seconds of Retry-After."""
+        later = {} if again is None else {"Retry-After": f"{again:.0f}"}
+        await Response(body, status, {"Content-Type": kind, **later})(self.scope, self.receive, self.send)
+
+
 class Meeting:
-    """A weather over an application, and the request that it meets: ``met`` counts them.
+    """A weather over an application; ``met`` counts its requests.
 
     Args:
         app: what stands below.
@@ -144,22 +200,17 @@ class Meeting:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
+        asked = Asked(self.app, scope, receive, send)
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            await asked.passes()
             return
         self.met += 1
-        await self.weather.act(self, scope, receive, send)
-
-    async def lose_answer(self, scope: Scope, receive: Receive) -> None:
-        """Pass a request on whose answer no client gets."""
-
-        async def discarded(_message: Message) -> None:
-            pass
-
-        await self.app(scope, receive, discarded)
+        await (
+            self.weather.act(self, asked) if "share" not in self.figures or self.strikes() else asked.passes()
+        )
 
 
-Act = Callable[[Meeting, Scope, Receive, Send], Awaitable[None]]
+Act = Callable[[Meeting, Asked], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -168,7 +219,7 @@ class Weather:
 
     Attributes:
         act: answers one request.
-        figures: how strong it is, by name, where the command line says nothing else.
+        figures: how strong it is, by name, where the command line says nothing else; ``share`` of the requests meet it.
         expects: how a run over the faithful service ends in it.
     """
 
@@ -179,168 +230,111 @@ class Weather:
     expects: str = PASSES
 
 
-def _transport_of(scope: Scope) -> asyncio.Transport | None:
-    transport: asyncio.Transport | None = scope.get("state", {}).get(TRANSPORT)
-    return transport
-
-
-async def _gone(receive: Receive) -> None:
-    """Wait until the client is gone."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _reset(scope: Scope, receive: Receive) -> None:
-    """Reset the connection of a request in place of an answer."""
-    _drop(_transport_of(scope))
-    await _gone(receive)
-
-
-async def _page(send: Send, status: int, title: str, again: float | None = None) -> None:
-    """Answer with an HTML page, as gateways do."""
-    body = f"<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
-    await _reply(send, status, b"text/html; charset=utf-8", body.encode(), again)
-
-
-async def _reply(send: Send, status: int, kind: bytes, body: bytes, again: float | None = None) -> None:
-    """Answer in place of the service; ``again``: seconds of Retry-After."""
-    headers: list[Any] = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
-    headers += [(b"retry-after", f"{again:.0f}".encode())] if again is not None else []
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-async def _pass_on(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
-    await meeting.app(scope, receive, send)
-
-
-def _now_and_then(struck: Act) -> Act:
-    """Return what meets a share of the requests, and lets the others pass."""
-
-    async def act(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
-        await (struck if meeting.strikes() else _pass_on)(meeting, scope, receive, send)
-
-    return act
-
-
-async def _latency(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+async def _latency(meeting: Meeting, asked: Asked) -> None:
     await asyncio.sleep(meeting["seconds"])
-    await meeting.app(scope, receive, send)
+    await asked.passes()
 
 
-@_now_and_then
-async def _sporadic_503(meeting: Meeting, _scope: Scope, _receive: Receive, send: Send) -> None:
+async def _sporadic_503(meeting: Meeting, asked: Asked) -> None:
     if meeting.chance.random() < 0.5:
-        await _page(send, 503, "Service Temporarily Unavailable", meeting["retry_after"])
+        await asked.page(503, "Service Temporarily Unavailable", meeting["retry_after"])
     else:
-        body = b'{"message":"try again later"}'
-        await _reply(send, 503, b"application/json", body, meeting["retry_after"])
+        await asked.reply(503, JSON, '{"message":"try again later"}', meeting["retry_after"])
 
 
-async def _rate_limit(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+async def _rate_limit(meeting: Meeting, asked: Asked) -> None:
     now = time.monotonic()
     gained = (now - meeting.since) * meeting["per_second"]
     meeting.left, meeting.since = min(meeting["burst"], meeting.left + gained), now
     if meeting.left >= 1:
         meeting.left -= 1
-        await meeting.app(scope, receive, send)
+        await asked.passes()
     else:
-        body = b'{"message":"too many requests"}'
-        await _reply(send, 429, b"application/json", body, meeting["retry_after"])
+        await asked.reply(429, JSON, '{"message":"too many requests"}', meeting["retry_after"])
 
 
-@_now_and_then
-async def _gateway_html(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+async def _gateway_html(meeting: Meeting, asked: Asked) -> None:
     if meeting.chance.random() < 0.5:
         # The gateway lost the answer, not the request.
-        await meeting.lose_answer(scope, receive)
-    if meeting.chance.random() < 0.5:
-        await _page(send, 502, "502 Bad Gateway")
-    else:
-        await _page(send, 504, "504 Gateway Time-out")
+        await asked.loses_answer()
+    bad = meeting.chance.random() < 0.5
+    await (asked.page(502, "502 Bad Gateway") if bad else asked.page(504, "504 Gateway Time-out"))
 
 
-@_now_and_then
-async def _lost_route(_meeting: Meeting, _scope: Scope, _receive: Receive, send: Send) -> None:
-    await _page(send, 404, "404 Not Found")
+async def _lost_route(_: Meeting, asked: Asked) -> None:
+    await asked.page(404, "404 Not Found")
 
 
-async def _maintenance(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+async def _maintenance(meeting: Meeting, asked: Asked) -> None:
     if meeting.until is None and meeting.met >= meeting["from_request"]:
         meeting.until = time.monotonic() + meeting["seconds"]
     if meeting.until is not None and time.monotonic() < meeting.until:
-        await _page(send, 200, "We are down for maintenance and will be back in a moment")
+        await asked.page(200, "We are down for maintenance and will be back in a moment")
     else:
-        await meeting.app(scope, receive, send)
+        await asked.passes()
 
 
-@_now_and_then
-async def _resets(meeting: Meeting, scope: Scope, receive: Receive, _send: Send) -> None:
+async def _resets(meeting: Meeting, asked: Asked) -> None:
     if meeting.strikes("after"):
-        await meeting.lose_answer(scope, receive)
-    await _reset(scope, receive)
+        await asked.loses_answer()
+    await asked.reset()
 
 
-@_now_and_then
-async def _truncated(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+async def _truncated(_: Meeting, asked: Asked) -> None:
     cut = False
 
     async def halved(message: Message) -> None:
         nonlocal cut
         body = message.get("body", b"")
         if not body:
-            await send(message)
+            await asked.send(message)
         elif not cut:
             cut = True
-            await send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
-            transport = _transport_of(scope)
-            if transport is not None:
-                transport.close()
+            await asked.send(
+                {"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True}
+            )
+            if asked.transport is not None:
+                asked.transport.close()
 
     # The answer to a HEAD has no body that could break off.
-    await meeting.app(scope, receive, send if scope["method"] == "HEAD" else halved)
+    await asked.passes(None if asked.scope["method"] == "HEAD" else halved)
     if cut:
-        await _gone(receive)
+        await asked.gone()
 
 
-async def _outage(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+async def _outage(meeting: Meeting, asked: Asked) -> None:
     over = meeting.until is not None and time.monotonic() >= meeting.until
     if over or meeting.met < meeting["from_request"]:
-        await meeting.app(scope, receive, send)
+        await asked.passes()
         return
     if meeting.until is None:
         seconds = meeting["seconds"] or None
         meeting.until = time.monotonic() + (seconds or math.inf)
         meeting.gate.shut(seconds)
-    await _reset(scope, receive)
+    await asked.reset()
 
 
-def _tokens(scope: Scope) -> TokenBook:
-    tokens: TokenBook = scope["app"].state.service.identity.tokens
-    return tokens
-
-
-async def _restart(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
+async def _restart(meeting: Meeting, asked: Asked) -> None:
     if meeting.met % meeting["every"]:
-        await meeting.app(scope, receive, send)
+        await asked.passes()
         return
-    _tokens(scope).forget()
+    asked.tokens.forget()
     meeting.gate.shut(meeting["seconds"])
-    await _reset(scope, receive)
+    await asked.reset()
 
 
-async def _short_tokens(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
-    _tokens(scope).lifetime = timedelta(seconds=meeting["seconds"])
-    await meeting.app(scope, receive, send)
+async def _short_tokens(meeting: Meeting, asked: Asked) -> None:
+    asked.tokens.lifetime = timedelta(seconds=meeting["seconds"])
+    await asked.passes()
 
 
-async def _hanging(meeting: Meeting, scope: Scope, receive: Receive, send: Send) -> None:
-    match = load_description().match(scope["method"], scope.get("raw_path", b"").decode("latin-1"))
+async def _hanging(meeting: Meeting, asked: Asked) -> None:
+    match = load_description().match(
+        asked.scope["method"], asked.scope.get("raw_path", b"").decode("latin-1")
+    )
     operation = match[0].id if match else None
-    if meeting.met >= meeting["from_request"] and operation == meeting.figures["operation"]:
-        await _gone(receive)
-    else:
-        await meeting.app(scope, receive, send)
+    due = meeting.met >= meeting["from_request"] and operation == meeting.figures["operation"]
+    await (asked.gone() if due else asked.passes())
 
 
 # fmt: off
@@ -375,7 +369,6 @@ WEATHERS = (
             _hanging, {"operation": "getDraftInfo", "from_request": 0}, STANDS_IN_THE_WAY),
 )
 # fmt: on
-"""Every weather, in the order of the list."""
 ALL: Final = {weather.name: weather for weather in WEATHERS}
 """Every weather by its name."""
 
