@@ -63,6 +63,11 @@ class Condition:
     numbers: Range = NO_NUMBER
     wide: bool = False
 
+    @property
+    def beside(self) -> bool:
+        """Whether it is drawn beside another one, in a wide draw: who asks, and whether in a batch."""
+        return self.name in ("of-other", "second-token", "after-another", "in-batch", "realm-in-query")
+
     def draw(self, chance: Random, *, wide: bool) -> str:
         """Its name, with a number drawn for N."""
         number = self.numbers.draw(chance, wide=wide) if self.numbers.gate else 0

@@ -15,6 +15,8 @@ from contracts.sandbox.faults.places import ACCOUNTS, NAMED_SUBMISSIONS, SIGN_IN
 
 #: Stands for a value that is taken out of its object or array.
 MISSING: Final = object()
+#: The realm and the identifier, by which records are told apart.
+Key = tuple[str, str]
 _JSON: Final = (b"content-type", b"application/json")
 
 
@@ -86,47 +88,38 @@ def answer_json(status: int, value: Any) -> Answer:
     return Answer(status, (_JSON,), json.dumps(value).encode())
 
 
-@dataclass
 class Memory:
-    """What is remembered of the requests before.
+    """What is remembered of the requests before, of a service that takes files up to a size in bytes."""
 
-    Attributes:
-        size_limit: The largest file that the service takes, in bytes.
-        saved: Drafts that were saved and not deleted, by realm and uid, with the save that did it.
-        before: The save before that one.
-        answers: The last successful answer of each operation, and of each operation and path.
-        items: What listed drafts and attachments were, by operation and the text of the item.
-        deleted: Identifiers of deleted drafts.
-        submitted: Identifiers under which records were created, with their realms.
-        uploads: The request that made each attachment, by the number of the attachment.
-        issued: Role of the account for which each token of the service was issued.
-        tokens: Tokens that the fault got for itself, by role.
-        arrived: The latest request of each operation, answered or not.
-        kept: Whatever else an effect remembers.
-        met: How often the fault's place was met, and by identifier; `role_before` is of the request before there.
-        overlapped: Whether another request was at the place at the same moment.
-        altered: How often the fault made a difference, to the answer or to what the service was asked.
-        refused: Whether the service refused the request before, of whatever operation.
-    """
-
-    size_limit: int = 0
-    saved: dict[tuple[str, str], Request] = field(default_factory=dict)
-    before: dict[tuple[str, str], Request] = field(default_factory=dict)
-    answers: dict[str | tuple[str, str], Answer] = field(default_factory=dict)
-    items: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
-    deleted: dict[str, None] = field(default_factory=dict)
-    submitted: dict[tuple[str, str], None] = field(default_factory=dict)
-    uploads: dict[str, Request] = field(default_factory=dict)
-    issued: dict[str, str] = field(default_factory=dict)
-    tokens: dict[str, str] = field(default_factory=dict)
-    arrived: dict[str, Request] = field(default_factory=dict)
-    kept: dict[Any, Any] = field(default_factory=dict)
-    met: int = 0
-    met_by_uid: Counter[str] = field(default_factory=Counter)
-    role_before: str = ""
-    overlapped: bool = False
-    altered: int = 0
-    refused: bool = False
+    def __init__(self, size_limit: int) -> None:
+        self.size_limit = size_limit
+        #: Drafts that were saved and not deleted, with the save that did it, and the save before that one.
+        self.saved: dict[Key, Request] = {}
+        self.before: dict[Key, Request] = {}
+        self.deleted: dict[str, None] = {}
+        #: Identifiers under which records were created.
+        self.submitted: set[Key] = set()
+        #: The request that made each attachment, by its number.
+        self.uploads: dict[str, Request] = {}
+        #: Role of the account for which each token of the service was issued, and tokens of the fault's own, by role.
+        self.issued: dict[str, str] = {}
+        self.tokens: dict[str, str] = {}
+        #: The latest request of each operation, answered or not.
+        self.arrived: dict[str, Request] = {}
+        #: The last successful answer of each operation, and of each operation and path.
+        self.answers: dict[str | tuple[str, str], Answer] = {}
+        #: What listed drafts and attachments were, by operation and the text of the item.
+        self.items: dict[str, dict[str, Any]] = defaultdict(dict)
+        #: Whatever else an effect remembers.
+        self.kept: dict[Any, Any] = {}
+        #: How often the fault's place was met, in all and by identifier, and the role of the request before there.
+        self.met = 0
+        self.met_by_uid: Counter[str] = Counter()
+        self.role_before = ""
+        #: Whether another request was at the place at the same moment, and the last one anywhere was refused.
+        self.overlapped = self.refused = False
+        #: How often the fault made a difference, to the answer or to what the service was asked.
+        self.altered = 0
 
     def note(self, request: Request, answer: Answer) -> None:
         """Remember one request that the service answered."""
@@ -142,7 +135,7 @@ class Memory:
             self.saved.pop(request.key, None)
             self.deleted[request.uid] = None
         elif name == NAMED_SUBMISSIONS[0] and not answer.errors:
-            self.submitted[request.key] = None
+            self.submitted.add(request.key)
         elif name == SIGN_IN and isinstance(received, dict):
             account = ACCOUNTS.get(str(request.member.get("email")), ("", ""))
             self.issued[str(received.get("authenticationToken"))] = account[0]
@@ -193,8 +186,8 @@ class Request:
         return self.header("realm") or dict(self.query).get("Realm", "")
 
     @property
-    def key(self) -> tuple[str, str]:
-        """The realm and the identifier, by which records are told apart."""
+    def key(self) -> Key:
+        """By which its record is told from others."""
         return self.realm, self.uid
 
     @property

@@ -56,6 +56,8 @@ NEVER_ALONE: Final[Mapping[str, str]] = MappingProxyType(
 _MORE_FROM: Final = (1, 5, 15)
 #: Of drawn faults that could have a condition so many have one.
 _CONDITIONAL: Final = 0.6
+#: Of those of a wide draw so many have another one beside it, where one can stand there.
+_COMBINED: Final = 0.2
 
 
 @cache
@@ -148,7 +150,10 @@ def _drawn(fault: Fault, chance: random.Random, *, wide: bool) -> Fault:
         fault = fault.of_size(fault.sizes.draw(chance, wide=wide))
     conditions = _conditions(fault, wide=wide)
     if conditions and chance.random() < (1.0 if wide and fault.sizes is None else _CONDITIONAL):
-        fault = fault.under(chance.choice(conditions).draw(chance, wide=wide))
+        condition = chance.choice(conditions)
+        beside = [other.name for other in conditions if other.beside and other is not condition] if wide else []
+        more = [chance.choice(beside)] if beside and chance.random() < _COMBINED else []
+        fault = fault.under("+".join((condition.draw(chance, wide=wide), *more)))
     # A row of its own may stand for what is drawn, and break less.
     return population().get(fault.name, fault)
 
