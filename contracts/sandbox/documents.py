@@ -73,11 +73,16 @@ class Context:
         return lambda identifier: records.owner(realm.name, identifier) is not None
 
 
-class Contacts:
-    """Answers ``createContact`` and ``updateContact``."""
+class Handlers:
+    """Answer some of the operations."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self.habits = context.habits
+
+
+class Contacts(Handlers):
+    """Answers ``createContact`` and ``updateContact``."""
 
     async def create(self, request: Request) -> Response:
         """Store a new contact, under ``header.identifier`` or else an identifier of our making."""
@@ -85,7 +90,7 @@ class Contacts:
         caller = context.identity.require(request)
         realm = context.realms.of_documents(request)
         self.require_schema(request, realm)
-        if not (caller.may_write or context.habits.restricted_create_contacts):
+        if not (caller.may_write or self.habits.restricted_create_contacts):
             raise forbidden("this account may not create contacts")
         body = await context.body.read_object(request)
         named = self.named(request, body.value)
@@ -95,7 +100,7 @@ class Contacts:
             if records.owner(realm.name, identifier) is not None:
                 self.require_own_to_update(records, caller, realm, identifier)
             stored = self.keep(records, caller, realm, identifier, body)
-        return self._written(stored, context.habits.contact_created_status)
+        return self._written(stored, self.habits.contact_created_status)
 
     async def update(self, request: Request) -> Response:
         """Replace a contact of the caller's own."""
@@ -111,7 +116,7 @@ class Contacts:
             self.require_right(records, caller, realm, uid)
             self.validate(records, realm, uid, body.value)
             stored = self.keep(records, caller, realm, uid, body)
-        return self._written(stored, context.habits.contact_updated_status)
+        return self._written(stored, self.habits.contact_updated_status)
 
     def require_schema(self, request: Request, realm: Realm) -> None:
         """Refuse a record type that is missing, not configured for the realm, or not the contact's."""
@@ -120,20 +125,19 @@ class Contacts:
 
     def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
         """Refuse an update of a contact that is not there, or not the caller's."""
-        habits = self.context.habits
-        if habits.contact_put_creates and records.owner(realm.name, uid) is None:
+        if self.habits.contact_put_creates and records.owner(realm.name, uid) is None:
             if not caller.may_write:
                 raise forbidden("this account may not create contacts")
             return
         contact = records.version(realm.name, uid, PUBLISHED)
         if contact is None or contact.schema != CONTACT.name:
             raise not_found("there is no contact of this uid in the realm")
-        if not may_update(caller, contact.owner, shared=habits.contacts_shared):
+        if not may_update(caller, contact.owner, shared=self.habits.contacts_shared):
             raise forbidden("this account may not change this contact")
 
     def validate(self, records: Records, realm: Realm, uid: str | None, document: dict[str, Any]) -> None:
         """Refuse a faulty contact with every problem at once."""
-        checked = self.context.habits.references_checked
+        checked = self.habits.references_checked
         knows = self.context.knows(records, realm) if checked else lambda _: True
         problems = self.context.validator.problems(document, Expectation(CONTACT, uid, knows))
         if problems:
@@ -141,20 +145,20 @@ class Contacts:
 
     def named(self, request: Request, document: dict[str, Any]) -> str | None:
         """Return the identifier that a request names for a new contact."""
-        if self.context.habits.contact_uid_from_query:
+        if self.habits.contact_uid_from_query:
             uid = query_value(request, "uid")
             if uid is not None and not self.context.identifiers.holds(uid):
                 raise bad_request("the uid breaks the identifier rule")
             if uid is not None:
                 return uid
-        header = document.get("header") if self.context.habits.contact_header_names else None
+        header = document.get("header") if self.habits.contact_header_names else None
         return header.get("identifier") if isinstance(header, dict) else None
 
     def require_own_to_update(self, records: Records, caller: Account, realm: Realm, identifier: str) -> None:
         """Refuse to create under an identifier in use, unless that is to update a contact of one's own."""
         present = records.version(realm.name, identifier, PUBLISHED)
         own = present is not None and present.schema == CONTACT.name and may_update(caller, present.owner)
-        if not (own and self.context.habits.contact_post_updates):
+        if not (own and self.habits.contact_post_updates):
             raise conflict("a record of this identifier exists in the realm")
 
     def keep(
@@ -162,7 +166,7 @@ class Contacts:
     ) -> Version:
         """Store a contact and return it."""
         what = {"schema": CONTACT.name, "owner": caller.name, "content": body.text}
-        if self.context.habits.contact_has_draft:
+        if self.habits.contact_has_draft:
             records.store(realm.name, identifier, DRAFT, **what)
         return records.store(realm.name, identifier, PUBLISHED, **what)
 
@@ -176,19 +180,16 @@ _NOBODY = "no account"
 _NO_DRAFT = "there is no draft of this document in the realm"
 
 
-class Drafts:
+class Drafts(Handlers):
     """Answers the six draft operations."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
 
     async def save(self, request: Request) -> Response:
         """Create the draft, or replace it; its content is stored as it came, without validation."""
-        context, habits = self.context, self.context.habits
+        context = self.context
         caller, uid, realm = self._addressed(request)
-        kind = context.realms.schema(request, realm, known=not habits.draft_any_schema)
-        read = context.body.read if habits.draft_any_json else context.body.read_object
-        body = await read(request, half_pairs=habits.draft_half_pairs)
+        kind = context.realms.schema(request, realm, known=not self.habits.draft_any_schema)
+        read = context.body.read if self.habits.draft_any_json else context.body.read_object
+        body = await read(request, half_pairs=self.habits.draft_half_pairs)
         with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid)
             self.require_unlocked(records, realm, uid)
@@ -197,8 +198,8 @@ class Drafts:
             stored = records.store(
                 realm.name, uid, DRAFT, schema=kind.name, owner=caller.name, content=content
             )
-        status = habits.draft_created_status if created else habits.draft_updated_status
-        if habits.save_answers_content and status < REDIRECTS.start:
+        status = self.habits.draft_created_status if created else self.habits.draft_updated_status
+        if self.habits.save_answers_content and status < REDIRECTS.start:
             answer = context.responses.draft(stored)
             answer.status_code = 200 if status == NO_CONTENT else status
             return answer
@@ -207,16 +208,15 @@ class Drafts:
 
     def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
         """Return the JSON text that is stored for what was sent; refuse what is not taken as a draft."""
-        habits = self.context.habits
-        if habits.contact_drafts_refused and kind.name == CONTACT.name:
+        if self.habits.contact_drafts_refused and kind.name == CONTACT.name:
             raise bad_request("drafts of contacts are not kept")
         versions = (records.version(realm.name, uid, state) for state in (DRAFT, PUBLISHED))
         before = {version.schema for version in versions if version is not None}
-        if habits.draft_schema_stays and before - {kind.name}:
+        if self.habits.draft_schema_stays and before - {kind.name}:
             raise conflict("the record is of another schema")
         header = body.value.get("header") if isinstance(body.value, dict) else None
         named = header.get("schema", kind.name) if isinstance(header, dict) else kind.name
-        if habits.draft_schema_agrees and named != kind.name:
+        if self.habits.draft_schema_agrees and named != kind.name:
             raise bad_request("header and query name different schemas")
         return body.text
 
@@ -231,12 +231,11 @@ class Drafts:
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""
         draft = self.requested(request)
-        habits = self.context.habits
-        if habits.head_length and habits.exists_status != NO_CONTENT:
+        if self.habits.head_length and self.habits.exists_status != NO_CONTENT:
             answer = self.context.responses.draft(draft)
-            answer.status_code = habits.exists_status
+            answer.status_code = self.habits.exists_status
             return answer
-        return Response(status_code=habits.exists_status, media_type=JSON)
+        return Response(status_code=self.habits.exists_status, media_type=JSON)
 
     async def delete(self, request: Request) -> Response:
         """Remove the draft version only; a published version stays."""
@@ -250,29 +249,28 @@ class Drafts:
             self.require_unlocked(records, realm, uid)
             records.remove_draft(realm.name, uid)
         record = context.responses.metadata.of_version(present)
-        return context.responses.written(record, context.habits.draft_deleted_status)
+        return context.responses.written(record, self.habits.draft_deleted_status)
 
     async def list(self, request: Request) -> Response:
         """Answer a page of the realm's drafts; a collection narrows it to the caller's own."""
         context = self.context
         caller = context.identity.require(request)
         realm = context.realms.of_documents(request)
-        page = page_request(request, "$", context.habits)
+        page = page_request(request, "$", self.habits)
         collection = query_value(request, "collection")
         owner = self.owner_asked_for(collection, caller)
-        with_locked = context.habits.mydrafts_holds_locked or collection != "mydrafts"
+        with_locked = self.habits.mydrafts_holds_locked or collection != "mydrafts"
         with context.storage.transaction() as records:
             rows = context.lists.drafts(records, realm.name, owner, page, with_locked=with_locked)
         return context.responses.listed(rows)
 
     def owner_asked_for(self, collection: str | None, caller: Account) -> str | None:
         """Return whose drafts a collection holds, ``None`` for all accounts'; refuse an unknown collection."""
-        habits = self.context.habits
-        if collection not in {None, *COLLECTIONS} and habits.collections_checked:
+        if collection not in {None, *COLLECTIONS} and self.habits.collections_checked:
             raise bad_request("collection must be my or mydrafts")
-        if collection == "my" and not habits.my_holds_drafts:
+        if collection == "my" and not self.habits.my_holds_drafts:
             return _NOBODY
-        return caller.name if collection in COLLECTIONS or habits.list_default_own else None
+        return caller.name if collection in COLLECTIONS or self.habits.list_default_own else None
 
     def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
         """Refuse a caller who may not create this record, or not change it."""
@@ -284,17 +282,16 @@ class Drafts:
 
     def require_unlocked(self, records: Records, realm: Realm, uid: str) -> None:
         """Refuse a write to the draft of a locked record, where the habit is to."""
-        if not self.context.habits.locked_draft_writable and records.is_locked(realm.name, uid):
+        if not self.habits.locked_draft_writable and records.is_locked(realm.name, uid):
             raise conflict("the record is locked")
 
     def requested(self, request: Request) -> Version:
         """Return the draft that a request names; refuse where there is none that the caller may read."""
-        habits = self.context.habits
         caller, uid, realm = self._addressed(request)
         with self.context.storage.transaction() as records:
             draft = records.version(realm.name, uid, DRAFT)
-            hidden = not habits.locked_draft_readable and records.is_locked(realm.name, uid)
-        if draft is None or hidden or (draft.owner != caller.name and not habits.drafts_readable):
+            hidden = not self.habits.locked_draft_readable and records.is_locked(realm.name, uid)
+        if draft is None or hidden or (draft.owner != caller.name and not self.habits.drafts_readable):
             raise not_found(_NO_DRAFT)
         return draft
 
@@ -314,19 +311,16 @@ _TYPES = mimetypes.MimeTypes(filenames=())
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 
-class Attachments:
+class Attachments(Handlers):
     """Answers the six attachment operations."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
 
     async def create(self, request: Request) -> Response:
         """Store the body as a new attachment of a document that exists."""
-        context, habits = self.context, self.context.habits
+        context = self.context
         caller = context.identity.require(request)
         uid = self._document(request)
         filename = filename_in_path(request)
-        if habits.json_file_refused and "json" in (header_value(request, "content-type") or ""):
+        if self.habits.json_file_refused and "json" in (header_value(request, "content-type") or ""):
             raise Refusal(Reason.MEDIA_TYPE, "send the file in binary form")
         with context.storage.transaction() as records:
             self.require_right(records, caller, uid)
@@ -337,11 +331,11 @@ class Attachments:
         stored = await context.files.receive(request.stream(), limit)
         with context.storage.transaction() as records:
             attachment = self.add(records, caller, uid, filename, stored)
-        return self.written(attachment, habits.attachment_created_status)
+        return self.written(attachment, self.habits.attachment_created_status)
 
     async def persist(self, request: Request) -> Response:
         """Make a temporary file an attachment; it cannot be used a second time."""
-        context, habits = self.context, self.context.habits
+        context = self.context
         caller = context.identity.require(request)
         uid = context.identifiers.from_path(request)
         file_id = decoded_segment(request.path_params["tempFileId"]) or ""
@@ -350,24 +344,24 @@ class Attachments:
             temporary = records.temporary_file(file_id)
             if temporary is None or temporary.used:
                 raise not_found("there is no unused temporary file of this id")
-            if not habits.temporary_files_last:
+            if not self.habits.temporary_files_last:
                 records.use_up(file_id)
             stored = StoredFile(temporary.file_key, temporary.size)
-            filename = habits.temporary_file_prefix + temporary.filename
+            filename = self.habits.temporary_file_prefix + temporary.filename
             attachment = self.add(records, caller, uid, filename, stored)
-        return self.written(attachment, habits.attachment_persisted_status)
+        return self.written(attachment, self.habits.attachment_persisted_status)
 
     async def list(self, request: Request) -> Response:
         """Answer a page of a document's attachments."""
-        context, habits = self.context, self.context.habits
+        context = self.context
         caller = context.identity.require(request)
         uid = self._document(request)
-        page = page_request(request, "", habits)
+        page = page_request(request, "", self.habits)
         with context.storage.transaction() as records:
             owners = records.owners_anywhere(uid)
-            if not (owners or records.attachments(uid) or habits.attachments_of_anything):
+            if not (owners or records.attachments(uid) or self.habits.attachments_of_anything):
                 raise not_found("there is no document of this uid")
-            if owners and caller.name not in owners and not habits.attachment_lists_shared:
+            if owners and caller.name not in owners and not self.habits.attachment_lists_shared:
                 raise forbidden("this document is another account's")
             rows = context.lists.attachments(records, uid, page)
         return context.responses.listed(rows)
@@ -375,12 +369,11 @@ class Attachments:
     async def exists(self, request: Request) -> Response:
         """Tell whether the attachment belongs to the document, without its content."""
         attachment = self.requested(request)
-        habits = self.context.habits
-        if habits.head_length and habits.exists_status != NO_CONTENT:
+        if self.habits.head_length and self.habits.exists_status != NO_CONTENT:
             answer = self._whole(attachment)
-            answer.status_code = habits.exists_status
+            answer.status_code = self.habits.exists_status
             return answer
-        return Response(status_code=habits.exists_status, media_type=attachment.content_type)
+        return Response(status_code=self.habits.exists_status, media_type=attachment.content_type)
 
     async def get(self, request: Request) -> Response:
         """Answer the bytes of the attachment."""
@@ -389,19 +382,18 @@ class Attachments:
     async def thumbnail(self, request: Request) -> Response:
         """Answer a preview image of the attachment."""
         attachment = self.requested(request)
-        habits = self.context.habits
-        if not (habits.thumbnails_of_all or attachment.content_type.startswith("image/")):
+        if not (self.habits.thumbnails_of_all or attachment.content_type.startswith("image/")):
             raise not_found("there is no preview of this file")
-        path, form = self.context.files.path(attachment.file_key), habits.thumbnail_format
-        image = await run_in_threadpool(thumbnail, path, habits.thumbnail_pixels, form)
+        path, form = self.context.files.path(attachment.file_key), self.habits.thumbnail_format
+        image = await run_in_threadpool(thumbnail, path, self.habits.thumbnail_pixels, form)
         return Response(image, media_type=f"image/{form.lower()}")
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
         """Refuse a document that is not there in any realm, or that the caller may not change."""
-        habits, owners = self.context.habits, records.owners_anywhere(uid)
-        if not owners and not habits.attachments_of_anything:
+        owners = records.owners_anywhere(uid)
+        if not owners and not self.habits.attachments_of_anything:
             raise not_found("there is no document of this uid")
-        owned = any(may_update(caller, owner, shared=habits.attachments_shared) for owner in owners)
+        owned = any(may_update(caller, owner, shared=self.habits.attachments_shared) for owner in owners)
         if not (owned or (not owners and caller.may_write)):
             raise forbidden("this account may not add attachments to this document")
 
@@ -409,19 +401,18 @@ class Attachments:
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
     ) -> Attachment:
         """Record a stored file as an attachment and return it with its number."""
-        habits = self.context.habits
-        if stored.size == 0 and habits.empty_file_refused:
+        if stored.size == 0 and self.habits.empty_file_refused:
             raise bad_request("the file is empty")
-        if habits.file_names == "plain" and _PLAIN_NAME.fullmatch(filename) is None:
+        if self.habits.file_names == "plain" and _PLAIN_NAME.fullmatch(filename) is None:
             raise bad_request("the file name holds characters that are not allowed, or too many")
-        if habits.file_names == "changed":
+        if self.habits.file_names == "changed":
             filename = re.sub(r"[^A-Za-z0-9._-]", "_", filename)[-64:]
         earlier = [other for other in records.attachments(uid) if other.filename == filename]
-        if earlier and habits.second_file_of_a_name == "refused":
+        if earlier and self.habits.second_file_of_a_name == "refused":
             raise conflict("an attachment of this name exists")
-        if earlier and habits.second_file_of_a_name == "numbered":
+        if earlier and self.habits.second_file_of_a_name == "numbered":
             filename = f"{len(earlier) + 1}-{filename}"
-        if habits.second_file_of_a_name == "replaced":
+        if self.habits.second_file_of_a_name == "replaced":
             for other in earlier:
                 records.remove_attachment(other.id)
         attachment = Attachment(
@@ -438,15 +429,14 @@ class Attachments:
 
     def requested(self, request: Request) -> Attachment:
         """Return the attachment the path names; refuse where document, number and name do not belong together."""
-        habits = self.context.habits
-        if not habits.attachments_open:
+        if not self.habits.attachments_open:
             self.context.identity.require(request)
         uid = self._document(request)
         number = attachment_number(request)
         filename = filename_in_path(request)
         with self.context.storage.transaction() as records:
             number = self.stored_number(records, uid, number)
-            attachment = records.attachment(uid, number, filename if habits.file_name_compared else None)
+            attachment = records.attachment(uid, number, filename if self.habits.file_name_compared else None)
         if attachment is None:
             raise not_found("there is no such attachment of this document")
         return attachment
@@ -465,7 +455,7 @@ class Attachments:
         return self.context.responses.written(self.context.responses.metadata.of_attachment(shown), status)
 
     def _document(self, request: Request) -> str:
-        if self.context.habits.attachment_realms_known and not self.context.realms.is_known(request):
+        if self.habits.attachment_realms_known and not self.context.realms.is_known(request):
             raise bad_request("the realm is not configured")
         return self.context.identifiers.from_path(request)
 
@@ -474,7 +464,7 @@ class Attachments:
         return FileResponse(
             path,
             stat_result=path.stat(),
-            media_type=self.context.habits.download_type or attachment.content_type,
+            media_type=self.habits.download_type or attachment.content_type,
             filename=attachment.filename,
         )
 

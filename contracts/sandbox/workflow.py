@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.sandbox.authentication import Account, may_update
-from contracts.sandbox.documents import Context
+from contracts.sandbox.documents import Handlers
 from contracts.sandbox.http import IdentifierRule, Problem, Reason, Refusal, decoded_segment
 from contracts.sandbox.responses import INVALID_VALUE, MANDATORY, json_response, json_text
 from contracts.sandbox.storage import DRAFT, PUBLISHED, Records
@@ -90,11 +90,8 @@ class Row(Enum):
         return Refusal(Reason.BAD_REQUEST, message.replace("${realm}", realm), status=status)
 
 
-class Workflow:
+class Workflow(Handlers):
     """Answers the three workflow operations."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
 
     async def create(self, request: Request) -> Response:
         """Submit a new record, without an identifier in the path."""
@@ -116,23 +113,22 @@ class Workflow:
         submission = Submission(caller, realm, kind, path_identifier, body, creating)
         with context.storage.transaction() as records:
             identifier = self.run(submission, records)
-        habits = context.habits
         # The document states that this response carries the identifier, so it always has a body.
         answer: dict[str, Any] = {
-            habits.identifier_member: identifier,
+            self.habits.identifier_member: identifier,
             "schema": kind.name,
             "realm": realm.name,
         }
-        if habits.submission_answer_furnished:
+        if self.habits.submission_answer_furnished:
             workflow = {"_id": uuid4().hex[:24], "state": "running", "activities": [{"name": "review"}]}
             answer = {"workflow": workflow, "correlationId": str(uuid4()), "document": answer}
         return json_response(
-            answer, habits.workflow_created_status if creating else habits.workflow_updated_status
+            answer, self.habits.workflow_created_status if creating else self.habits.workflow_updated_status
         )
 
     def enter(self, request: Request) -> tuple[Account, Realm, RecordType]:
         """Return who submits, in which realm and for which schema; refuse with rows 9, 1, 2 and 3, in this order."""
-        if not self.context.habits.realm_before_identity:
+        if not self.habits.realm_before_identity:
             self.require_identity(request)
         realm = self.require_realm(request)
         kind = self.require_schema(request, realm)
@@ -159,7 +155,7 @@ class Workflow:
         """Return the record type in the path; refuse with row 3."""
         kind = realm.types.get(decoded_segment(request.path_params["schema"]) or "")
         if kind is None:
-            capitals = self.context.habits.message_realm_capitals
+            capitals = self.habits.message_realm_capitals
             raise Row.SCHEMA_UNKNOWN.refusal(realm.name.upper() if capitals else realm.name)
         return kind
 
@@ -174,17 +170,17 @@ class Workflow:
 
     def check_identifier(self, submission: Submission, records: Records) -> str:
         """Step 1: return the identifier; refuse with row 4 (POST), 5 or 6 (PUT)."""
-        habits, realm = self.context.habits, submission.realm.name
+        realm = submission.realm.name
         rule = self.context.identifiers
-        identifier = submission.given_identifier(rule, header_names=habits.record_header_names)
+        identifier = submission.given_identifier(rule, header_names=self.habits.record_header_names)
         if identifier is None:
             return rule.mint()
         exists = records.owner(realm, identifier) is not None
-        if not habits.drafts_exist:
+        if not self.habits.drafts_exist:
             exists = records.submitted(realm, identifier)
         locked = records.is_locked(realm, identifier)
         if submission.creating and exists:
-            raise (Row.LOCKED if locked and habits.locked_before_taken else Row.IN_USE).refusal()
+            raise (Row.LOCKED if locked and self.habits.locked_before_taken else Row.IN_USE).refusal()
         if not submission.creating and not exists:
             raise Row.NOT_EXISTING.refusal()
         if not submission.creating and locked:
@@ -199,7 +195,7 @@ class Workflow:
                 raise Row.MAY_NOT_CREATE.refusal()
             return
         owner = records.owner(submission.realm.name, identifier)
-        if owner is None or not may_update(caller, owner, shared=self.context.habits.records_shared):
+        if owner is None or not may_update(caller, owner, shared=self.habits.records_shared):
             raise Row.MAY_NOT_UPDATE.refusal()
 
     def validate(self, submission: Submission, records: Records) -> None:
@@ -213,7 +209,7 @@ class Workflow:
 
     def problems(self, submission: Submission, records: Records) -> list[Problem]:
         """Return every problem of a submission: of the document, then of the members of the body."""
-        habits, body, document = self.context.habits, submission.body, submission.body.get("document")
+        body, document = submission.body, submission.body.get("document")
         if document is None:
             found = [Problem(MANDATORY, ("document",))]
         elif not isinstance(document, dict):
@@ -224,24 +220,24 @@ class Workflow:
             found = self.context.validator.problems(document, expectation)
         for member in _LIMITS:
             found += self.of_text(body, member)
-        if habits.info_for_nau_only and "additionalInfo" in body and not submission.caller.holds_nau:
+        if self.habits.info_for_nau_only and "additionalInfo" in body and not submission.caller.holds_nau:
             found = [problem for problem in found if problem.path[0] != "additionalInfo"]
             found.append(Problem(INVALID_PROPERTY, ("additionalInfo",)))
-        if habits.unknown_submission_members_refused:
+        if self.habits.unknown_submission_members_refused:
             unknown = (name for name in body if name not in {"document", *_LIMITS})
             found += [Problem(INVALID_PROPERTY, (name,)) for name in unknown]
         return found
 
     def of_text(self, body: dict[str, Any], member: str) -> Problems:
         """Yield the problems of an optional text with a limit, in characters as the document says, not in bytes."""
-        habits, text = self.context.habits, body.get(member)
-        if member not in body or (text is None and habits.nulls_absent):
+        text = body.get(member)
+        if member not in body or (text is None and self.habits.nulls_absent):
             return
-        if habits.numbers_are_text and isinstance(text, int | float) and not isinstance(text, bool):
+        if self.habits.numbers_are_text and isinstance(text, int | float) and not isinstance(text, bool):
             text = json_text(text)
         if not isinstance(text, str):
             yield Problem(INVALID_TYPE, (member,))
-        elif len(text) > _LIMITS[member] or (text == "" and habits.empty_texts_refused):
+        elif len(text) > _LIMITS[member] or (text == "" and self.habits.empty_texts_refused):
             yield Problem(INVALID_VALUE, (member,))
 
     def save_draft(self, submission: Submission, identifier: str, records: Records) -> None:
@@ -250,13 +246,12 @@ class Workflow:
 
     def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 5: begin the workflow; from now on the record is locked."""
-        habits = self.context.habits
-        if habits.batches_wait and submission.body.get("batchId"):
+        if self.habits.batches_wait and submission.body.get("batchId"):
             return
-        if habits.submissions_publish:
+        if self.habits.submissions_publish:
             self._store(submission, identifier, PUBLISHED, records)
         else:
-            records.lock(submission.realm.name, identifier, submission.caller.name, habits.lock_delay)
+            records.lock(submission.realm.name, identifier, submission.caller.name, self.habits.lock_delay)
 
     def _store(self, submission: Submission, identifier: str, state: str, records: Records) -> None:
         content, owner = json_text(submission.body["document"]), submission.caller.name

@@ -234,9 +234,11 @@ class Request:
         return sent if isinstance(sent, dict) else {}
 
     def text(self, name: str) -> str | None:
-        """A header, an option, a part of the path, or one of `uid`, `role`, `path`, `draft`, `body`; None for none."""
+        """A header, an option, a part of the path, `uid`, `role`, `path`, `draft`, `body` or `json`; None for none."""
         if name in ("uid", "role", "path", "draft"):
             return str(getattr(self, name))
+        if name == "json":
+            return json.dumps(self.json, ensure_ascii=False)
         if name == "body":
             return self.body.decode("utf-8", "replace")
         headers = {key.decode(): value.decode("latin-1") for key, value in self.headers}

@@ -151,7 +151,9 @@ def _drawn(fault: Fault, chance: random.Random, *, wide: bool) -> Fault:
     conditions = _conditions(fault, wide=wide)
     if conditions and chance.random() < (1.0 if wide and fault.sizes is None else _CONDITIONAL):
         condition = chance.choice(conditions)
-        beside = [other.name for other in conditions if other.beside and other is not condition] if wide else []
+        beside = (
+            [other.name for other in conditions if other.beside and other is not condition] if wide else []
+        )
         more = [chance.choice(beside)] if beside and chance.random() < _COMBINED else []
         fault = fault.under("+".join((condition.draw(chance, wide=wide), *more)))
     # A row of its own may stand for what is drawn, and break less.

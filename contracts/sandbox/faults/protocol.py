@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,11 +25,8 @@ _KNOWN_REALM, _UNKNOWN_REALM = f"^({'|'.join(_REALMS)})$", f"^(?!({'|'.join(_REA
 #: The query alone names a realm.
 _IN_QUERY: Final = "-realm~. Realm~{}"
 _THUMBNAIL: Final = "getAttachmentThumbnail"
-
-
-def _malformed(request: Request) -> bool:
-    """Whether a body is there and is no well-formed JSON."""
-    return bool(request.body) and request.json is None and request.body.strip() != b"null"
+#: A body is there and is no well-formed JSON.
+_MALFORMED: Final = r"body~. json~^null$ -body~^\s*null\s*\Z"
 
 
 def _beyond_ascii(request: Request) -> bool:
@@ -38,11 +34,6 @@ def _beyond_ascii(request: Request) -> bool:
     address = "".join((*request.params.values(), *(value for _, value in request.query)))
     escaped = re.search(rb"\\u(?!00[0-7])", request.body)
     return not (address.isascii() and request.body.isascii()) or escaped is not None
-
-
-def _half_pair(request: Request) -> bool:
-    """Whether a body holds half of a surrogate pair."""
-    return re.search("[\ud800-\udfff]", json.dumps(request.json, ensure_ascii=False)) is not None
 
 
 def _deep(request: Request) -> bool:
@@ -130,9 +121,9 @@ _BREAKS: Final = (
     *(
         each
         for name, what, where, operations in (
-            ("malformed-body", "a body that is not well formed", _malformed, (SIGN_IN, "updateContact")),
+            ("malformed-body", "a body that is not well formed", _MALFORMED, (SIGN_IN, "updateContact")),
             ("deep-body", "a body nested more than 200 levels deep", _deep, ("saveDraft", "createWorkflowRecord")),
-            ("half-pair", "half of a surrogate pair", _half_pair,
+            ("half-pair", "half of a surrogate pair", r"json~[\ud800-\udfff]",
                 ("createContact", "updateWorkflowRecord", "saveDraft")),
             ("other-encoding", "a body that is not UTF-8", "body~\ufffd", (SIGN_IN,)),
             ("null-character", "a null character in a text", r"body~\\u0000|\x00", ("saveDraft",)),
@@ -199,12 +190,12 @@ _ANSWERS: Final = (
                 ("saveDraft",)),
         )
         for each in _ANY(f"body-with-{name}-taken-by-*", "json-dialect-refused",
-            do.mend(partial(_mended, pattern, becomes)), f"* accepts a body with {words}", _malformed,
+            do.mend(partial(_mended, pattern, becomes)), f"* accepts a body with {words}", _MALFORMED,
             at=operations).each()
     ),
     *_ANY("malformed-body-taken-by-*", "malformed-json-refused",
         do.give(lambda _: answer_json(200, {"identifier": "taken-as-it-is"})),
-        "* answers success to a body that is no JSON", _malformed).each(),
+        "* answers success to a body that is no JSON", _MALFORMED).each(),
     *(
         _ANY(f"json-as-{word}-by-{kebab(operation)}", "json-labelled-json",
             do.success(partial(Answer.labelled, media_type=media_type)),
