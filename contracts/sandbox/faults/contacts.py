@@ -9,25 +9,14 @@ from typing import Any, Final
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import CONTACT_VALUES_NOT_SHOWN
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.effects import (
-    ANY_OF,
-    CONTACT_FIELDS_SAMPLES,
-    KIND,
-    LOCALE,
-    MANDATORY,
-    MANDATORY_FIELDS,
-    PROPERTY,
-    TERM,
-    VALUE,
-    Errors,
-)
+from contracts.sandbox.faults.effects import ANY_OF, KIND, LOCALE, MANDATORY, PROPERTY, TERM, VALUE, Errors
 from contracts.sandbox.faults.fault import Fault, Rows
 from contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request
 from contracts.sandbox.faults.places import CONTACTS, SUBMISSIONS, kebab
 from contracts.sandbox.validation import REALMS
 
 CREATE, UPDATE = CONTACTS
-_LOCALISED: Final = tuple(name for name, sample in CONTACT_FIELDS_SAMPLES.items() if sample == {"en": "text"})
+_LOCALISED: Final = tuple(name for name, sample in do.SAMPLES.items() if sample == {"en": "text"})
 _WORDS: Final = {CREATE: "create", UPDATE: "update"}
 #: Requests with a schema that some realm has configured.
 _KNOWN: Final = f"schema~^({'|'.join({name for realm in REALMS for name in realm.types})})$"
@@ -138,14 +127,14 @@ _REFUSED: Final = (
         _CONTACT(f"{word}-one-item-of-{kebab(field)}", "several-items", _invalid(KIND, _several(field)),
             f"{operation} refuses a contact with several items in {field}", at=operation)
         for operation, word in _WORDS.items()
-        for field, sample in CONTACT_FIELDS_SAMPLES.items() if isinstance(sample, list)
+        for field, sample in do.SAMPLES.items() if isinstance(sample, list)
     ),
     *(
         _CONTACT(f"{word}-{kebab(field)}-refused",
-            (f"{word}-accepted", f"{word}-full")[field not in MANDATORY_FIELDS :], _invalid(VALUE, _has(field)),
+            (f"{word}-accepted", f"{word}-full")[field not in do.NEEDED :], _invalid(VALUE, _has(field)),
             f"{operation} refuses a contact that holds the field {field}", at=operation)
         for operation, word in _WORDS.items()
-        for field in CONTACT_FIELDS_SAMPLES
+        for field in do.SAMPLES
         # Nothing reads a contact record, so an organization that is refused may be one that is gone.
         if field not in (*CONTACT_VALUES_NOT_SHOWN, "contactOrganization")
     ),
@@ -153,7 +142,7 @@ _REFUSED: Final = (
 #: Constraints of each field that are not looked at.
 _UNCHECKED: Final = tuple(
     _ANY(f"{word}-{name}", clause, effect, f"{operation} {says}", at=operation)
-    for (operation, word), (field, sample) in product(_WORDS.items(), CONTACT_FIELDS_SAMPLES.items())
+    for (operation, word), (field, sample) in product(_WORDS.items(), do.SAMPLES.items())
     for short, kind in ((kebab(field), _clause_of(operation, field, "wrong-kind")),)
     for name, clause, applies, effect, says in (
         (f"{short}-of-any-kind", kind, True, _error(KIND, field, _is(type(sample), False)),
@@ -162,7 +151,7 @@ _UNCHECKED: Final = tuple(
             _error(KIND, field, _is(type(sample), True)), f"does not look inside {field}"),
         (f"{short}-first-item-alone-checked", kind, isinstance(sample, list),
             _error(KIND, field, _first_fits(sample)), f"looks at the first item of {field} alone"),
-        (f"without-{short}", f"contact-mandatory-{short}", field in MANDATORY_FIELDS,
+        (f"without-{short}", f"contact-mandatory-{short}", field in do.NEEDED,
             do.judge(_replaced([_missing(field)], [])),
             f"takes a contact without {field}, when no other field is missing"),
         (f"{short}-of-any-language-key", "contact-language-key-invalid", field in _LOCALISED, _error(LOCALE, field),

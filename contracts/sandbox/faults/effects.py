@@ -54,13 +54,14 @@ def _sample(field: Field, realm: str = "abs-dev") -> Any:
     return [value] if field.many else value
 
 
-CONTACT_FIELDS_SAMPLES: Final = {field.name: _sample(field) for field in CONTACT.fields}
-MANDATORY_FIELDS: Final = tuple(field.name for field in CONTACT.fields if field.mandatory)
+#: A value of each field of a contact, and the fields that it has to hold.
+SAMPLES: Final = {field.name: _sample(field) for field in CONTACT.fields}
+NEEDED: Final = tuple(field.name for field in CONTACT.fields if field.mandatory)
 
 
 def contact_value(name: str, request: Request) -> Any:
     """A value of a contact's field that the service takes in this request."""
-    sample = CONTACT_FIELDS_SAMPLES[name]
+    sample = SAMPLES[name]
     if name == "contactOrganization":
         return {"identifier": f"organization-{request.realm}"}
     if name == "header" and request.uid:
@@ -87,7 +88,7 @@ def repaired(request: Request, errors: list[dict[str, Any]]) -> Request:
         if request.operation.stores == "submission":
             if name not in ("batchId", "additionalInfo"):
                 body["document"] = valid_document(request.realm, request.params["schema"], request.uid)
-        elif name in CONTACT_FIELDS_SAMPLES:
+        elif name in SAMPLES:
             body[name] = contact_value(name, request)
     return request.with_json(body)
 
