@@ -33,18 +33,18 @@ def _gone(hidden: Callable[[list[str], Uploads], Any]) -> Inject:
     )
 
 
-def _found(choose: Callable[[Request], str | None], *, instead: bool = False) -> Inject:
+@do.effect
+async def _found(
+    request: Request, choose: Callable[[Request], str | None], *, instead: bool = False
+) -> Answer | None:
     """Give the attachment of another number where there is none of the one asked for, or instead of it."""
-
-    async def found(request: Request, got: Answer) -> Answer:
-        number = choose(request) if got.success == instead else None
-        upload = request.memory.uploads.get(number or "")
-        if number is None or upload is None or not request.signed_in:
-            return got
-        filename = upload.params.get("filename", "")
-        return await request.ask(request.with_params(uid=upload.uid, attachmentId=number, filename=filename))
-
-    return do.answer(found)
+    got = await request.ask()
+    number = choose(request) if got.success == instead else None
+    upload = request.memory.uploads.get(number or "")
+    if number is None or upload is None or not request.signed_in:
+        return got
+    filename = upload.params.get("filename", "")
+    return await request.ask(request.with_params(uid=upload.uid, attachmentId=number, filename=filename))
 
 
 def _nth(at: int) -> Callable[[Request], str | None]:

@@ -11,7 +11,7 @@ from contracts.interface.description import CONTACT_VALUES_NOT_SHOWN
 from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.effects import ANY_OF, KIND, LOCALE, MANDATORY, PROPERTY, TERM, VALUE, Errors
 from contracts.sandbox.faults.fault import Fault, Rows
-from contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request
+from contracts.sandbox.faults.messages import MISSING, Inject, Request
 from contracts.sandbox.faults.places import CONTACTS, SUBMISSIONS, kebab
 from contracts.sandbox.validation import REALMS
 
@@ -50,14 +50,10 @@ def _beyond_latin(name: str, value: Any) -> bool:
     return name in ("firstName", "lastName") and isinstance(value, str) and max(value, default="") > "\u024f"
 
 
-async def _refused_identifier_taken(request: Request) -> Answer | None:
-    header, kept = request.member.get("header"), request.memory.kept
+def _header_identifier(request: Request) -> str | None:
+    header = request.member.get("header")
     identifier = header.get("identifier") if isinstance(header, dict) else None
-    if not isinstance(identifier, str):
-        return None
-    got = do.REFUSED if identifier in kept else await request.ask()
-    kept.update({identifier: True} if got.errors else {})
-    return got
+    return identifier if isinstance(identifier, str) else None
 
 
 def _error(code: str, field: str, test: Callable[[Any], bool] = lambda _: True) -> Inject:
@@ -195,7 +191,8 @@ _ACCEPTED: Final = (
     _TAKEN("schema-of-any-name", "schema-unknown", _AS_CONTACT, "under a schema that no realm has configured",
         f"schema~. -{_KNOWN}"),
     _TAKEN("schema-of-other-records", "schema-validates", _AS_CONTACT, "under whatever configured schema", _KNOWN),
-    _CREATED("refused-identifier-taken", "refused-frees-identifier", _refused_identifier_taken,
+    _CREATED("refused-identifier-taken", "refused-frees-identifier",
+        do.barred(_header_identifier, lambda got: bool(got.errors), do.REFUSED),
         "The identifier in the header of a contact that was refused for its content stays taken"),
 )
 #: Errors that are told wrongly: of one missing field, in an array of another form, with other codes.

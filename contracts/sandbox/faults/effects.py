@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec
 
 from contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request, answer_json
 from contracts.sandbox.validation import CONTACT, REALMS, Field, Kind, RecordType
 
+Given = ParamSpec("Given")
 Record = dict[str, Any]
 Errors = list[Record]
 MANDATORY, ANY_OF, VALUE, PROPERTY, LOCALE, TERM, KIND = (
@@ -98,24 +100,32 @@ def always(value: Any) -> Callable[..., Any]:
     return lambda *_: value
 
 
-def send(change: Callable[[Request], Request | None]) -> Inject:
+def effect(
+    function: Callable[Concatenate[Request, Given], Awaitable[Answer | None]],
+) -> Callable[Given, Inject]:
+    """Let a function make effects: it is called with all but its first argument, the request."""
+
+    @wraps(function)
+    def made(*given: Given.args, **more: Given.kwargs) -> Inject:
+        return lambda request: function(request, *given, **more)
+
+    return made
+
+
+@effect
+async def send(request: Request, change: Callable[[Request], Request | None]) -> Answer | None:
     """Change the request; None leaves it as it is."""
-
-    async def effect(request: Request) -> Answer | None:
-        changed = change(request)
-        return None if changed is None or changed == request else await request.ask(changed)
-
-    return effect
+    changed = change(request)
+    return None if changed is None or changed == request else await request.ask(changed)
 
 
-def answer(change: Callable[[Request, Answer], Answer | Awaitable[Answer]]) -> Inject:
+@effect
+async def answer(
+    request: Request, change: Callable[[Request, Answer], Answer | Awaitable[Answer]]
+) -> Answer | None:
     """Change the answer, be it a success or a refusal, if need be by asking more of the service."""
-
-    async def effect(request: Request) -> Answer | None:
-        changed = change(request, await request.ask())
-        return changed if isinstance(changed, Answer) else await changed
-
-    return effect
+    changed = change(request, await request.ask())
+    return changed if isinstance(changed, Answer) else await changed
 
 
 def success(change: Callable[[Answer], Answer]) -> Inject:
@@ -138,13 +148,10 @@ def refuse(status: int = 400) -> Inject:
     return success(lambda _: answer_json(status, {"message": "unexpected" if status >= 500 else "refused"}))
 
 
-def give(choose: Callable[[Request], Answer | None]) -> Inject:
+@effect
+async def give(request: Request, choose: Callable[[Request], Answer | None]) -> Answer | None:
     """Answer in place of the service, which does nothing, requests that have the token they need."""
-
-    async def effect(request: Request) -> Answer | None:
-        return choose(request) if request.signed_in else None
-
-    return effect
+    return choose(request) if request.signed_in else None
 
 
 def refuse_before(status: int = 400) -> Inject:
@@ -152,52 +159,42 @@ def refuse_before(status: int = 400) -> Inject:
     return give(lambda _: replace(REFUSED, status=status))
 
 
-def forgive(body: Any = _MADE_UP, status: int = 200) -> Inject:
+@effect
+async def forgive(request: Request, body: Any = _MADE_UP, status: int = 200) -> Answer | None:
     """Answer success, without doing anything, where the service refuses the request and not the caller."""
-
-    def changed(request: Request, got: Answer) -> Answer:
-        if got.status in (401, 403) or not got.refusal:
-            return got
-        made_up = {"identifier": request.uid or "made-up-identifier"}
-        return Answer(status) if body is None else answer_json(status, made_up if body is _MADE_UP else body)
-
-    return answer(changed)
-
-
-def mend(repair: Callable[[Request], Request | None]) -> Inject:
-    """Take what the service refuses as it would stand repaired; None leaves it refused."""
-
-    def mended(request: Request, got: Answer) -> Answer | Awaitable[Answer]:
-        changed = None if got.success or not request.signed_in else repair(request)
-        return got if changed is None else request.ask(changed)
-
-    return answer(mended)
-
-
-def afterwards(more: Callable[[Request], Sequence[Request]]) -> Inject:
-    """Send more to the service behind a success."""
-
-    async def effect(request: Request) -> Answer | None:
-        others = more(request)
-        got = await request.ask()
-        for other in others if got.success else ():
-            await request.ask(other)
+    got = await request.ask()
+    if got.status in (401, 403) or not got.refusal:
         return got
+    made_up = {"identifier": request.uid or "made-up-identifier"}
+    return Answer(status) if body is None else answer_json(status, made_up if body is _MADE_UP else body)
 
-    return effect
+
+@effect
+async def mend(request: Request, repair: Callable[[Request], Request]) -> Answer | None:
+    """Take what the service refuses as it would stand repaired."""
+    got = await request.ask()
+    return got if got.success or not request.signed_in else await request.ask(repair(request))
 
 
-def report(change: Callable[[Errors], Any]) -> Inject:
+@effect
+async def afterwards(request: Request, more: Callable[[Request], Sequence[Request]]) -> Answer | None:
+    """Send more to the service behind a success."""
+    others = more(request)
+    got = await request.ask()
+    for other in others if got.success else ():
+        await request.ask(other)
+    return got
+
+
+@effect
+async def report(request: Request, change: Callable[[Errors], Any]) -> Answer | None:
     """Change the errors array of a refusal."""
-
-    def changed(_: Request, got: Answer) -> Answer:
-        if not got.errors:
-            return got
-        errors = change(got.errors)
-        rest = {name: value for name, value in got.json.items() if name != "errors"}
-        return got.with_json(rest if errors is MISSING else {**rest, "errors": errors})
-
-    return answer(changed)
+    got = await request.ask()
+    if not got.errors:
+        return got
+    errors = change(got.errors)
+    rest = {name: value for name, value in got.json.items() if name != "errors"}
+    return got.with_json(rest if errors is MISSING else {**rest, "errors": errors})
 
 
 async def looked_at(request: Request) -> tuple[Errors, Answer] | None:
@@ -208,22 +205,19 @@ async def looked_at(request: Request) -> tuple[Errors, Answer] | None:
     return ([e for e in got.errors if e["property"] != _MARK], got) if got.errors else None
 
 
-def judge(change: Callable[[Record, Errors], Errors]) -> Inject:
+@effect
+async def judge(request: Request, change: Callable[[Record, Errors], Errors]) -> Answer | None:
     """Find other errors in a record: one without errors is taken, if need be repaired, and all others refused."""
-
-    async def effect(request: Request) -> Answer | None:
-        looked = await looked_at(request)
-        if looked is None:
-            return None
-        errors, refusal = looked
-        changed = change(request.json, errors)
-        if changed == errors:
-            return None
-        if changed:
-            return refusal.with_json({**refusal.json, "errors": changed})
-        return await request.ask(repaired(request, errors))
-
-    return effect
+    looked = await looked_at(request)
+    if looked is None:
+        return None
+    errors, refusal = looked
+    changed = change(request.json, errors)
+    if changed == errors:
+        return None
+    if changed:
+        return refusal.with_json({**refusal.json, "errors": changed})
+    return await request.ask(repaired(request, errors))
 
 
 def overlook(test: Callable[[Record, Record], bool]) -> Inject:
@@ -243,11 +237,22 @@ async def stall(_: Request) -> Answer | None:
     return None
 
 
-def remember(key: Callable[[Request], Any]) -> Inject:
+@effect
+async def remember(request: Request, key: Callable[[Request], Any]) -> Answer | None:
     """Give the first success of each key for all later ones, whatever became of it since."""
+    got = await request.ask()
+    first: Answer = request.memory.kept.setdefault(key(request), got) if got.success else got
+    return replace(got, body=first.body, headers=first.headers)
 
-    def changed(request: Request, got: Answer) -> Answer:
-        first: Answer = request.memory.kept.setdefault(key(request), got) if got.success else got
-        return replace(got, body=first.body, headers=first.headers)
 
-    return answer(changed)
+@effect
+async def barred(
+    request: Request, key: Callable[[Request], Any], noted: Callable[[Answer], bool], refusal: Answer
+) -> Answer | None:
+    """Refuse, to a caller with a token, a key of which a request was answered so before; None is no key."""
+    kept, named = request.memory.kept, key(request)
+    if request.role and named in kept:
+        return refusal
+    got = await request.ask()
+    kept.update({named: True} if named is not None and noted(got) else {})
+    return got

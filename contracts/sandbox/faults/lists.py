@@ -30,15 +30,11 @@ def _asked(request: Request, change: Read) -> Request:
     return replace(request, query=tuple((k if k == "collection" else dollar + k, v) for k, v in changed))
 
 
-def _reads(change: Read, *, filled: bool = False) -> Inject:
-    """Give what other options ask for, where the service takes those that are given.
-
-    Args:
-        filled: And gives items for them.
-    """
-    return do.answer(
-        lambda r, got: r.ask(_asked(r, change)) if got.success and (got.items or not filled) else got
-    )
+@do.effect
+async def _reads(request: Request, change: Read, *, filled: bool = False) -> Answer | None:
+    """Give what other options ask for, where the service takes those that are given, and if `filled`, gives items."""
+    got = await request.ask()
+    return await request.ask(_asked(request, change)) if got.success and (got.items or not filled) else got
 
 
 def _drop(*names: str) -> Read:
@@ -72,26 +68,20 @@ def _text(name: str, pattern: str, becomes: str) -> Inject:
     )
 
 
-def _whole(change: Callable[[Items, Request], Items]) -> Inject:
+@do.effect
+async def _whole(request: Request, change: Callable[[Items, Request], Items]) -> Answer | None:
     """Give a window of the whole list, changed."""
-
-    async def window(request: Request, got: Answer) -> Answer:
-        given = request.options
-        everything = await request.ask(_asked(request, _drop("top", "skip"))) if got.success else got
-        items = change(everything.items, request)[_number(given, "skip") or 0 :]
-        return got.with_items(lambda _: items[: _number(given, "top")])
-
-    return do.answer(window)
+    given, got = request.options, await request.ask()
+    everything = await request.ask(_asked(request, _drop("top", "skip"))) if got.success else got
+    items = change(everything.items, request)[_number(given, "skip") or 0 :]
+    return got.with_items(lambda _: items[: _number(given, "top")])
 
 
-def _composed(one: tuple[str, ...], other: tuple[str, ...]) -> Inject:
+@do.effect
+async def _composed(request: Request, one: tuple[str, ...], other: tuple[str, ...]) -> Answer | None:
     """Give the items of a list that is asked for without some options, of those in a list without others."""
-
-    async def composed(request: Request, got: Answer) -> Answer:
-        first, second = [(await request.ask(_asked(request, _drop(*names)))).items for names in (one, other)]
-        return got.with_items(lambda _: [item for item in first if item in second])
-
-    return do.answer(composed)
+    first, second = [(await request.ask(_asked(request, _drop(*names)))).items for names in (one, other)]
+    return (await request.ask()).with_items(lambda _: [item for item in first if item in second])
 
 
 def _page(change: Callable[[Items], Items]) -> Inject:

@@ -16,7 +16,7 @@ from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.conditions import NO_CONDITION, OFTEN
 from contracts.sandbox.faults.effects import BROKEN
 from contracts.sandbox.faults.fault import Fault, Rows
-from contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
+from contracts.sandbox.faults.messages import Answer, Request, answer_json
 from contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS, kebab
 from contracts.sandbox.validation import REALMS
 
@@ -44,14 +44,14 @@ def _mended(pattern: str, becomes: str, request: Request) -> Request:
     return replace(request, body=re.sub(pattern, becomes, request.body.decode("utf-8", "replace")).encode())
 
 
-def _with(more: Callable[[Request], dict[str, Any]], *, refused: bool = False) -> Inject:
+@do.effect
+async def _with(
+    request: Request, more: Callable[[Request], dict[str, Any]], *, refused: bool = False
+) -> Answer | None:
     """Add members to the JSON of successes, or of refusals."""
-
-    def changed(request: Request, got: Answer) -> Answer:
-        meant = got.success is not refused and isinstance(got.json, dict)
-        return got.with_json({**got.json, **more(request)}) if meant else got
-
-    return do.answer(changed)
+    got = await request.ask()
+    meant = got.success is not refused and isinstance(got.json, dict)
+    return got.with_json({**got.json, **more(request)}) if meant else got
 
 
 def _elsewhere(request: Request) -> Request:

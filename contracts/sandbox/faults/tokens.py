@@ -43,26 +43,20 @@ async def _refused_but_done(request: Request, got: Answer) -> Answer:
     return got
 
 
-def _resembling(like: Callable[[str, str], bool]) -> Inject:
+@do.effect
+async def _resembling(request: Request, like: Callable[[str, str], bool]) -> Answer | None:
     """Serve a bearer token that was not issued as the one that was issued and is like it."""
-
-    def changed(request: Request) -> Request | None:
-        given = None if request.role else _bearer(request)
-        alike = (token for token in request.memory.issued if given is not None and like(given, token))
-        return next((request.with_header("authorization", f"Bearer {token}") for token in alike), None)
-
-    return do.send(changed)
+    given = None if request.role else _bearer(request)
+    alike = [token for token in request.memory.issued if given is not None and like(given, token)]
+    return await request.ask(request.with_header("authorization", f"Bearer {alike[0]}")) if alike else None
 
 
-def _dies_after(number: int) -> Inject:
+@do.effect
+async def _dies_after(request: Request, number: int) -> Answer | None:
     """Refuse a token that was used so often."""
-
-    def early(request: Request) -> Answer | None:
-        kept, token = request.memory.kept, request.header("authorization")
-        kept[token] = kept.get(token, 0) + 1
-        return Answer(401) if request.role and kept[token] > number else None
-
-    return do.give(early)
+    kept, token = request.memory.kept, request.header("authorization")
+    kept[token] = kept.get(token, 0) + 1
+    return Answer(401) if request.role and kept[token] > number else None
 
 
 def _granted(choose: Choose) -> Inject:

@@ -125,17 +125,14 @@ def _first_schema(request: Request) -> Request | None:
     return request.with_json({"document": document}).with_params(schema=types[0])
 
 
-def _batch_of(limit: int) -> Inject:
+@do.effect
+async def _batch_of(request: Request, limit: int) -> Answer | None:
     """Refuse a record whose batch holds so many already."""
-
-    async def effect(request: Request) -> Answer | None:
-        batch, kept = request.member.get("batchId"), request.memory.kept
-        full = [{"code": MANDATORY, "property": "batchId"}] * (kept.get(str(batch), 0) >= limit)
-        got = await do.judge(lambda _, errors: errors or full)(request) or await request.ask()
-        kept[str(batch)] = kept.get(str(batch), 0) + (got.success and isinstance(batch, str))
-        return got
-
-    return effect
+    batch, kept = request.member.get("batchId"), request.memory.kept
+    full = [{"code": MANDATORY, "property": "batchId"}] * (kept.get(str(batch), 0) >= limit)
+    got = await do.judge(lambda _, errors: errors or full)(request) or await request.ask()
+    kept[str(batch)] = kept.get(str(batch), 0) + (got.success and isinstance(batch, str))
+    return got
 
 
 def _refused_with(message: str) -> Inject:
@@ -149,16 +146,7 @@ def _submitted(request: Request) -> bool:
 
 def _known_after(noted: Callable[[Answer], bool], message: str) -> Inject:
     """Refuse, with a message of the table, an identifier of which a submission was answered so."""
-
-    async def effect(request: Request) -> Answer | None:
-        kept = request.memory.kept
-        if request.role and request.key in kept:
-            return answer_json(400, {"message": message})
-        got = await request.ask()
-        kept.update({request.key: True} if noted(got) else {})
-        return got
-
-    return effect
+    return do.barred(lambda r: r.key, noted, answer_json(400, {"message": message}))
 
 
 async def _both_at_once(request: Request) -> Answer | None:
