@@ -10,10 +10,8 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from contracts.errors import UsageError
-from contracts.interface.description import load_description
 from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.sandbox.faults.messages import Request, given
-from contracts.sandbox.faults.places import CONTACTS, DRAFTS, SIGN_IN, SUBMISSIONS
 
 
 class Range(NamedTuple):
@@ -208,9 +206,6 @@ _ROWS: Final = (
 )
 # fmt: on
 CONDITIONS: Final[Mapping[str, Condition]] = {row.name: row for row in _ROWS}
-#: Operations that a run uses too seldom to meet a condition of many requests: what they make cannot be removed, one
-#: token does for a run, and temporary files are few.
-_SELDOM: Final = frozenset({SIGN_IN, *CONTACTS, "persistTemporaryFile", *SUBMISSIONS})
 
 
 def conditions_of(name: str) -> list[tuple[Condition, int]]:
@@ -228,23 +223,3 @@ def _condition_of(name: str) -> tuple[Condition, int]:
     if row is None or (row.numbers.gate > 0 and match is None) or (match and int(match[2]) == 0):
         raise UsageError(f"unknown condition '{name}' of a fault; there are {', '.join(CONDITIONS)}")
     return row, int(match[2]) if match and row.numbers.gate else 0
-
-
-def conditions_for(
-    at: tuple[str, ...], realms: tuple[str, ...], ways: frozenset[str], *, wide: bool
-) -> Iterator[Condition]:
-    """The conditions that can be drawn for a fault at some operations, which shows in some realms.
-
-    Args:
-        ways: The ways to draw conditions that go with the fault.
-    """
-    often, drafts = _SELDOM.isdisjoint(at), set(at) <= set(DRAFTS)
-    named = all("uid" in load_description().operations[operation].path for operation in at)
-    for row in CONDITIONS.values():
-        if row.name == ONE_ONLY and not named:
-            continue  # one request of all is no fault that comes back
-        if row.drawn in ways and (row.drawn != REPEATED or often) and (wide or not row.wide):
-            if row.drawn != SINGLE or row.name.removeprefix("in-") in realms:
-                yield row
-        elif drafts and REPEATED in ways and row.name in ("of-other", OVERLAPPING):
-            yield row

@@ -96,7 +96,7 @@ _DELETE = Rows("draft-", "draft-", "deleteDraft", ways=OFTEN)
 _READ, _EXISTS, _INFO = (Rows("draft-", "draft-", at) for at in ("getDraft", "draftExists", "getDraftInfo"))
 _OUTDATED: Final = do.remember(lambda r: r.key)
 #: Writes that are lost or go too far, and reads that are wrong or out of date.
-DRAFTS: Final[tuple[Fault, ...]] = (
+OF_DRAFTS: Final[tuple[Fault, ...]] = (
     # What is read at the same time is not what was saved, either.
     _SAVE("create-lost", ("save-creates", _CONTENT), do.afterwards(_before),
         "A draft is accepted when it is saved for the first time, and not stored", _NEW, ways=OF_DOCUMENTS),

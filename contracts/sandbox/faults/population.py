@@ -20,14 +20,24 @@ from zlib import crc32
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
+from contracts.interface.description import load_description
 from contracts.sandbox.faults.attachments import ATTACHMENTS
-from contracts.sandbox.faults.conditions import ALWAYS, SINGLE, Condition, conditions_for
+from contracts.sandbox.faults.conditions import (
+    ALWAYS,
+    CONDITIONS,
+    ONE_ONLY,
+    OVERLAPPING,
+    REPEATED,
+    SINGLE,
+    Condition,
+)
 from contracts.sandbox.faults.contacts import OF_CONTACTS
 from contracts.sandbox.faults.contents import CONTENTS
-from contracts.sandbox.faults.drafts import DRAFTS
+from contracts.sandbox.faults.drafts import OF_DRAFTS
 from contracts.sandbox.faults.fault import Fault
 from contracts.sandbox.faults.identifiers import IDENTIFIERS
 from contracts.sandbox.faults.lists import LISTS
+from contracts.sandbox.faults.places import CONTACTS, DRAFTS, SIGN_IN, SUBMISSIONS
 from contracts.sandbox.faults.protocol import PROTOCOL
 from contracts.sandbox.faults.tokens import TOKENS
 from contracts.sandbox.faults.workflow import WORKFLOW
@@ -54,6 +64,9 @@ NEVER_ALONE: Final[Mapping[str, str]] = MappingProxyType(
 )
 #: Of the rows that break a clause alone the fixed set holds one, and one more from each of these numbers on.
 _MORE_FROM: Final = (1, 5, 15)
+#: Operations that a run uses too seldom to meet a condition of many requests: what they make cannot be removed, one
+#: token does for a run, and temporary files are few.
+_SELDOM: Final = frozenset({SIGN_IN, *CONTACTS, "persistTemporaryFile", *SUBMISSIONS})
 #: Of drawn faults that could have a condition so many have one.
 _CONDITIONAL: Final = 0.6
 #: Of those of a wide draw so many have another one beside it, where one can stand there.
@@ -63,7 +76,7 @@ _COMBINED: Final = 0.2
 @cache
 def population() -> Mapping[str, Fault]:
     """Every row by its name."""
-    families = (CONTENTS, DRAFTS, LISTS, ATTACHMENTS, OF_CONTACTS, IDENTIFIERS, WORKFLOW, TOKENS, PROTOCOL)
+    families = (CONTENTS, OF_DRAFTS, LISTS, ATTACHMENTS, OF_CONTACTS, IDENTIFIERS, WORKFLOW, TOKENS, PROTOCOL)
     return MappingProxyType({fault.name: fault for family in families for fault in family})
 
 
@@ -162,8 +175,20 @@ def _drawn(fault: Fault, chance: random.Random, *, wide: bool) -> Fault:
 
 def _conditions(fault: Fault, *, wide: bool) -> list[Condition]:
     """The conditions under which a fault can be drawn; in a wide draw a realm is none."""
-    found = conditions_for(fault.at, fault.realms, fault.ways, wide=wide) if fault.when == ALWAYS else ()
-    return [condition for condition in found if not wide or condition.drawn != SINGLE]
+    operations = load_description().operations
+
+    def goes(row: Condition) -> bool:
+        if row.wide and not wide:
+            return False
+        if row.name == ONE_ONLY and not all("uid" in operations[operation].path for operation in fault.at):
+            return False  # one request of all is no fault that comes back
+        if row.name in ("of-other", OVERLAPPING):
+            return REPEATED in fault.ways and set(fault.at) <= set(DRAFTS)
+        if row.drawn == SINGLE:
+            return SINGLE in fault.ways and not wide and row.name.removeprefix("in-") in fault.realms
+        return row.drawn in fault.ways and (row.drawn != REPEATED or _SELDOM.isdisjoint(fault.at))
+
+    return [row for row in CONDITIONS.values() if fault.when == ALWAYS and goes(row)]
 
 
 def help_text() -> str:

@@ -43,6 +43,7 @@ def test_a_wide_draw_holds_every_condition_and_sizes_that_only_a_nightly_run_rea
     drawn = [fault for seed in range(8) for fault in population.draw(2000, seed, wide=True)]
     met = {condition.name for fault in drawn for condition, _ in conditions_of(fault.when)}
     assert met >= {condition.name for condition in CONDITIONS.values() if condition.wide}
+    assert {len(conditions_of(fault.when)) for fault in drawn} == {1, 2}
     assert {fault.profile for fault in drawn if fault.size} == {Profile.GATE, Profile.NIGHTLY}
     assert all(fault.size or fault.when != ALWAYS for fault in drawn)
 
