@@ -82,18 +82,18 @@ def _in(realm: str) -> Test:
     return lambda request, _: request.realm in ("", realm)
 
 
-def _values(value: Any) -> Iterator[Any]:
+def values(value: Any) -> Iterator[Any]:
     """Every value in a JSON value, and itself."""
     yield value
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for each in inside:
-        yield from _values(each)
+        yield from values(each)
 
 
 def _any(kind: type | tuple[type, ...], test: Callable[[Any, int], Any]) -> Test:
     """Documents of which some value is of a kind and passes a test."""
     return lambda request, number: any(
-        isinstance(value, kind) and test(value, number) for value in _values(request.document)
+        isinstance(value, kind) and test(value, number) for value in values(request.document)
     )
 
 

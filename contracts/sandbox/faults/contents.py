@@ -23,7 +23,7 @@ Change = Callable[[Json], Json]
 _DEEP: Final = 3
 
 
-def _each(change: Change) -> Change:
+def each_value(change: Change) -> Change:
     """Apply a change to every value inside a JSON value, leaves first."""
 
     def changed(value: Json) -> Json:
@@ -40,7 +40,7 @@ def _each(change: Change) -> Change:
 def _of(kinds: type | tuple[type, ...], change: Callable[[Any], Json]) -> Change:
     """Apply a change to every value of some kinds; a boolean is no number."""
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
-    return _each(lambda value: change(value) if type(value) in kinds else value)
+    return each_value(lambda value: change(value) if type(value) in kinds else value)
 
 
 _texts, _arrays, _objects, _numbers = (partial(_of, kind) for kind in (str, list, dict, (int, float)))

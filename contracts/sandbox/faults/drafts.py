@@ -14,8 +14,8 @@ from contracts.sandbox.faults.messages import Answer, Inject, Request, answer_js
 _UPDATES, _CONTENT = "save-updates", "get-content"
 _OTHERS, _REMOVES = "save-spares-others", "delete-removes"
 #: Requests for a draft that is there, for one that is not, that was deleted, that never was, and of a published record.
-_THERE, _NEW, _DELETED = "draft~saved", "-draft~saved", "draft~deleted"
-_NEVER_SAVED, _PUBLISHED = "-draft~.", "uid~^sandbox-published-"
+_THERE, _NEW, _DELETED = "known~saved", "-known~saved", "known~deleted"
+_NEVER_SAVED, _PUBLISHED = "-known~(saved|deleted)", "uid~^sandbox-published-"
 
 
 def _before(request: Request) -> list[Request]:

@@ -191,10 +191,11 @@ class Request:
         return self.realm, self.uid
 
     @property
-    def draft(self) -> str:
-        """What became of the draft that it names: `saved`, when it is there, and `deleted`, when one ever was."""
-        known = {"saved": self.key in self.memory.saved, "deleted": self.uid in self.memory.deleted}
-        return " ".join(word for word, so in known.items() if so)
+    def known(self) -> str:
+        """What is known of its record, in words: a draft is `saved`, one was `deleted`, it was `submitted`."""
+        lists = {"saved": self.memory.saved, "submitted": self.memory.submitted}
+        words = [word for word, keys in lists.items() if self.key in keys]
+        return " ".join([*words, *["deleted"] * (self.uid in self.memory.deleted)])
 
     @property
     def place(self) -> tuple[str, str]:
@@ -234,8 +235,8 @@ class Request:
         return sent if isinstance(sent, dict) else {}
 
     def text(self, name: str) -> str | None:
-        """A header, an option, a part of the path, `uid`, `role`, `path`, `draft`, `body` or `json`; None for none."""
-        if name in ("uid", "role", "path", "draft"):
+        """A header, an option, a part of the path, `uid`, `role`, `path`, `known`, `body`, `json`; None for none."""
+        if name in ("uid", "role", "path", "known"):
             return str(getattr(self, name))
         if name == "json":
             return json.dumps(self.json, ensure_ascii=False)

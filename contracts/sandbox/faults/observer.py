@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
+from contracts.sandbox.faults.conditions import values
 from contracts.sandbox.faults.messages import read_json
 from contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
 from contracts.sandbox.storage import Storage
@@ -97,7 +98,5 @@ def beginning(message: str) -> str:
 
 
 def _filled_errors(value: Any) -> bool:
-    if isinstance(value, dict):
-        errors = value.get("errors")
-        return (isinstance(errors, list) and bool(errors)) or any(map(_filled_errors, value.values()))
-    return isinstance(value, list) and any(map(_filled_errors, value))
+    found = [inner.get("errors") for inner in values(value) if isinstance(inner, dict)]
+    return any(isinstance(errors, list) and errors for errors in found)

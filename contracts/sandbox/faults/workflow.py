@@ -12,6 +12,7 @@ from typing import Any, Final
 from contracts.interface.catalogue import load_catalogue
 from contracts.sandbox.faults import effects as do
 from contracts.sandbox.faults.conditions import NO_CONDITION, OF_SUBMISSIONS, Range
+from contracts.sandbox.faults.contents import each_value
 from contracts.sandbox.faults.effects import KIND, MANDATORY, VALUE, Errors, valid_document
 from contracts.sandbox.faults.fault import Fault, Rows, Sized
 from contracts.sandbox.faults.identifiers import of_length, other_case
@@ -63,15 +64,10 @@ def _on(message: str, then: Callable[[Request, Answer], Answer | Awaitable[Answe
 
 def _told(message: str, status: int | None = None, change: Callable[[str], str] = str) -> Inject:
     """Tell a row of the table with another status, or in other words."""
-
-    def changed(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: changed(member) for name, member in value.items()}
-        if isinstance(value, list):
-            return list(map(changed, value))
-        return change(value) if isinstance(value, str) and _beginning(message) in value else value
-
-    return _on(message, lambda _, got: replace(got.with_json(changed(got.json)), status=status or got.status))
+    text = each_value(
+        lambda value: change(value) if isinstance(value, str) and _beginning(message) in value else value
+    )
+    return _on(message, lambda _, got: replace(got.with_json(text(got.json)), status=status or got.status))
 
 
 async def _contents(request: Request) -> tuple[Errors, Answer] | None:
@@ -137,11 +133,6 @@ async def _batch_of(request: Request, limit: int) -> Answer | None:
 
 def _refused_with(message: str) -> Inject:
     return do.give(lambda _: answer_json(400, {"message": message}))
-
-
-def _submitted(request: Request) -> bool:
-    """Whether the identifier was submitted before."""
-    return request.key in request.memory.submitted
 
 
 def _known_after(noted: Callable[[Answer], bool], message: str) -> Inject:
@@ -362,11 +353,12 @@ WORKFLOW: Final[tuple[Fault, ...]] = (
         do.give(lambda r: r.memory.answers.get(NAMED)),
         "A submission is answered as the one before, and nothing is done", at=NAMED),
     _TABLE("create-twice", "created-exists", _on(TAKEN, _accepted),
-        "Creating under an identifier again is accepted when it was submitted before", _submitted, at=NAMED),
+        "Creating under an identifier again is accepted when it was submitted before", "known~submitted", at=NAMED),
     _TABLE("created-twice-at-once", "identifier-once", _both_at_once,
         "Two creations under one identifier that overlap are both accepted", at=NAMED),
     _TABLE("created-unknown", "created-known", _refused_with(UNKNOWN),
-        "Updating a record that was submitted before is refused because it does not exist", _submitted, at=UPDATE),
+        "Updating a record that was submitted before is refused because it does not exist", "known~submitted",
+        at=UPDATE),
     _TABLE("refused-identifier-taken", "refused-frees-identifier", _known_after(_has_errors, TAKEN),
         "An identifier stays in use when its submission was refused for its content", at=NAMED),
     _TABLE("rights-after-save", "rights-refusal-stores-nothing",
