@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from contracts.cases.list_pages import Page
 from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM
 from contracts.checks.claims import Claim, Expect
+from contracts.checks.errors_array import elements
 from contracts.checks.outcomes import Blocked, taken, usable
 from contracts.checks.sign_in import token_in
 from contracts.checks.workflow import Row, carries_message
@@ -90,9 +91,8 @@ def claim_treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> Non
 
 
 def outcome(answer: Response) -> tuple[object, ...]:
-    """What an answer amounts to: status, faults in whatever order, and whether it got past the realm."""
-    faults = readers.errors(answer) or []
-    return answer.status, sorted(map(repr, faults)), _beyond_the_realm(answer)
+    """What an answer amounts to: status, codes and properties in whatever order, and whether it got past the realm."""
+    return answer.status, sorted(elements(answer)), _beyond_the_realm(answer)
 
 
 def _beyond_the_realm(answer: Response) -> bool:
