@@ -17,7 +17,6 @@ from contracts.checks.table import note_universal
 from contracts.evidence.record import Verdict
 from contracts.interface.catalogue import Level
 from contracts.plugin.case import case_of
-from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import Worker
 
 #: Key of the case's verdict among a report's user properties.
@@ -36,32 +35,32 @@ class Ending:
     blocked: Blocked | None = None
 
 
-#: How the attempt under way has ended so far, on the item's stash.
-ENDING = pytest.StashKey[Ending]()
-
-
-@dataclass(frozen=True)
-class JudgedAttempt:
-    """One attempt with its reports and its ending.
+@dataclass
+class Try:
+    """One attempt with its reports, and how it has ended so far.
 
     Attributes:
         spoilt: The environment stood in the way, or may have caused what was seen; nothing in it is a finding.
     """
 
     attempt: Attempt
-    reports: list[pytest.TestReport]
-    ending: Ending
-    spoilt: bool
+    reports: list[pytest.TestReport] = field(default_factory=list)
+    ending: Ending = Ending(Verdict.PASS)
+    spoilt: bool = False
+
+
+#: The attempt under way, on the item's stash.
+TRY = pytest.StashKey[Try]()
 
 
 @dataclass
 class Attempts:
     """All attempts at one case, in order."""
 
-    all: list[JudgedAttempt] = field(default_factory=list)
+    all: list[Try] = field(default_factory=list)
 
     @property
-    def clear(self) -> list[JudgedAttempt]:
+    def clear(self) -> list[Try]:
         """The attempts that the environment did not spoil."""
         return [judged for judged in self.all if not judged.spoilt]
 
@@ -71,7 +70,7 @@ class Attempts:
         return len(list(takewhile(lambda judged: judged.spoilt, reversed(self.all))))
 
     @property
-    def judged(self) -> list[JudgedAttempt]:
+    def judged(self) -> list[Try]:
         """Attempts that the case is judged by: the clear ones, or else the last, which says what went wrong."""
         return self.clear or [_in_failing_environment(self.all[-1])]
 
@@ -99,23 +98,20 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
         worker.breaker.pause(tries.spoilt_in_a_row)
 
 
-def _run_attempt(
-    item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt
-) -> JudgedAttempt:
+def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
     """Run the item once, and judge its exchanges by the universal checks."""
-    item.stash[ATTEMPT] = attempt
-    item.stash[ENDING] = Ending(Verdict.PASS)
+    item.stash[TRY] = tried = Try(attempt)
     # Also on the reports of subtests, which go out while the case runs.
     item.user_properties[:] = [(VERDICT_PROPERTY, "")]
     unanswered, began = worker.breaker.unanswered, time.time()
-    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
     note_universal(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
         worker.shared.mark(mark)
-    ending = _ending(item.stash[ENDING], attempt)
+    tried.ending = _ending(tried.ending, attempt)
     lost = worker.breaker.unanswered > unanswered
-    spoilt = is_spoilt(attempt, ending, lost=lost, disturbed=worker.breaker.fault_since(began))
-    return JudgedAttempt(attempt, reports, ending, spoilt)
+    tried.spoilt = is_spoilt(attempt, tried.ending, lost=lost, disturbed=worker.breaker.fault_since(began))
+    return tried
 
 
 def _ending(raised: Ending, attempt: Attempt) -> Ending:
@@ -152,12 +148,11 @@ def _needs_replay(attempts: Sequence[Attempt]) -> bool:
     return bool(open_keys - seen_again) and len(attempts) <= MOST_REPLAYS and spent < MOST_REQUESTS
 
 
-def _in_failing_environment(last: JudgedAttempt) -> JudgedAttempt:
+def _in_failing_environment(last: Try) -> Try:
     """The last of attempts that were all spoilt, without its contradictions."""
-    ending = last.ending
     if last.attempt.keys - last.attempt.confirmed.keys():
         last.attempt.forget_doubtful()
-        why = ending.reason or "see the traffic"
+        why = last.ending.reason or "see the traffic"
         words = f"contradicted only where the environment failed, which proves nothing: {why}"
-        ending = Ending(Verdict.INCONCLUSIVE, words)
-    return JudgedAttempt(last.attempt, last.reports, ending, spoilt=True)
+        last.ending = Ending(Verdict.INCONCLUSIVE, words)
+    return last

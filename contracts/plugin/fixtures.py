@@ -24,14 +24,12 @@ from contracts.cases.world import World
 from contracts.checks.claims import Expect, Observer
 from contracts.checks.outcomes import Attempt, Untested
 from contracts.interface.profiles import Profile
+from contracts.plugin.attempts import TRY, Try
 from contracts.plugin.case import case_of
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, DOCUMENT_REALMS, RealmSettings
-
-#: The attempt under way, on the item's stash.
-ATTEMPT = pytest.StashKey[Attempt]()
 
 
 @pytest.fixture
@@ -43,8 +41,8 @@ def worker(request: pytest.FixtureRequest) -> Worker:
 @pytest.fixture
 def attempt(request: pytest.FixtureRequest) -> Attempt:
     """The attempt under way."""
-    attempt: Attempt = request.node.stash[ATTEMPT]
-    return attempt
+    tried: Try = request.node.stash[TRY]
+    return tried.attempt
 
 
 @pytest.fixture

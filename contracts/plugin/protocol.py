@@ -18,11 +18,10 @@ from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.record import Verdict
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
-from contracts.plugin.attempts import ENDING, VERDICT_PROPERTY, Ending, JudgedAttempt, attempts_at
+from contracts.plugin.attempts import TRY, VERDICT_PROPERTY, Ending, Try, attempts_at
 from contracts.plugin.case import case_of, is_case
 from contracts.plugin.case_records import write_case
 from contracts.plugin.drafts_of_cases import settle_drafts
-from contracts.plugin.fixtures import ATTEMPT
 from contracts.plugin.worker import WORKER, Worker
 from contracts.safe_text import displayed
 from contracts.session.authentication import NoTokenError
@@ -51,7 +50,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         worker.journal.write("begin", **case_of(item).record)
         reports = _run(item, nextitem, worker)
         # The item lasts until the run ends: what its last attempt sent and got must not.
-        del item.stash[ATTEMPT]
+        del item.stash[TRY]
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
@@ -78,7 +77,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
 
 
 def _conclusion(
-    item: pytest.Item, judged: Sequence[JudgedAttempt], confirmed: Sequence[Result], worker: Worker
+    item: pytest.Item, judged: Sequence[Try], confirmed: Sequence[Result], worker: Worker
 ) -> tuple[list[pytest.TestReport], Ending]:
     """The reports that speak for a case, and how it ended."""
     first, ending = judged[0].reports, judged[0].ending
@@ -169,9 +168,9 @@ def pytest_runtest_makereport(
 
 def _note(item: pytest.Item, report: pytest.TestReport, error: BaseException, worker: Worker) -> None:
     """Note how the attempt ended, and let its report say so; of several endings, as of subtests, the worst counts."""
-    ending = _ending_of(error)
-    if ending.verdict.rank < item.stash[ENDING].verdict.rank:
-        item.stash[ENDING] = ending
+    ending, tried = _ending_of(error), item.stash[TRY]
+    if ending.verdict.rank < tried.ending.verdict.rank:
+        tried.ending = ending
     if isinstance(error, Contradiction):
         report.outcome, report.longrepr = "failed", str(error)
         # A subtest's report goes out at once: what it shows is weighed here.
