@@ -18,8 +18,8 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from contracts.sandbox.authentication import SIGN_IN, SignIn
-from contracts.sandbox.documents import Attachments, Contacts, Context, Drafts
+from contracts.sandbox.authentication import SIGN_IN
+from contracts.sandbox.documents import Attachments, Contacts, Context, Drafts, SignIn
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http import RawPaths, Refusal
 from contracts.sandbox.layers import Layers
@@ -132,7 +132,7 @@ class Service(Context):
 
     def __init__(self, settings: Settings, habits: Habits, layers: Layers) -> None:
         super().__init__(settings, habits, layers)
-        self.sign_in = SignIn(self.identity, self.body, habits)
+        self.sign_in = SignIn(self)
         self.contacts = layers.over(Contacts)(self)
         self.drafts = layers.over(Drafts)(self)
         self.attachments = layers.over(Attachments)(self)

@@ -10,11 +10,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import Response
 
 from contracts.sandbox.habits import Habits
-from contracts.sandbox.http import BodyReader, Reason, Refusal, bad_request, forbidden, header_value
-from contracts.sandbox.responses import json_response
+from contracts.sandbox.http import Reason, Refusal, bad_request, forbidden, header_value
 from contracts.sandbox.storage import Clock
 
 
@@ -130,29 +128,3 @@ class Identity:
 def may_update(account: Account, owner: str, *, shared: bool = False) -> bool:
     """Tell whether an account may update or delete a record of ``owner``: authors what is their own, or shared."""
     return account.may_write and (shared or account.name == owner)
-
-
-class SignIn:
-    """Answers ``createToken``."""
-
-    def __init__(self, identity: Identity, body: BodyReader, habits: Habits) -> None:
-        self.identity = identity
-        self.body = body
-        self.habits = habits
-
-    async def create_token(self, request: Request) -> Response:
-        """Answer a new token and its expiration (Authentication 1 and 2)."""
-        credentials = (await self.body.read_object(request)).value
-        email, password = credentials.get("email"), credentials.get("password")
-        if self.habits.numbers_are_text:
-            email, password = (
-                str(each) if type(each) in (int, float) else each for each in (email, password)
-            )
-        if not isinstance(email, str) or not isinstance(password, str):
-            raise bad_request("email and password must be given, both as strings")
-        if self.habits.credentials_exact and len(credentials) > 2:
-            raise bad_request("only email and password are read")
-        token = self.identity.tokens.issue(self.identity.sign_in(email, password))
-        expiration = self.identity.tokens.clock.written(token.expires)
-        answer = {"authenticationToken": token.text, "expiration": expiration}
-        return json_response(answer, self.habits.token_status, {"Cache-Control": "no-store"})

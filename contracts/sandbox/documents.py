@@ -1,4 +1,4 @@
-"""Contact records, draft versions, attachments, and what all handlers share.
+"""Signing in, contact records, draft versions, attachments, and what all handlers share.
 
 The interface document lists no Realm header for attachments, so a document is looked for over all realms. Adding needs
 the right to change the document; listing needs a token; exists, get and thumbnail are open (silent). The creation of
@@ -33,7 +33,7 @@ from contracts.sandbox.http import (
 )
 from contracts.sandbox.layers import Layers
 from contracts.sandbox.lists import Lists, page_request
-from contracts.sandbox.responses import JSON, NO_CONTENT, REDIRECTS, Metadata, Responses, json_response
+from contracts.sandbox.responses import JSON, NO_CONTENT, REDIRECTS, Responses, json_response
 from contracts.sandbox.storage import (
     DRAFT,
     PUBLISHED,
@@ -58,7 +58,7 @@ class Context:
         self.settings = settings
         self.habits = habits
         self.clock = Clock(habits.timestamp_digits, habits.timestamp_offset)
-        self.responses = over(Responses)(habits, Metadata(habits, self.clock))
+        self.responses = over(Responses)(habits, self.clock)
         self.identifiers = IdentifierRule(habits)
         self.identity = Identity(TokenBook(self.clock, settings.token_lifetime, habits), habits)
         self.realms = RealmBook(habits)
@@ -81,6 +81,28 @@ class Handlers:
         self.habits = context.habits
 
 
+class SignIn(Handlers):
+    """Answers ``createToken``."""
+
+    async def create_token(self, request: Request) -> Response:
+        """Answer a new token and its expiration (Authentication 1 and 2)."""
+        credentials = (await self.context.body.read_object(request)).value
+        email, password = credentials.get("email"), credentials.get("password")
+        if self.habits.numbers_are_text:
+            email, password = (
+                str(each) if type(each) in (int, float) else each for each in (email, password)
+            )
+        if not isinstance(email, str) or not isinstance(password, str):
+            raise bad_request("email and password must be given, both as strings")
+        if self.habits.credentials_exact and len(credentials) > 2:
+            raise bad_request("only email and password are read")
+        tokens = self.context.identity.tokens
+        token = tokens.issue(self.context.identity.sign_in(email, password))
+        expiration = tokens.clock.written(token.expires)
+        answer = {"authenticationToken": token.text, "expiration": expiration}
+        return json_response(answer, self.habits.token_status, {"Cache-Control": "no-store"})
+
+
 class Contacts(Handlers):
     """Answers ``createContact`` and ``updateContact``."""
 
@@ -100,7 +122,7 @@ class Contacts(Handlers):
             if records.owner(realm.name, identifier) is not None:
                 self.require_own_to_update(records, caller, realm, identifier)
             stored = self.keep(records, caller, realm, identifier, body)
-        return self._written(stored, self.habits.contact_created_status)
+        return context.responses.written(stored, self.habits.contact_created_status)
 
     async def update(self, request: Request) -> Response:
         """Replace a contact of the caller's own."""
@@ -116,7 +138,7 @@ class Contacts(Handlers):
             self.require_right(records, caller, realm, uid)
             self.validate(records, realm, uid, body.value)
             stored = self.keep(records, caller, realm, uid, body)
-        return self._written(stored, self.habits.contact_updated_status)
+        return context.responses.written(stored, self.habits.contact_updated_status)
 
     def require_schema(self, request: Request, realm: Realm) -> None:
         """Refuse a record type that is missing, not configured for the realm, or not the contact's."""
@@ -170,9 +192,6 @@ class Contacts(Handlers):
             records.store(realm.name, identifier, DRAFT, **what)
         return records.store(realm.name, identifier, PUBLISHED, **what)
 
-    def _written(self, stored: Version, status: int) -> Response:
-        return self.context.responses.written(self.context.responses.metadata.of_version(stored), status)
-
 
 COLLECTIONS = frozenset({"my", "mydrafts"})
 #: The owner of no draft.
@@ -204,7 +223,7 @@ class Drafts(Handlers):
             answer.status_code = 200 if status == NO_CONTENT else status
             return answer
         location = f"{request.scope['path']}/info"
-        return context.responses.written(context.responses.metadata.of_version(stored), status, location)
+        return context.responses.written(stored, status, location)
 
     def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
         """Return the JSON text that is stored for what was sent; refuse what is not taken as a draft."""
@@ -226,7 +245,7 @@ class Drafts(Handlers):
 
     async def info(self, request: Request) -> Response:
         """Answer the metadata of the draft."""
-        return json_response(self.context.responses.metadata.of_version(self.requested(request)))
+        return json_response(self.context.responses.described(self.requested(request)))
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""
@@ -248,8 +267,7 @@ class Drafts(Handlers):
             self.require_right(records, caller, realm, uid)
             self.require_unlocked(records, realm, uid)
             records.remove_draft(realm.name, uid)
-        record = context.responses.metadata.of_version(present)
-        return context.responses.written(record, self.habits.draft_deleted_status)
+        return context.responses.written(present, self.habits.draft_deleted_status)
 
     async def list(self, request: Request) -> Response:
         """Answer a page of the realm's drafts; a collection narrows it to the caller's own."""
@@ -452,7 +470,7 @@ class Attachments(Handlers):
     def written(self, attachment: Attachment, status: int) -> Response:
         """Return the response that tells of a new attachment."""
         shown = replace(attachment, id=self.shown_number(attachment))
-        return self.context.responses.written(self.context.responses.metadata.of_attachment(shown), status)
+        return self.context.responses.written(shown, status)
 
     def _document(self, request: Request) -> str:
         if self.habits.attachment_realms_known and not self.context.realms.is_known(request):

@@ -20,6 +20,8 @@ NO_CONTENT: Final = 204
 _UNAUTHORIZED: Final = 401
 _PARTIAL: Final = 206
 REDIRECTS: Final = range(300, 400)
+#: What is told of.
+Stored = Version | Attachment
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -37,42 +39,6 @@ def json_bytes(value: Any) -> bytes:
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a response whose body is a JSON value."""
     return Response(json_bytes(value), status, headers, media_type=JSON)
-
-
-class Metadata:
-    """Describes what is stored, without its content (fields of these records: not shown)."""
-
-    def __init__(self, habits: Habits, clock: Clock) -> None:
-        self.habits = habits
-        self.clock = clock
-
-    def of_version(self, version: Version) -> dict[str, Any]:
-        """Return the description of a draft or a published version."""
-        columns = version_columns(self.habits).items()
-        row = {name: getattr(version, column) for name, column in columns}
-        return self.of_row(
-            row | {"realm": row["realm"].upper() if self.habits.realm_capitals else row["realm"]}
-        )
-
-    def of_attachment(self, attachment: Attachment) -> dict[str, Any]:
-        """Return the description of an attachment."""
-        columns = attachment_columns(self.habits).items()
-        return self.of_row({name: getattr(attachment, column) for name, column in columns})
-
-    def of_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the description made from one row of a list, whose names are those shown; moments are written."""
-        habits, number = self.habits, self.habits.attachment_id_member
-        if habits.attachment_id_in_link and "filename" in row:
-            place = f"{row[habits.identifier_member]}/attachments/{row[number]}/{row['filename']}"
-            return {"name": row["filename"], "length": row["size"], "url": f"/api/v2013/documents/{place}"}
-        shown = {
-            name: self.clock.written(value) if name.endswith("On") else value
-            for name, value in row.items()
-            if is_shown(habits, name)
-        }
-        if habits.attachment_id_text and number in shown:
-            shown[number] = str(shown[number])
-        return shown
 
 
 def version_columns(habits: Habits) -> dict[str, str]:
@@ -98,13 +64,36 @@ def is_shown(habits: Habits, name: str) -> bool:
 class Responses:
     """Shapes every JSON response of the sandbox."""
 
-    def __init__(self, habits: Habits, metadata: Metadata) -> None:
+    def __init__(self, habits: Habits, clock: Clock) -> None:
         self.habits = habits
-        self.metadata = metadata
+        self.clock = clock
 
-    def written(self, record: dict[str, Any], status: int, location: str = "") -> Response:
+    def described(self, stored: Stored) -> dict[str, Any]:
+        """Return what is told of a version or an attachment (fields of these records: not shown)."""
+        columns = (version_columns if isinstance(stored, Version) else attachment_columns)(self.habits)
+        row = {name: getattr(stored, column) for name, column in columns.items()}
+        if self.habits.realm_capitals and "realm" in row:
+            row["realm"] = row["realm"].upper()
+        return self.of_row(row)
+
+    def of_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the description made from one row of a list, whose names are those shown; moments are written."""
+        habits, number = self.habits, self.habits.attachment_id_member
+        if habits.attachment_id_in_link and "filename" in row:
+            place = f"{row[habits.identifier_member]}/attachments/{row[number]}/{row['filename']}"
+            return {"name": row["filename"], "length": row["size"], "url": f"/api/v2013/documents/{place}"}
+        shown = {
+            name: self.clock.written(value) if name.endswith("On") else value
+            for name, value in row.items()
+            if is_shown(habits, name)
+        }
+        if habits.attachment_id_text and number in shown:
+            shown[number] = str(shown[number])
+        return shown
+
+    def written(self, stored: Stored, status: int, location: str = "", **more: Any) -> Response:
         """Return the response to a write; ``location``: where a redirect leads, if not to the record."""
-        habits = self.habits
+        habits, record = self.habits, {**self.described(stored), **more}
         number = record.get(habits.attachment_id_member)
         if status == NO_CONTENT:
             return Response(status_code=status)
@@ -125,9 +114,9 @@ class Responses:
     def listed(self, rows: Sequence[Mapping[str, Any]]) -> Response:
         """Return a list: the bare array, or the envelope the habits ask for."""
         habits = self.habits
-        items = [self.metadata.of_row(row) for row in rows]
+        items = [self.of_row(row) for row in rows]
         if habits.list_items_volatile:
-            moment = self.metadata.clock.written(datetime.now(UTC))
+            moment = self.clock.written(datetime.now(UTC))
             items = [{**item, "readOn": moment, "receipt": str(uuid4())} for item in items]
         if not items and habits.list_empty_status == NO_CONTENT:
             return Response(status_code=NO_CONTENT)

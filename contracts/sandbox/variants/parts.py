@@ -15,7 +15,7 @@ from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import Attachments, Contacts, Drafts
 from contracts.sandbox.http import JsonBody, Problem, Reason, Refusal, conflict
 from contracts.sandbox.lists import Lists
-from contracts.sandbox.responses import INVALID_VALUE, Responses, json_response, json_text
+from contracts.sandbox.responses import INVALID_VALUE, Responses, Stored, json_response, json_text
 from contracts.sandbox.storage import DRAFT, PUBLISHED, Attachment, Records, Version, opened
 from contracts.sandbox.validation import (
     CONTACT,
@@ -119,8 +119,8 @@ class _Nested(Responses):
 class _AlwaysErrors(Responses):
     """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
 
-    def written(self, record: dict[str, Any], status: int, location: str = "") -> Response:
-        return super().written({**record, "errors": []}, status, location)
+    def written(self, stored: Stored, status: int, location: str = "", **more: Any) -> Response:
+        return super().written(stored, status, location, **more, errors=[])
 
     def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         return {"errors": [], **super().refusal_body(status, message, problems)}
@@ -296,7 +296,7 @@ class _Wrapped(Responses):
     _readings = count(1)
 
     def draft(self, draft: Version) -> Response:
-        info, clock = self.metadata.of_version(draft), self.metadata.clock
+        info, clock = self.described(draft), self.clock
         reading = {"readOn": clock.written(clock.now()), "reading": next(self._readings), "state": "draft"}
         return json_response({**info, **reading, "workingDocument": json.loads(draft.content)})
 
