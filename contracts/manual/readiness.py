@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,10 +13,8 @@ from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import DOCUMENT_REALMS
 from contracts.manual.manual_session import ManualSession
 from contracts.plugin.preflight import Diagnosis, Look, State, clock_in_words
-from contracts.safe_text import many
 from contracts.settings.target import AUTHOR
 
-_RATE_LIMIT: Final = re.compile(r"(x-)?rate-?limit.*|retry-after", re.IGNORECASE)
 #: Settings that name records a run reads.
 _NAMED_RECORDS: Final = (
     "existing_identifier",
@@ -72,7 +68,10 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
             readiness.diagnoses += _named_records(session)
     except EnvironmentFault as fault:
         readiness.diagnoses.append(Diagnosis("address", State.ENVIRONMENT, str(fault)))
-    readiness.diagnoses += _traffic(session)
+    if session.notes and readiness.state is not State.ENVIRONMENT:
+        clock = clock_in_words(session)
+        clocks = Diagnosis("clock", State.NOTE if clock else State.OK, clock or "agrees with ours")
+        readiness.diagnoses.append(clocks)
     if not write:
         text = "were not looked at; `doctor --write` saves a draft to see whether the accounts may write"
         readiness.diagnoses.append(Diagnosis("rights", State.UNKNOWN, text))
@@ -94,34 +93,6 @@ def _named_records(session: ManualSession) -> Iterator[Diagnosis]:
         if without:
             state = State.SETTINGS if "published_identifier" in without else State.OK
             yield Diagnosis(realm, state, f"no draft to read of the first record of {', '.join(without)}")
-
-
-def _traffic(session: ManualSession) -> Iterator[Diagnosis]:
-    """Latency, the clock, disturbances and rate limits, by everything that was sent."""
-    sent = list(session.notes)
-    answered = [exchange for exchange in sent if exchange.response and not exchange.fault]
-    seconds = [exchange.seconds for exchange in answered if exchange.seconds is not None]
-    if seconds:
-        middle, most = statistics.median(seconds) * 1000, max(seconds) * 1000
-        shown = f"{middle:.0f} ms in the middle of {many(len(seconds), 'response')}, {most:.0f} ms at most"
-        yield Diagnosis("latency", State.OK, shown)
-        clock = clock_in_words(session)
-        yield Diagnosis("clock", State.NOTE if clock else State.OK, clock or "agrees with ours")
-    repeated = [exchange for exchange in sent if exchange.retries or exchange.fault]
-    if repeated:
-        faults = "; ".join(sorted({exchange.fault for exchange in repeated if exchange.fault}))
-        shown = f"{many(len(repeated), 'request')} of {len(sent)} had to be repeated or failed"
-        yield Diagnosis("disturbances", State.NOTE, f"{shown}{': ' if faults else ''}{faults}")
-    limits = {
-        name
-        for exchange in answered
-        for name in (exchange.response.headers if exchange.response else ())
-        if _RATE_LIMIT.fullmatch(name)
-    }
-    if limits:
-        allowed = session.target.pace.requests_per_second or "any number of"
-        shown = f"responses carry {', '.join(sorted(limits))}; [pace] allows {allowed} requests a second"
-        yield Diagnosis("rate limits", State.NOTE, shown)
 
 
 def _first(named: Any) -> str | None:
