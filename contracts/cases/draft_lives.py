@@ -262,9 +262,13 @@ class _Document:
 
 
 class Life:
-    """One sequence under way, on documents that were never used; `alike` as of `Sequence`."""
+    """One sequence under way, on documents that were never used; `alike` as of `Sequence`.
 
-    def __init__(self, players: Players, alike: str = "") -> None:
+    Args:
+        ordinary: A save is judged by the clauses on drafts, whatever its identifier is acceptable by.
+    """
+
+    def __init__(self, players: Players, alike: str = "", *, ordinary: bool = False) -> None:
         self._players = players
         self._model = DraftModel()
         self._documents: dict[str, _Document] = {}
@@ -274,7 +278,10 @@ class Life:
         if alike:
             beginning = fresh(_BEGINNING)
             endings = zip(string.ascii_uppercase, ALIKE[alike], strict=False)
-            mine = {name: _Document(beginning + end, author, clause) for name, (end, clause) in endings}
+            mine = {
+                name: _Document(beginning + end, author, "" if ordinary else clause)
+                for name, (end, clause) in endings
+            }
         else:
             mine = {name: _Document(fresh(), author) for name in "AB"}
         for name, document in mine.items():
@@ -499,7 +506,7 @@ def claim_promises_hold(players: Players, properties: Properties) -> None:
     night = properties.share > 1
     first = (Sequence(TOUR), *(OFTEN if night else ()))
     requests = _IN_A_NIGHT // properties.share if night else _IN_A_GATE
-    play, shorten = _playing(players), _shorter
+    play, shorten = _playing(players, ordinary=True), _shorter
     properties.hold(sequences(), play, requests=requests, each=_EACH, first=first, shorten=shorten)
 
 
@@ -510,8 +517,8 @@ def claim_told_apart(players: Players, properties: Properties, deal: Deal) -> No
     properties.hold(None, play, requests=_IN_A_GATE, each=_EACH, first=first, shorten=shorten)
 
 
-def _playing(players: Players) -> Callable[[Sequence], None]:
-    return lambda sequence: Life(players, sequence.alike).play(sequence.calls)
+def _playing(players: Players, *, ordinary: bool = False) -> Callable[[Sequence], None]:
+    return lambda sequence: Life(players, sequence.alike, ordinary=ordinary).play(sequence.calls)
 
 
 def _shorter(sequence: Sequence, contradicts: Callable[[Sequence], bool]) -> Sequence:
