@@ -214,7 +214,6 @@ def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light
 FILE_NAME = "summary.md"
 _FINDINGS_AT_MOST = 50
 _CHANGES_AT_MOST = 30
-_CLAUSES_AT_MOST = 8
 _WHERE = (
     "In the run's folder: `index.html` shows exchanges and how to reproduce each finding, `findings/<id>.md` is "
     "ready for a ticket."
@@ -256,7 +255,6 @@ def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
     yield from _deviations(verdict)
     yield from _notes(verdict)
     yield from _counts(record, verdict)
-    yield from _untested(verdict)
     left = len(record.residue) + len(record.leftovers)
     requests = many(run.environment.requests, "request")
     took = f"{run.seconds:.0f} s" if run.seconds is not None else "an unknown time (not finished)"
@@ -283,10 +281,10 @@ def _not_judged(groups: tuple[NotJudged, ...]) -> Iterator[str]:
     if groups:
         yield "### Not judged\n"
         rows = [
-            [f"{group.verdicts:,}", group.remedy, inline(group.reasons[0]), group.next_step]
+            [f"{group.verdicts:,}", group.remedy, inline("; ".join(group.reasons), 600), group.next_step]
             for group in groups
         ]
-        yield from _table(["Verdicts", "For want of", "First of all", "Next step"], rows)
+        yield from _table(["Verdicts", "For want of", "Reasons", "Next step"], rows)
 
 
 def _findings(causes: tuple[Cause, ...], past: Past) -> Iterator[str]:
@@ -388,23 +386,6 @@ def _counts(record: RunRecord, verdict: RunVerdict) -> Iterator[str]:
     realms = [realm for realm in dict.fromkeys([*record.run.realms, *counts]) if realm in counts]
     rows = [[realm, *(str(counts[realm][kind] or "") for kind in Verdict)] for realm in realms]
     yield from _table(["Realm", *map(str, Verdict)], rows)
-
-
-def _untested(verdict: RunVerdict) -> Iterator[str]:
-    groups = [group for group in wanting(verdict.cells) if group.settings]
-    if not groups:
-        return
-    yield "### Untested for want of a setting\n"
-    yield from _table(
-        ["Missing", "Clauses", "Realms"],
-        [[inline(group.settings or ""), _some(group.clauses), ", ".join(group.realms)] for group in groups],
-    )
-
-
-def _some(clauses: tuple[str, ...]) -> str:
-    more = len(clauses) - _CLAUSES_AT_MOST
-    listed = ", ".join(inline(clause) for clause in clauses[:_CLAUSES_AT_MOST])
-    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def _table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
