@@ -13,7 +13,7 @@ import pytest
 from hypothesis.errors import Flaky
 
 from contracts.checks.outcomes import Blocked, Contradiction, Result, Untested, confirm
-from contracts.errors import EnvironmentFault
+from contracts.errors import EnvironmentFault, SuiteError
 from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.record import Verdict
 from contracts.exchanges.readers import Ambiguous
@@ -188,7 +188,10 @@ def _ending_of(error: BaseException) -> Ending:
     if isinstance(error, Contradiction):
         return Ending(Verdict.FAIL, str(error).partition("\n")[0])
     if isinstance(error, Flaky):
-        return Ending(Verdict.INCONCLUSIVE, _TRIES_DIFFER)
+        # A mistake of the suite is one, even where the second try did not come to it.
+        broke = (each for each in getattr(error, "exceptions", ()) if isinstance(each, SuiteError))
+        mistake = next(broke, None)
+        return _ending_of(mistake) if mistake else Ending(Verdict.INCONCLUSIVE, _TRIES_DIFFER)
     if isinstance(error, INCONCLUSIVE):
         refused = Blocked("createToken", str(error)) if isinstance(error, NoTokenError) else error
         return Ending(Verdict.INCONCLUSIVE, str(error), refused if isinstance(refused, Blocked) else None)
