@@ -86,17 +86,17 @@ def trials_of(proof: Proof, seed: int) -> list[Trial]:
     Raises:
         UsageError: an unknown fault, clause or variant, or nothing is left to try.
     """
-    trials = [*_manners(proof, seed), *_drawn(proof, seed), *_fixed(proof)]
+    trials = [*_manners(proof, seed), *_drawn(proof, seed), *_fixed(proof, seed)]
     if not trials:
         raise UsageError(f"no fault breaks {', '.join(proof.clauses)} alone; there is nothing to try")
     return trials
 
 
-def _fixed(proof: Proof) -> Iterator[Trial]:
+def _fixed(proof: Proof, seed: int) -> Iterator[Trial]:
     if Part.FIXED not in proof.parts:
         return
     if not proof.narrowed:
-        yield from calm_trials()
+        yield from calm_trials(seed)
     clauses = {load_catalogue().clause(clause).id for clause in proof.clauses}
     faults = [population.load(name) for name in proof.names]
     if not faults and not proof.variants:

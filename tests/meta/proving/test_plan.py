@@ -31,10 +31,9 @@ def test_a_fault_is_tried_in_a_realm_of_its_clause_and_then_further_in_all_of_th
 
 
 def test_what_must_stay_silent_is_the_faithful_service_everywhere_and_each_variant() -> None:
-    trials = list(calm_trials())
+    trials = list(calm_trials(7))
     faithful = {(trial.profile, trial.realms[0]) for trial in trials if trial.name == FAITHFUL}
-    assert faithful > {("gate", realm) for realm in ("abs-dev", "bch-dev", "chm-dev", "ort-dev")}
-    assert {profile for profile, _ in faithful} == {"gate", "full"}
+    assert faithful == {("gate", realm) for realm in ("abs-dev", "bch-dev", "chm-dev", "ort-dev")}
     assert {name for trial in trials for name in trial.name.split(AND)} == {FAITHFUL, *ALL}
 
 
