@@ -99,16 +99,6 @@ class Reporting:
             raise _blocked(exchange, "takes faulty records, or tells none in an errors array")
         claim.content_refused(exchange)
 
-    def refused_before(self, claim: Claim, exchange: Exchange) -> None:
-        """A refusal that is a precondition; the claim itself where the operation takes all such records.
-
-        Raises:
-            Blocked: the service took this one, and refuses others.
-        """
-        if not self.refuses:
-            claim.content_refused(exchange)
-        errors_array.refused_before(exchange)
-
     def claim_some_mandatory(self, claim: Claim, exchange: Exchange) -> None:
         """Claim that a record without any field was refused, with `Error.Mandatory` at least once.
 

@@ -20,7 +20,7 @@ from hypothesis.strategies import SearchStrategy
 from contracts.cases.draft_lives import DraftModel
 from contracts.cases.world import World
 from contracts.checks.claims import Expect
-from contracts.checks.outcomes import Blocked, CheckOutcome, Contradiction, taken, usable
+from contracts.checks.outcomes import Blocked, Contradiction, taken, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -274,9 +274,7 @@ class LinkedCalls:
         if self.found is not None or self.obstacle is not None:
             return  # the sequence goes on, and is judged no further
         try:
-            for _, result in self.model.due(exchange):
-                held, seen = result.outcome is CheckOutcome.HELD, str(result.seen)
-                self.claim(*result.key).holds(held, exchange, expected=result.expected, seen=seen)
+            self.model.claim(self.claim, exchange)
         except Contradiction as found:
             self.found = found
         except (Blocked, EnvironmentFault) as obstacle:

@@ -216,6 +216,8 @@ def content(samples: Samples, uid: str, version: int) -> dict[str, Any]:
 class DraftModel:
     """What the drafts of a case are by the model of `checks.sequences`, and what it says of each exchange.
 
+    Calls on one draft come one after another; those on others may be under way at the same time.
+
     Attributes:
         exchanges: Those that it was told of, in order.
     """
@@ -232,13 +234,19 @@ class DraftModel:
         """Uids of the drafts of an account that are there."""
         return self.tracker.of(_account(owner.role))
 
+    def claim(self, expect: Callable[[str, str], Claim], exchange: Exchange, *before: Exchange) -> None:
+        """Claim what is promised of the next exchange; `before` is shown with it."""
+        for _, result in self.due(exchange):
+            held, seen = result.outcome is CheckOutcome.HELD, str(result.seen)
+            expect(*result.key).holds(held, *before, exchange, expected=result.expected, seen=seen)
+
     def due(self, exchange: Exchange) -> list[tuple[SequenceCheck, Result]]:
         """The checks that are due on the next exchange, with their results."""
         self.exchanges.append(exchange)
         facts = read_request(exchange, load_description())
         if facts is None:
             return []
-        numbered = replace(exchange, number=len(self.exchanges))
+        numbered = replace(exchange, number=len(self.exchanges), overlapped=False)
         who, answer = _account(exchange.role), usable(exchange)
         step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
         judged = []

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, found, upload
 from contracts.cases.attachments import claim_same_bytes
 from contracts.cases.contact_requests import claim_accepted
+from contracts.cases.draft_lives import DraftModel
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import done, taken, usable
-from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 
@@ -82,63 +82,32 @@ class OverlappingDrafts:
         self._owner = {world.fresh.uid(): owner for _ in range(2) for owner in owners}
         self._world = world
         self._claim = expect
+        self._model = DraftModel()
+        for uid, owner in self._owner.items():
+            self._model.never_saved(owner, uid)
+        self._changed = list(self._owner)[: len(self._owner) // 2]
 
-        half = len(self._owner) // 2
-        self._changed, self._left = list(self._owner)[:half], list(self._owner)[half:]
-
-    def claim_contents_kept(self) -> None:
-        """Claim that drafts saved together are there, and that saving half of them again leaves the others alone."""
-        everyone = [*self._changed, *self._left]
-        for sent in at_once(lambda uid: self._save(uid, "first"), everyone):
+    def claim_promises_hold(self) -> None:
+        """Claim that drafts saved together are there, and that changing or deleting half of them spares the others."""
+        everyone = list(self._owner)
+        for sent in self._save("first", everyone):
             claim_accepted(self._claim("draft-save-creates"), sent, self._world.samples)
-        updated = at_once(lambda uid: self._save(uid, "later"), self._changed)
+        for read in self._at_once("getDraft", everyone):
+            self._model.claim(lambda *_: self._claim("draft-save-spares-others"), read)
+        updated = self._save("later", self._changed)
         for sent in updated:
             self._claim("draft-save-updates", "saveDraft").accepted(sent)
-        for uid, read in zip(everyone, self._ask("getDraft", everyone), strict=True):
-            self._claim_content(uid, read, updated)
-        for check in self._ask("draftExists", everyone):
-            self._claim("draft-exists-present").accepted(check)
-        for info in self._ask("getDraftInfo", everyone):
-            answered = usable(info).success and bool(info.answer.json)
-            self._claim("draft-info-present").holds(answered, info, expected="some metadata")
-
-    def _claim_content(self, uid: str, read: Exchange, updated: Sequence[Exchange]) -> None:
-        first, later = self._document(uid, "first"), self._document(uid, "later")
-        if uid in self._left:
-            there = readers.holds_document(usable(read), first)
-            self._claim("draft-save-spares-others").holds(
-                there, *updated, read, expected=f"the draft {uid} as it was"
-            )
-            return
-        self._claim("draft-save-updates", "getDraft").holds(
-            not readers.holds_document(usable(read), first),
-            *updated,
-            read,
-            expected="the later content",
-            seen="the content from before",
-        )
-        self._claim("draft-get-content").shows(read, later)
-
-    def claim_deleted_alone(self) -> None:
-        """Claim that of drafts that are there, those deleted together are gone and the others stay."""
-        deleted = at_once(lambda uid: self._owner[uid].delete_draft(uid), self._changed)
+        self._look("getDraft", everyone, *updated)
+        self._look("draftExists", everyone, *updated)
+        for info in self._look("getDraftInfo", everyone, *updated):
+            self._claim("draft-info-present").meets("metadata", info)
+        deleted = self._at_once("deleteDraft", self._changed)
         for uid, sent in zip(self._changed, deleted, strict=True):
             self._claim_was_there(uid, sent, deleted)
             self._claim("draft-delete-removes", "deleteDraft").accepted(sent)
-        for uid, read in zip(self._changed, self._ask("getDraft", self._changed), strict=True):
-            given = readers.holds_document(usable(read), self._document(uid, "later"))
-            self._claim("draft-delete-content-gone", "getDraft").holds(
-                not given, *deleted, read, expected="nothing of it"
-            )
-        for check in self._ask("draftExists", self._changed):
-            self._claim("draft-delete-removes", "draftExists").holds(
-                not usable(check).success, *deleted, check, expected="no draft any more"
-            )
-        for uid, read in zip(self._left, self._ask("getDraft", self._left), strict=True):
-            there = readers.holds_document(usable(read), self._document(uid, "first"))
-            self._claim("draft-delete-spares-others").holds(
-                there, *deleted, read, expected=f"the draft {uid} as it was"
-            )
+            self._model.claim(self._claim, sent)
+        self._look("getDraft", everyone, *deleted)
+        self._look("draftExists", self._changed, *deleted)
 
     def _claim_was_there(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
         """Claim of a draft that could not be deleted that the deletion of another has not taken it along."""
@@ -153,13 +122,22 @@ class OverlappingDrafts:
             seen=f"{sent.answer.quote()}, and no draft any more",
         )
 
-    def _ask(self, operation: str, uids: Sequence[str]) -> list[Exchange]:
+    def _save(self, word: str, uids: Sequence[str]) -> list[Exchange]:
+        def save(uid: str) -> Exchange:
+            document = self._world.samples.short_draft(uid, middleName=f"{word} of {uid}")
+            return self._world.save(uid, document, by=self._owner[uid])
+
+        saved = at_once(save, uids)
+        for sent in saved:
+            self._model.claim(self._claim, sent)
+        return saved
+
+    def _look(self, operation: str, uids: Sequence[str], *changes: Exchange) -> list[Exchange]:
+        """Ask for drafts together, and claim what is promised of each after these changes."""
+        looks = self._at_once(operation, uids)
+        for look in looks:
+            self._model.claim(self._claim, look, *changes)
+        return looks
+
+    def _at_once(self, operation: str, uids: Sequence[str]) -> list[Exchange]:
         return at_once(lambda uid: self._owner[uid].send(operation, path={"uid": uid}), uids)
-
-    def _save(self, uid: str, word: str) -> Exchange:
-        document = self._world.samples.short_draft(uid, middleName=f"{word} of {uid}")
-        return self._world.save(uid, document, by=self._owner[uid])
-
-    def _document(self, uid: str, word: str) -> dict[str, Any]:
-        """What a save stored, header aside."""
-        return readers.content_of(self._world.samples.short_draft(uid, middleName=f"{word} of {uid}"))

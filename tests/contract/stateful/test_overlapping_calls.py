@@ -5,22 +5,20 @@ from contracts.cases import Actor, Expect, World, contract, overlapping
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
-@contract(*overlapping.CLAUSES, operations=DRAFTS, requests=28, turns=True)
+@contract(*overlapping.CLAUSES, operations=DRAFTS, requests=30, turns=True)
 def test_overlapping_calls_on_drafts_keep_their_promises(world: World, expect: Expect) -> None:
     """Drafts that are saved, read and deleted at the same time are saved, read and deleted, each its own."""
     drafts = overlapping.OverlappingDrafts([world.author, world.author], world, expect)
-    drafts.claim_contents_kept()
-    drafts.claim_deleted_alone()
+    drafts.claim_promises_hold()
 
 
-@contract(*overlapping.CLAUSES, operations=DRAFTS, profile="nightly", requests=28)
+@contract(*overlapping.CLAUSES, operations=DRAFTS, profile="nightly", requests=30)
 def test_overlapping_calls_of_two_accounts_keep_their_promises(
     world: World, other: Actor, expect: Expect
 ) -> None:
     """So are those of two accounts."""
     drafts = overlapping.OverlappingDrafts([world.author, other], world, expect)
-    drafts.claim_contents_kept()
-    drafts.claim_deleted_alone()
+    drafts.claim_promises_hold()
 
 
 @contract(
