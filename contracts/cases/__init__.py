@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from contracts.cases.submissions import CREATE as CREATE
     from contracts.cases.submissions import CREATE_NAMED as CREATE_NAMED
     from contracts.cases.submissions import UPDATE as UPDATE
-    from contracts.cases.submissions import claim_accepted_for as claim_accepted_for
-    from contracts.cases.submissions import claim_both_accepted as claim_both_accepted
-    from contracts.cases.submissions import claim_nothing_came_of as claim_nothing_came_of
     from contracts.cases.workflow_records import WorkflowRecords as WorkflowRecords
     from contracts.cases.world import Draft as Draft
     from contracts.cases.world import World as World
@@ -102,8 +99,7 @@ _NAMES = {
     "contracts.cases.requests": "OrdinaryRequests Request",
     "contracts.cases.sample_records": "CONTACT_FIELDS MANDATORY_FIELDS Samples",
     "contracts.cases.sign_in": "Credentials unregistered_email",
-    "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE claim_accepted_for claim_both_accepted"
-    " claim_nothing_came_of",
+    "contracts.cases.submissions": "CREATE CREATE_NAMED UPDATE",
     "contracts.cases.workflow_records": "WorkflowRecords",
     "contracts.checks": "errors_array",
     "contracts.checks.claims": "Claim Expect Observer claim_answered_in_time claim_refusals_in_json",

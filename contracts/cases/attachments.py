@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, found, ids_in, lists, names_file, upload, works
-from contracts.cases.comparison import claim_tolerated, claim_tolerated_for_each
+from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
 from contracts.cases.shared_documents import (
     document_for_uploads,
@@ -121,7 +121,8 @@ def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str,
     sought = Attachment(document_for_uploads(world), 0, filename, b"")
     path = {"uid": sought.uid, "filename": filename}
     created = world.author.send("createAttachment", path=path, body=body)
-    claim_tolerated(taken, created, lambda: upload(world.author, sought.uid, f"small-{filename}", b"small\n"))
+    small = partial(upload, world.author, sought.uid, f"small-{filename}", b"small\n")
+    claim_accepted_for_each(created, (taken, small))
     attachment = _found_large(there, world, sought, created, size)
     got = world.author.get_attachment(attachment.path, summed=True)
     same.holds(
@@ -281,7 +282,7 @@ def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange
     with contextlib.suppress(Blocked):  # it was refused for something else
         claims = {expect(name, "persistTemporaryFile"): header for name, header in headers.items()}
         reasons = ((claim, partial(with_header, header)) for claim, header in claims.items())
-        claim_tolerated_for_each(kept, *reasons)
+        claim_accepted_for_each(kept, *reasons)
 
 
 def claim_another_persisted(expect: Expect, world: World, before: Attachment) -> None:

@@ -31,28 +31,39 @@ NOTHING_THERE = frozenset({404, 405, 501})
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def claim_tolerated(claim: Claim, changed: Exchange, usual: Callable[[], Exchange]) -> None:
-    """Claim that a request is accepted with a change in it; `usual` sends it without the change where it is not."""
-    claim_tolerated_for_each(changed, (claim, usual))
-
-
-def claim_tolerated_for_each(changed: Exchange, *reasons: tuple[Claim, Callable[[], Exchange]]) -> None:
-    """Claim of one request that it is accepted for several reasons at once.
+def claim_accepted_for_each(
+    sent: Exchange, *reasons: tuple[Claim, Callable[[], Exchange] | None]
+) -> Exchange:
+    """Claim of one request that it is accepted for several reasons at once, which keeps the records few that stay.
 
     Args:
-        reasons: A claim, and the request that differs by what this claim is about; the first that is accepted where
-            the changed one is not names the clause that was contradicted.
+        reasons: Each claim with the request that lacks what the claim is about, and what those before it are about; of
+            the last one None where the request before it has nothing more in it. Where the whole is refused, the first
+            of these requests that is accepted names the claim that is contradicted, and keeps those behind it.
+
+    Returns:
+        What was accepted, the whole or one of these requests.
+
+    Raises:
+        Blocked: none of them is.
     """
-    if taken(changed):
+    if taken(sent):
         for claim, _ in reasons:
-            claim.accepted(changed)
-        return
-    for claim, usual in reasons:
-        plain = usual()
-        if taken(plain):
-            seen = changed.answer.quote()
-            claim.holds(False, changed, plain, expected="accepted like the usual request", seen=seen)
-    raise Blocked(changed.operation or "", f"answered {changed.answer.quote()}")
+            claim.accepted(sent)
+        return sent
+    latest = sent
+    for number, (claim, without) in enumerate(reasons, start=1):
+        if without is None:
+            claim.accepted(latest)
+            break
+        latest = without()
+        if taken(latest):
+            for other, _ in reasons[number:]:
+                other.accepted(latest)
+            seen = sent.answer.quote()
+            claim.holds(False, sent, latest, expected="accepted like the usual request", seen=seen)
+            return latest
+    raise Blocked(sent.operation or "", f"answered {sent.answer.quote()}")
 
 
 def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable[[Claim], None]]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
+from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.contact_errors import MADE_UP_FIELDS, Reporting, read_reporting, refused_for
 from contracts.cases.drafts import identifier_in_use, refused_as_in_use
 from contracts.cases.sample_records import (
@@ -13,11 +15,14 @@ from contracts.cases.sample_records import (
     Record,
     Samples,
     mandatory_of,
+    named_in_scripts,
+    several_items,
+    several_languages,
     without,
 )
 from contracts.cases.world import World
 from contracts.checks import errors_array
-from contracts.checks.claims import Claim
+from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Attempt, Blocked, Untested, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -119,11 +124,9 @@ class ContactRequests:
         header = record.get("header") if isinstance(record, dict) else None
         if self.operation != "createContact" or not isinstance(header, dict):
             return record
-        return self.moved(record) if header.get("identifier") == self._uid else record
-
-    def moved(self, record: Record) -> Record:
-        """A record with an identifier of its own in its header."""
-        return record | {"header": record["header"] | {"identifier": self.fresh_uid()}}
+        if header.get("identifier") != self._uid:
+            return record
+        return record | {"header": header | {"identifier": self.fresh_uid()}}
 
     def lacking(self, field: str) -> Exchange:
         """The answer to a record that lacks one field."""
@@ -203,17 +206,22 @@ def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
     )
 
 
-def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
-    """Claim that a contact was accepted.
+def need_known_values(exchange: Exchange, samples: Samples) -> None:
+    """See that a contact was not refused for values that only the settings can tell.
 
     Raises:
-        Untested: it was refused for such values; the text names the setting.
+        Untested: it was; the text names the setting.
         Blocked: it was refused for the record that the settings name to be referred to, which may be gone.
     """
     if not taken(exchange) and refused_for_made_up(exchange, samples):
         raise samples.needs_contact_document(exchange)
     if not taken(exchange) and refused_for(exchange, samples.references, _ABOUT_VALUES):
         raise samples.needs_reference(exchange)
+
+
+def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
+    """Claim that a contact was accepted; raises as `need_known_values`."""
+    need_known_values(exchange, samples)
     claim.accepted(exchange)
 
 
@@ -246,53 +254,35 @@ def _objects(value: Any) -> Iterator[Record]:
         yield from _objects(member)
 
 
-def claim_all_at_once(
-    send: Callable[[Record], Exchange],
-    whole: Record,
-    parts: Sequence[tuple[Claim, Record]],
-    rest: Claim,
-    plain: Record,
-    world: World,
-    *,
-    elsewhere: tuple[Claim, Record] | None = None,
-) -> Exchange:
-    """Claim acceptance of one record for everything in it; only when it is refused are the parts sent one by one.
+#: What a record may hold beside all its fields, by the clause about it.
+_BESIDE_ALL_FIELDS: Final[Mapping[str, Callable[[Record], Record]]] = {
+    "contact-several-languages": several_languages,
+    "contact-several-items": several_items,
+    "contact-names-in-scripts": named_in_scripts,
+}
 
-    That keeps the records few that cannot be removed.
 
-    Args:
-        send: Sends a record.
-        whole: The record with everything.
-        parts: For each clause, a record with its part alone.
-        rest: What else the whole record was about; it is to blame when every part is accepted alone.
-        plain: A record with none of it.
-        elsewhere: The whole record again with nothing to blame on the rest, and the claim about its parts together.
+def claim_everything_created(expect: Expect, contacts: ContactRequests, samples: Samples) -> Exchange:
+    """Claim that one record with everything is created under the identifier of these requests; its exchange."""
 
-    Returns:
-        The exchange of the whole record.
+    def record(uid: str, left_out: Collection[str] = ()) -> Record:
+        made = contacts.full_record(uid)
+        for clause, change in _BESIDE_ALL_FIELDS.items():
+            made = made if clause in left_out else change(made)
+        return made
 
-    Raises:
-        Blocked: even the plain record is refused, or a record is refused for values that are not shown.
-    """
-    sent, together = send(whole), [*parts, *([elsewhere] if elsewhere else [])]
-    if taken(sent):
-        for claim in (*(claim for claim, _ in together), rest):
-            claim.accepted(sent)
-        return sent
-    if elsewhere and taken(moved := send(elsewhere[1])):
-        for claim, _ in together:
-            claim.accepted(moved)
-        claim_accepted(rest, sent, world.samples)
-        return sent
-    bare = send(plain)
-    if not taken(bare):
-        raise Blocked(bare.operation or bare.method, f"refuses a plain record too: {bare.answer.quote()}")
-    for claim, record in parts:
-        alone = send(record)
-        claim_accepted(claim, alone, world.samples)
-        if not taken(alone):
-            return sent
-    claim_accepted(elsewhere[0] if elsewhere else rest, sent, world.samples)
+    def elsewhere(*left_out: str) -> Exchange:
+        return contacts.send(record(contacts.fresh_uid(), left_out))
+
+    sent = contacts.send(record(contacts.uid))
+    need_known_values(sent, samples)
+    claim_accepted_for_each(
+        sent,
+        (expect("contact-refused-frees-identifier"), elsewhere),
+        *((expect(clause, CREATE), partial(elsewhere, clause)) for clause in _BESIDE_ALL_FIELDS),
+        (expect("contact-any-fields", CREATE), partial(elsewhere, *_BESIDE_ALL_FIELDS)),
+        (expect("contact-create-full"), partial(contacts.send, contacts.bare_record())),
+    )
     return sent
 
 

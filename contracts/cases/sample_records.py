@@ -363,15 +363,6 @@ def several_items(record: Record) -> Record:
     }
 
 
-def everything(full: Record) -> Record:
-    """A record with several languages, several items and names in other scripts.
-
-    Args:
-        full: A record with all fields.
-    """
-    return named_in_scripts(several_items(several_languages(full)))
-
-
 def optional_mixes(full: Record) -> dict[str, Record]:
     """Seven records such that of any two optional fields one holds the first alone, one the second, and one neither.
 

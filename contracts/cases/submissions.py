@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import Any, Final
 
+from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.requests import UNKNOWN_REALM
 from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
-from contracts.checks.outcomes import Blocked, Untested, require, taken, usable
-from contracts.checks.workflow import Row, ended_in
+from contracts.checks.outcomes import Untested, require, taken, usable
+from contracts.checks.workflow import Row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.operations import is_valid_uid
@@ -66,7 +68,8 @@ def claim_longest_info(
             f"short additionalInfo to {operation}",
             lambda: submit_informed(operation, world, actor, "Please publish."),
         )
-        claim_accepted_for(available, short, lambda: world.submit(operation, world.uid(), by=actor))
+        plain = partial(world.submit, operation, world.uid(), by=actor)
+        claim_accepted_for_each(short, (available, plain))
         if not taken(short):
             raise Untested(f"a short additionalInfo of the {actor.role} is refused: {short.answer.quote()}")
     else:
@@ -84,11 +87,11 @@ def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tu
     plain = world.fresh.uid(LONGEST_BATCH)
     wide = plain[: LONGEST_BATCH // 2] + BEYOND_ASCII * (LONGEST_BATCH // 2)
     sent = world.submit(CREATE, "", world.samples.submission(world.fresh.uid(), batchId=wide))
-    accepted = claim_both_accepted(
-        claims("workflow-batch-characters", CREATE),
-        claims("workflow-batch-longest", CREATE),
-        lambda: sent,
-        lambda: world.submit(CREATE, "", world.samples.submission(world.fresh.uid(), batchId=plain)),
+    shorter = partial(world.submit, CREATE, "", world.samples.submission(world.fresh.uid(), batchId=plain))
+    accepted = claim_accepted_for_each(
+        sent,
+        (claims("workflow-batch-characters", CREATE), shorter),
+        (claims("workflow-batch-longest", CREATE), None),
     )
     return (wide if taken(sent) else plain), accepted
 
@@ -182,48 +185,6 @@ def claim_without_errors(claim: Claim, exchange: Exchange) -> None:
         claim.meets(NO_ERRORS.id, exchange)
 
 
-class RecordState(Protocol):
-    """How the state of a record is found out without changing it."""
-
-    def look_up(self, identifier: str) -> Exchange:
-        """A valid update under an identifier that should be free."""
-
-    def try_faulty(self, identifier: str) -> Exchange:
-        """A faulty update of a record."""
-
-    def try_creating(self, identifier: str) -> Exchange:
-        """A faulty document sent to create under an identifier."""
-
-    def keeps_refused_taken(self) -> bool:
-        """Whether the identifier of any record that was refused for its document stays taken."""
-
-
-def claim_nothing_came_of(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
-    """Claim that refused submissions left a fresh identifier free, or a record that existed open for updates.
-
-    Args:
-        identifier: In the path of all of them, or for creates without one in the header.
-    """
-    if refused[-1].method == "POST":
-        claim.meets("identifier-free", state.look_up(identifier), because_of=(refused[-1],))
-        return
-    found = state.try_faulty(identifier)
-    claim.meets("identifier-not-locked", found, because_of=(refused[-1],))
-
-
-def claim_identifier_free(claim: Claim, state: RecordState, identifier: str, *refused: Exchange) -> None:
-    """Claim that creating under the identifier of refused creates is not refused because it is in use.
-
-    An update may see nothing under an identifier that is taken all the same. Other operations leave nothing to claim,
-    nor does a service that keeps the identifier of every refused record: that it becomes free is not said.
-    """
-    if refused[-1].operation != CREATE_NAMED:
-        return
-    found = state.try_creating(identifier)
-    if not (ended_in(found, *IN_USE) and state.keeps_refused_taken()):
-        claim.meets("identifier-not-in-use", found, because_of=(refused[-1],))
-
-
 def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange, after: Exchange) -> None:
     """Claim that a draft reads the same before and after a refused update, absent ones included.
 
@@ -266,39 +227,3 @@ def _shows_drafts_of_locked_records(world: World) -> None:
         return require(seen.success, "draftExists", "does not show the draft of a locked record")
 
     world.once("draft of a locked record", look)
-
-
-def claim_both_accepted(
-    added: Claim, plain: Claim, send: Callable[[], Exchange], bare: Callable[[], Exchange]
-) -> Exchange:
-    """Claim acceptance of a submission with something added, and by it of the plain one too.
-
-    Only when it is refused is the plain one sent, to tell which of the two claims is contradicted. That keeps the
-    records few that cannot be removed.
-    """
-    exchange = send()
-    if taken(exchange):
-        added.accepted(exchange)
-        plain.accepted(exchange)
-        return exchange
-    simple = bare()
-    plain.accepted(simple)
-    if not taken(simple):
-        raise Blocked(
-            simple.operation or "", "refuses the plain submission, so nothing is known of what was added"
-        )
-    added.accepted(exchange)
-    return simple
-
-
-def claim_accepted_for(claim: Claim, exchange: Exchange, bare: Callable[[], Exchange]) -> None:
-    """Claim acceptance of a submission for what was added to it.
-
-    Args:
-        bare: Sends the same without the addition; only called when the submission was refused.
-    """
-    if not taken(exchange):
-        plain = bare()
-        if not taken(plain):
-            raise Blocked(plain.operation or "", f"refuses the plain submission too: {plain.answer.quote()}")
-    claim.accepted(exchange)

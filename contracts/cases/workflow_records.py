@@ -111,6 +111,30 @@ class RecordLookup:
             raise Blocked(exchange.operation or "", "the answer names no identifier that works")
         return known
 
+    def claim_nothing_came_of(self, claim: Claim, identifier: str, *refused: Exchange) -> None:
+        """Claim that refused submissions left a fresh identifier free, or a record that existed open for updates.
+
+        Args:
+            identifier: In the path of all of them, or for creates without one in the header.
+        """
+        if refused[-1].method == "POST":
+            claim.meets("identifier-free", self.look_up(identifier), because_of=(refused[-1],))
+            return
+        found = self.try_faulty(identifier)
+        claim.meets("identifier-not-locked", found, because_of=(refused[-1],))
+
+    def claim_identifier_free(self, claim: Claim, identifier: str, *refused: Exchange) -> None:
+        """Claim that creating under the identifier of refused creates is not refused because it is in use.
+
+        An update may see nothing under an identifier that is taken all the same. Other operations leave nothing to
+        claim, nor does a service that keeps the identifier of every refused record: that it becomes free is not said.
+        """
+        if refused[-1].operation != CREATE_NAMED:
+            return
+        found = self.try_creating(identifier)
+        if not (ended_in(found, *IN_USE) and self.keeps_refused_taken()):
+            claim.meets("identifier-not-in-use", found, because_of=(refused[-1],))
+
 
 _CLOSED = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)
 #: Where a submission gives the realm.

@@ -66,23 +66,8 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts.reporting().claim_told(
         expect, "contact-mandatory-last-name", faulty, "lastName", "body.lastName:missing"
     )
-    whole = sample_records.everything(contacts.full_record())
-    full, languages, items, named = (contacts.full_record(contacts.fresh_uid()) for _ in range(4))
-    sent = contact_requests.claim_all_at_once(
-        contacts.send,
-        whole,
-        [
-            (expect("contact-create-full"), full),
-            (expect("contact-several-languages", CREATE), sample_records.several_languages(languages)),
-            (expect("contact-several-items", CREATE), sample_records.several_items(items)),
-            (expect("contact-names-in-scripts", CREATE), sample_records.named_in_scripts(named)),
-        ],
-        expect("contact-refused-frees-identifier"),
-        contacts.bare_record(),
-        world,
-        elsewhere=(expect("contact-any-fields", CREATE), contacts.moved(whole)),
-    )
-    observe("contact-identifier-origin", CREATE, submissions.origin(sent, whole))
+    sent = contact_requests.claim_everything_created(expect, contacts, world.samples)
+    observe("contact-identifier-origin", CREATE, submissions.origin(sent, sent.request_body.json))
 
 
 @smoke(requests=4)

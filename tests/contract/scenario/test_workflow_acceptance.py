@@ -3,6 +3,8 @@
 Nothing here can be removed through the interface, so each accepted submission serves several claims.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from contracts.cases import (
@@ -16,9 +18,7 @@ from contracts.cases import (
     Row,
     WorkflowRecords,
     World,
-    claim_accepted_for,
-    claim_both_accepted,
-    contact_requests,
+    comparison,
     contract,
     ended_in,
     errors_array,
@@ -60,7 +60,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     batch, first = submissions.claim_longest_batch(expect, world)
     two = world.samples.submission(world.uid(), batchId=batch)
     second = world.submit(CREATE, "", two)
-    claim_accepted_for(expect("workflow-batch-shared", CREATE), second, lambda: sent)
+    comparison.claim_accepted_for_each(second, (expect("workflow-batch-shared", CREATE), lambda: sent))
     expect("workflow-identifier-returned").meets("any-identifier", first)
     expect("workflow-identifier-returned").meets("any-identifier", second)
     other = records.given(second, two)
@@ -127,28 +127,18 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
         named = submission["document"]["header"]["identifier"]
         return world.submit(CREATE_NAMED, named, submission)
 
+    def batched(uid: str, **batch: str) -> Callable[[], Exchange]:
+        return lambda: send(world.samples.submission(uid, **batch))
+
     errors_array.refused_before(send(world.samples.faulty_submission(identifier)))
-    sent = contact_requests.claim_all_at_once(
-        overlapping.claim_one_of_two(send, expect("workflow-identifier-once")),
-        world.samples.submission(identifier, batchId=batch),
-        [
-            (
-                expect("workflow-batch-longest", CREATE_NAMED),
-                world.samples.submission(world.uid(), batchId=own),
-            ),
-            (expect("workflow-identifier-edges"), world.samples.submission(world.uid(11))),
-            (
-                expect("workflow-batch-shared", CREATE_NAMED),
-                world.samples.submission(world.uid(), batchId=batch),
-            ),
-        ],
-        rest=expect("workflow-refused-frees-identifier"),
-        plain=world.samples.submission(world.uid()),
-        world=world,
-        elsewhere=(
-            expect("workflow-identifier-edges"),
-            world.samples.submission(world.uid(11), batchId=batch),
-        ),
+    send_twice = overlapping.claim_one_of_two(send, expect("workflow-identifier-once"))
+    sent = send_twice(world.samples.submission(identifier, batchId=batch))
+    comparison.claim_accepted_for_each(
+        sent,
+        (expect("workflow-refused-frees-identifier"), batched(world.uid(11), batchId=batch)),
+        (expect("workflow-batch-shared", CREATE_NAMED), batched(world.uid(11), batchId=own)),
+        (expect("workflow-identifier-edges"), batched(world.uid(), batchId=own)),
+        (expect("workflow-batch-longest", CREATE_NAMED), batched(world.uid())),
     )
     records.offer_another(identifier, sent)
 
@@ -172,11 +162,10 @@ def test_a_record_is_updated(
     identifier = records.spendable()
     before = records.reworded(identifier)
     submission = world.samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
-    sent = claim_both_accepted(
-        expect("workflow-batch-longest", UPDATE),
-        expect("workflow-update-accepted"),
-        lambda: world.submit(UPDATE, identifier, submission),
-        lambda: world.submit(UPDATE, identifier),
+    sent = comparison.claim_accepted_for_each(
+        world.submit(UPDATE, identifier, submission),
+        (expect("workflow-batch-longest", UPDATE), partial(world.submit, UPDATE, identifier)),
+        (expect("workflow-update-accepted"), None),
     )
     expect("workflow-identifier-kept", UPDATE).carries(sent, identifier)
     submissions.claim_without_errors(expect("errors-absent-on-success", UPDATE), sent)

@@ -9,7 +9,6 @@ from contracts.cases import (
     WorkflowRecords,
     World,
     claim_each_refused,
-    claim_nothing_came_of,
     contract,
     errors_array,
     submissions,
@@ -24,7 +23,7 @@ def test_a_bare_document_is_no_submission(
     identifier, clause = records.subject(operation), expect("workflow-document-missing", operation)
     sent = world.submit(operation, identifier, world.samples.document(identifier))
     claim_each_refused(clause, [sent])
-    claim_nothing_came_of(clause, records, identifier, sent)
+    records.claim_nothing_came_of(clause, identifier, sent)
 
 
 @contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content", requests=3)
@@ -35,7 +34,7 @@ def test_a_document_that_breaks_its_schema_is_refused(
     faulty, clause = records.faulty(operation), expect("workflow-document-validated", operation)
     identifier = faulty.notes["identifier"]
     clause.turned_down(faulty)
-    claim_nothing_came_of(clause, records, identifier, faulty)
+    records.claim_nothing_came_of(clause, identifier, faulty)
     for document in world.samples.submitted_contacts_without_a_field(identifier):
         clause.turned_down(world.submit(operation, identifier, {"document": document}))
     empty = world.submit(operation, identifier, {"document": {}})
@@ -55,8 +54,8 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
         for text in submissions.too_long(submissions.LONGEST_BATCH, operation)
     ]
     claim_each_refused(clause, sent)
-    claim_nothing_came_of(clause, records, identifier, *sent)
-    submissions.claim_identifier_free(clause, records, identifier, *sent)
+    records.claim_nothing_came_of(clause, identifier, *sent)
+    records.claim_identifier_free(clause, identifier, *sent)
 
 
 @contract("workflow-info-too-long", requests=2.7)
@@ -70,5 +69,5 @@ def test_information_that_is_too_long_is_refused(
         for text in submissions.too_long(submissions.LONGEST_INFO, operation)
     ]
     claim_each_refused(clause, sent)
-    claim_nothing_came_of(clause, records, identifier, *sent)
-    submissions.claim_identifier_free(clause, records, identifier, *sent)
+    records.claim_nothing_came_of(clause, identifier, *sent)
+    records.claim_identifier_free(clause, identifier, *sent)

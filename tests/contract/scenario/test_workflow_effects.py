@@ -7,7 +7,6 @@ from contracts.cases import (
     Expect,
     WorkflowRecords,
     World,
-    claim_nothing_came_of,
     contract,
     drafts,
     errors_array,
@@ -61,8 +60,8 @@ def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
     identifier = world.uid()
     refused = errors_array.refused_before(world.submit(CREATE_NAMED, identifier, by=restricted))
     clause = expect("workflow-rights-refusal-stores-nothing")
-    claim_nothing_came_of(clause, records, identifier, refused)
-    submissions.claim_identifier_free(clause, records, identifier, refused)
+    records.claim_nothing_came_of(clause, identifier, refused)
+    records.claim_identifier_free(clause, identifier, refused)
 
 
 @contract("workflow-draft-saved", operations=DRAFT_REALMS, requests=34, last=True)
@@ -84,4 +83,4 @@ def test_a_submission_without_a_token_is_refused(
         expect(submissions.NEEDS_TOKEN[operation], operation),
     )
     clause.refused(refused)
-    claim_nothing_came_of(clause, records, refused.notes["identifier"], refused)
+    records.claim_nothing_came_of(clause, refused.notes["identifier"], refused)

@@ -1,5 +1,7 @@
 """Schemas and identifiers in the path of a submission."""
 
+from functools import partial
+
 from contracts.cases import (
     CREATE_NAMED,
     UID_LONGEST,
@@ -7,8 +9,8 @@ from contracts.cases import (
     Row,
     WorkflowRecords,
     World,
-    claim_both_accepted,
     claim_each_refused,
+    comparison,
     contract,
     identifiers,
     submissions,
@@ -63,11 +65,10 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     submission = world.samples.submission(
         identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH
     )
-    accepted = claim_both_accepted(
-        expect("workflow-batch-characters", CREATE_NAMED),
-        expect("workflow-identifier-edges"),
-        lambda: world.submit(CREATE_NAMED, identifier, submission),
-        lambda: world.submit(CREATE_NAMED, identifier),
+    accepted = comparison.claim_accepted_for_each(
+        world.submit(CREATE_NAMED, identifier, submission),
+        (expect("workflow-batch-characters", CREATE_NAMED), partial(world.submit, CREATE_NAMED, identifier)),
+        (expect("workflow-identifier-edges"), None),
     )
     expect("workflow-identifier-kept", CREATE_NAMED).carries(accepted, identifier)
     records.settles(identifier)
