@@ -80,9 +80,13 @@ CLAUSES: Final = (
     "list-deleted-gone",
     "workflow-order-validation-before-save",
     "workflow-refused-update-keeps-draft",
+    "uid-case-sensitive",
+    "uid-hyphen",
+    "uid-underscore",
+    "uid-longest",
 )
-_CASE, _HYPHEN, _UNDERSCORE, _LONGEST = "uid-case-sensitive", "uid-hyphen", "uid-underscore", "uid-longest"
-CLAUSES_OF_ALIKE: Final = (*CLAUSES[:6], *CLAUSES[7:10], _CASE, _HYPHEN, _UNDERSCORE, _LONGEST)
+_CASE, _HYPHEN, _UNDERSCORE, _LONGEST = CLAUSES[-4:]
+CLAUSES_OF_ALIKE: Final = (*CLAUSES[:6], *CLAUSES[7:10], *CLAUSES[-4:])
 
 
 def calls_of(text: str) -> Calls:
