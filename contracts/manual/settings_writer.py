@@ -17,7 +17,7 @@ from contracts.exchanges.request_facts import RequestFacts, read_request
 from contracts.interface.description import load_description
 from contracts.interface.operations import is_valid_uid
 from contracts.manual.recorded_names import RecordedNames, realms_named, taken
-from contracts.safe_text import json_text, plain_line
+from contracts.safe_text import json_text
 from contracts.session.shared_state import write_whole
 from contracts.settings.target import (
     ACCOUNT_ROLES,
@@ -76,8 +76,6 @@ class _Learner:
         self._with_bodies = False
         #: Schemas of drafts that were refused for no other reason than what they are, by realm.
         self._refused_drafts: dict[str, set[str]] = {}
-        self._drafts: set[str] = set()
-        self._filed: set[str] = set()
 
     def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
         learned, description = self._learned, load_description()
@@ -107,11 +105,6 @@ class _Learner:
                 "no request and no response of the recording has a body, so no document and no message could be "
                 "learned; export it with content"
             )
-        for identifier in sorted(self._filed - self._drafts):
-            yield (
-                f"a file was attached to '{plain_line(identifier)}', of which the recording saves no draft: where "
-                "drafts take no files, attachment_identifiers names records like it that have none yet"
-            )
 
     def _settle_drafts(self, realm: str, settings: dict[str, Any]) -> None:
         """Leave a draft of another schema out where contacts may serve: what is known of these tells more."""
@@ -135,9 +128,10 @@ class _Learner:
         answered = exchange.response is not None and bool(exchange.response.text)
         self._with_bodies = self._with_bodies or answered or exchange.request_body.json is not None
         realm = (facts.realm or "").strip().lower()
-        self._note_stored(exchange, facts, realm)
         if realm not in DEVELOPMENT_REALMS or exchange.response is None:
             return
+        if facts.operation.stores == "draft" and exchange.response.refusal:
+            self._refused_drafts.setdefault(realm, set()).add(dict(facts.query).get("schema", ""))
         settings = self._learned.realms.setdefault(realm, {})
         if taken(exchange) and facts.realm == realm:
             self._taken_as_documented.add(realm)
@@ -151,14 +145,6 @@ class _Learner:
             elif name not in settings:
                 personal = isinstance(value, dict) and not self._keep
                 settings[name] = without_personal_data(value) if personal else value
-
-    def _note_stored(self, exchange: Exchange, facts: RequestFacts, realm: str) -> None:
-        """Note of which documents drafts were saved, and which got files."""
-        uid, stores = facts.path.get("uid", ""), facts.operation.stores
-        if stores in ("attachment", "draft") and taken(exchange):
-            (self._filed if stores == "attachment" else self._drafts).add(uid)
-        elif stores == "draft" and exchange.response is not None and exchange.response.refusal:
-            self._refused_drafts.setdefault(realm, set()).add(dict(facts.query).get("schema", ""))
 
 
 def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
