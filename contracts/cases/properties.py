@@ -28,7 +28,7 @@ from hypothesis.database import (
 from hypothesis.strategies import SearchStrategy
 
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
-from contracts.errors import EnvironmentFault
+from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.readers import Ambiguous
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ class _Judged(Generic[T]):
 
     failing: dict[bytes, bool]
     smallest: tuple[T, Contradiction] | None = None
-    obstacle: Blocked | Ambiguous | EnvironmentFault | Untested | None = None
+    obstacle: Blocked | Ambiguous | EnvironmentFault | Untested | SuiteError | None = None
     limit: int = 0
 
 
@@ -126,6 +126,7 @@ class Properties:
             Contradiction: a must was contradicted; the evidence is that of the smallest failing example.
             Blocked, Ambiguous: an example could not be judged, and none contradicted anything.
             EnvironmentFault: the environment gave no answer. Untested: a setting is missing.
+            SuiteError: a mistake in the case, which Hypothesis would take for tries that differ.
         """
         requests *= self.share
         judged: _Judged[T] = _Judged({}, limit=self._sent + requests)
@@ -197,7 +198,7 @@ class Properties:
             return True
         except (Blocked, Ambiguous) as obstacle:
             judged.obstacle = judged.obstacle or obstacle
-        except (EnvironmentFault, Untested) as obstacle:
+        except (EnvironmentFault, Untested, SuiteError) as obstacle:
             judged.obstacle, judged.limit = obstacle, 0
         judged.failing[key] = False
         return False

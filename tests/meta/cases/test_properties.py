@@ -10,7 +10,7 @@ from hypothesis.database import ExampleDatabase, InMemoryExampleDatabase
 from contracts.cases.properties import Properties, example_database
 from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
-from contracts.errors import EnvironmentFault
+from contracts.errors import EnvironmentFault, SuiteError
 from contracts.interface.catalogue import load_catalogue
 from tests.meta.messages import answer, exchange
 
@@ -93,7 +93,12 @@ def test_a_failing_example_is_played_first_the_next_time(trial: Callable[..., Tr
 
 @pytest.mark.parametrize(
     ("obstacle", "examples"),
-    [(Blocked("getDraft", "answered 500"), 20), (EnvironmentFault("reset"), 1), (Untested("a setting"), 1)],
+    [
+        (Blocked("getDraft", "answered 500"), 20),
+        (EnvironmentFault("reset"), 1),
+        (Untested("a setting"), 1),
+        (SuiteError("a clause that was not declared"), 1),
+    ],
 )
 def test_what_cannot_be_judged_is_said_at_the_end(
     trial: Callable[..., Trial], obstacle: Exception, examples: int
