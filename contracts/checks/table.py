@@ -56,27 +56,15 @@ class Line(NamedTuple):
 
 
 @cache
-def _lines(*, universal: bool) -> Mapping[str, tuple[Line, ...]]:
+def _lines(operation: str, *, universal: bool) -> tuple[Line, ...]:
+    """The checks of single exchanges that an operation is held to: those of every exchange, or the others."""
     catalogue, operations = load_catalogue(), load_description().operations
     chosen = [check for check in TABLE.values() if (check in http.UNIVERSAL) is universal]
     lines = [Line(check, catalogue.clause(name)) for check in chosen for name in check.clauses]
     for check in chosen:
         if check.of_operation is not None:
             lines += [Line(check, catalogue.clause(check.of_operation(one))) for one in operations.values()]
-    return {
-        operation: tuple(line for line in lines if operation in line.clause.operations)
-        for operation in operations
-    }
-
-
-def universal_lines(operation: str) -> tuple[Line, ...]:
-    """The checks of every exchange that an operation's answers are held to."""
-    return _lines(universal=True).get(operation, ())
-
-
-def lines_of(operation: str) -> tuple[Line, ...]:
-    """The other checks of single exchanges that an operation's answers are held to."""
-    return _lines(universal=False).get(operation, ())
+    return tuple(line for line in lines if operation in line.clause.operations)
 
 
 def check_named(name: str) -> Check:
@@ -129,13 +117,6 @@ def checks_due(subject: Subject, facts: RequestFacts, catalogue: Catalogue) -> I
         yield Due(TURNED_DOWN, clause, NONE, _refused_for(fault.key))
 
 
-def check_of(clause: Clause, facts: RequestFacts, fault: RequestFault) -> Due:
-    """The check that decides whether the only fault of a request was refused as its clause says."""
-    if clause.message is not None and clause.status is not None:
-        return Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
-    return refusal_due(clause, facts.operation.id, fault.key)
-
-
 def refusal_due(clause: Clause, operation: str, fault: str) -> Due:
     """The check that decides whether a fault was turned down; how a refused sign-in is answered is not shown.
 
@@ -165,18 +146,14 @@ def _refused_for(fault: str) -> str:
     return f"refused: {place} {_KINDS_IN_WORDS.get(kind, f'is {kind}')}"
 
 
-def naming_check(clause: Clause, fault: RequestFault) -> Due | None:
-    """The check of the error that names a missing field, where the clause is about one."""
-    if not clause.id.startswith(_MANDATORY):
-        return None
-    return Due(ERROR_NAMED, clause, {"code": errors_array.MANDATORY, "field": fault.field})
-
-
 def _of_one(subject: Subject, facts: RequestFacts, fault: RequestFault, clause: Clause) -> Iterator[Due]:
-    yield check_of(clause, facts, fault)
-    named = naming_check(clause, fault)
-    if named is not None and not _for_want_of_rights(subject):
-        yield named
+    """What decides whether the only fault of a request was refused as its clause says, and told by its name."""
+    if clause.message is not None and clause.status is not None:
+        yield Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
+    else:
+        yield refusal_due(clause, facts.operation.id, fault.key)
+    if clause.id.startswith(_MANDATORY) and not _for_want_of_rights(subject):
+        yield Due(ERROR_NAMED, clause, {"code": errors_array.MANDATORY, "field": fault.field})
 
 
 def _tells_of_content(subject: Subject, facts: RequestFacts, fault: RequestFault) -> bool:
@@ -297,7 +274,7 @@ def universal_results(exchange: Exchange, knows: Callable[[str], bool]) -> Itera
     if response is None or exchange.fault or operation is None:
         return
     subject = Subject(exchange, response, None, knows)
-    for check, clause in universal_lines(operation):
+    for check, clause in _lines(operation, universal=True):
         arguments = check.applies(subject, clause.id)
         if arguments is not None:
             yield check.judge(clause, operation, exchange, arguments)
@@ -312,7 +289,7 @@ def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = Fal
         return
     subject = Subject(exchange, exchange.response, facts, lambda _: False, right=right)
     stopped: set[str] = set()
-    for check, clause in lines_of(facts.operation.id):
+    for check, clause in _lines(facts.operation.id, universal=False):
         if (blocked is not None and not check.any_status) or check.after in stopped:
             continue
         result = _result(check, clause, subject)
