@@ -252,6 +252,8 @@ class DraftModel:
             return []
         numbered = replace(exchange, number=len(self.exchanges), overlapped=False)
         who, answer = _account(exchange.role), usable(exchange)
+        if answer.redirect and answer.success:
+            answer = replace(answer, status=200)  # it leads to the document that was saved
         step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
         judged = []
         for due in self.tracker.due(step):
