@@ -7,8 +7,8 @@ not wait: an effect that was seen once is there already, and may not be missing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from contracts.cases.attachment_ids import Attachment, lists
 from contracts.cases.contents import reworded
@@ -54,6 +54,22 @@ def claim_each_refused(
         claim.turned_down(exchange)
     if obstacle is not None:
         raise obstacle
+
+
+class Elsewhere(NamedTuple):
+    """Another realm than that of a case; nothing is saved there where the run leaves it out."""
+
+    realm: str
+    in_run: bool
+
+
+def write_elsewhere(world: World, uid: str, elsewhere: Elsewhere) -> Iterator[Exchange]:
+    """Save another document under a uid in another realm, and delete what is there, taken or not."""
+    path, realm = {"uid": uid}, elsewhere.realm
+    if elsewhere.in_run:
+        query, document = {"schema": world.samples.draft_schema}, world.samples.draft(uid, middleName="Other")
+        yield world.author.send("saveDraft", path=path, query=query, json=document, realm=realm)
+    yield world.author.delete_draft(uid, realm=realm)
 
 
 def claim_nothing_saved(

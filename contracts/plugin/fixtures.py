@@ -12,11 +12,11 @@ import pytest
 from contracts.cases.contact_requests import ContactRequests
 from contracts.cases.contents import Limit, upload_limit
 from contracts.cases.described_inputs import described_operation
-from contracts.cases.drafts import prove
+from contracts.cases.drafts import Elsewhere, prove
 from contracts.cases.fault_probe import Probe, Turns, sending
 from contracts.cases.hostile_input import Deal
 from contracts.cases.properties import Properties, example_database
-from contracts.cases.requests import OrdinaryRequests
+from contracts.cases.requests import OTHERS, OrdinaryRequests
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from contracts.cases.sign_in import Credentials
 from contracts.cases.workflow_records import WorkflowRecords
@@ -170,6 +170,14 @@ def deal(request: pytest.FixtureRequest, worker: Worker, realm: str) -> Deal:
         return Deal(0, 1, smoke["values"])
     run = [name for name in worker.selection.realms or worker.target.realms if name in DOCUMENT_REALMS]
     return Deal(run.index(realm), len(run)) if realm in run else Deal(0, 1)
+
+
+@pytest.fixture
+def elsewhere(worker: Worker, realm: str) -> Elsewhere:
+    """Another realm with drafts, one of the run where it has one."""
+    run = worker.selection.realms or worker.target.realms
+    other = next((name for name in OTHERS[realm] if name in run), OTHERS[realm][0])
+    return Elsewhere(other, other in run)
 
 
 @pytest.fixture

@@ -69,6 +69,13 @@ async def _asked_in_other_realms(request: Request, got: Answer) -> Answer:
     return got
 
 
+async def _done_in_all_realms(request: Request, got: Answer) -> Answer:
+    for realm in _REALMS:
+        if got.success and realm != request.realm:
+            await request.ask(request.with_header("realm", realm))
+    return got
+
+
 async def _listed_of_all_realms(request: Request, got: Answer) -> Answer:
     more = list[Any]()
     for realm in load_catalogue().clause("realm-lists-apart").realms:
@@ -270,6 +277,11 @@ _MISTAKEN_REALMS: Final = (
         _REALM(f"{what}-given-in-others", "drafts-apart", do.answer(_asked_in_other_realms),
             f"{operation} gives the {what} of another realm where its own realm has none", at=operation)
         for operation, what in (("getDraft", "draft"), ("getDraftInfo", "info"))
+    ),
+    *(
+        _REALM(f"draft-{what}-in-all", "drafts-apart", do.answer(_done_in_all_realms),
+            f"{operation} does in every realm what it does in one", at=operation)
+        for operation, what in (("saveDraft", "saved"), ("deleteDraft", "deleted"))
     ),
     *(
         _REALM(f"lists-mixed{name}", "lists-apart", do.answer(_listed_of_all_realms),

@@ -11,6 +11,7 @@ from contracts.cases import (
     World,
     comparison,
     contract,
+    drafts,
     known_drafts,
     lists,
     readers,
@@ -79,6 +80,21 @@ def test_a_draft_of_one_realm_is_not_found_in_another(
             expect("realm-drafts-apart", answered.operation).holds(
                 not usable(answered).success, answered, expected=f"no draft in {other}"
             )
+
+
+@contract("realm-drafts-apart", operations=("saveDraft", "deleteDraft"), requests=5)
+def test_a_draft_outlives_what_is_done_under_its_uid_in_another_realm(
+    world: World, elsewhere: drafts.Elsewhere, expect: Expect
+) -> None:
+    """Saving and deleting under its uid there leave it as it is, whether the other realm takes them or not."""
+    draft = world.draft()
+    for written in drafts.write_elsewhere(world, draft.uid, elsewhere):
+        read = world.author.get_draft(draft.uid)
+        expect("realm-drafts-apart", written.operation).holds(
+            readers.holds_document(usable(read), draft.document),
+            *(draft.exchange, written, read),
+            expected=f"the draft, whole, whatever was done in {elsewhere.realm}",
+        )
 
 
 @contract("realm-ort-on-draft", "realm-query-elsewhere", operations=("getDraft",), requests=2)
