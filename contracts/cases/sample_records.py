@@ -388,12 +388,6 @@ def without(record: Record, *fields: str) -> Record:
     return {name: value for name, value in record.items() if name not in fields}
 
 
-def unknown_language(record: Record, field: str) -> Record:
-    """A record whose localised field is keyed by a phrase; for every second field beside a language."""
-    beside = {"en": "Nairobi"} if LOCALISED_FIELDS.index(field) % 2 else {}
-    return record | {field: {**beside, NO_LANGUAGE: "Nairobi"}}
-
-
 def unknown_header_language(record: Record) -> Record:
     """A record whose header lists a phrase beside its language."""
     header = record["header"]

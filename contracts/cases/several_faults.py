@@ -28,9 +28,9 @@ _INSIDE: Final[Mapping[str, tuple[Any, str, bool]]] = {
     "array of string": ([_OBJECT], ".0", True),
     "array of Link": ([{"url": _OBJECT}], ".0.url", True),
 }
-#: A value that lacks the member which it has to carry, or names no language.
+#: A value that lacks the member which it has to carry, or names no language behind one that it does.
 _LACKING: Final[Mapping[str, tuple[Any, str]]] = {
-    "lstring": ({NO_LANGUAGE: "Nairobi"}, ":pattern"),
+    "lstring": ({"en": "Nairobi", NO_LANGUAGE: "Nairobi"}, ":pattern"),
     "Term": (_OBJECT, ".identifier:missing"),
     "Reference": (_OBJECT, ".identifier:missing"),
     "array of Link": ([_OBJECT], ".0.url:missing"),
