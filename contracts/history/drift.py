@@ -250,6 +250,11 @@ class DriftReport:
         return tuple(change for change in self.changes if change.severity is Severity.BREAKING)
 
     @property
+    def additive(self) -> tuple[Change, ...]:
+        """Changes that clients can live with."""
+        return tuple(change for change in self.changes if change.severity is Severity.ADDITIVE)
+
+    @property
     def causes(self) -> tuple[DriftCause, ...]:
         """All changes, those of one cause together."""
         return drift_causes(self.changes)
