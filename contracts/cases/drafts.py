@@ -400,6 +400,13 @@ def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> 
     )
 
 
+def claim_as_ordinary(expect: Expect, world: World, clause: str, exchange: Exchange) -> None:
+    """Claim that an operation on a draft is accepted under a special uid, as it is under an ordinary one."""
+    if not usable(exchange).success:
+        need_ordinary_life(world)
+    expect(clause, exchange.operation).accepted(exchange)
+
+
 def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: Iterable[str] = ()) -> None:
     """Claim that a draft can be saved, seen and read under a uid, and deleted where the clause speaks of it.
 
@@ -407,15 +414,14 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
         also: Further operations that find the draft, such as `getDraftInfo`.
     """
     path, document = {"uid": uid}, world.samples.draft(uid)
-    expect(clause, "saveDraft").accepted(world.save(uid, document))
-    expect(clause, "draftExists").accepted(world.author.send("draftExists", path=path))
+    claim_as_ordinary(expect, world, clause, world.save(uid, document))
     read = world.author.send("getDraft", path=path)
-    expect(clause, "getDraft").accepted(read)
+    claim_as_ordinary(expect, world, clause, read)
     if not readers.holds_document(usable(read), document):
         need_ordinary_life(world)
     expect(clause, "getDraft").shows(read, document)
-    for operation in also:
-        expect(clause, operation).accepted(world.author.send(operation, path=path))
+    for operation in ("draftExists", *also):
+        claim_as_ordinary(expect, world, clause, world.author.send(operation, path=path))
     deleted = world.author.send("deleteDraft", path=path)
     for claim in expect.on(clause, "deleteDraft"):
         claim.accepted(deleted)

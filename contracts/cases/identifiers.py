@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -30,7 +30,7 @@ from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Contradiction, Untested, usable
+from contracts.checks.outcomes import Blocked, Contradiction, Untested, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
@@ -190,11 +190,14 @@ def claim_every_sign(world: World, expect: Expect) -> None:
         _LONGEST: uid[:-1] + "a",
         "uid-hyphen": uid[:-1],
     }
-    looks = {clause: world.author.draft_exists(other) for clause, other in others.items()}
+    read = world.author.get_draft(others[_CASE])
+    looks = {clause: world.author.draft_exists(other) for clause, other in others.items() if clause != _CASE}
     life["deleteDraft"] = world.author.send("deleteDraft", path=path)
     failed = next((operation for operation, sent in life.items() if not usable(sent).success), "")
-    if not failed and not readers.holds_document(life["getDraft"].answer, document):
-        failed = "getDraft"
+    if failed not in ("saveDraft", "getDraft") and readers.holds_document(life["getDraft"].answer, document):
+        _claim_shown(world, expect, document, life, read)
+    else:
+        failed = failed or "getDraft"
     if not failed and usable(world.author.send("draftExists", path=path)).success:
         failed = "deleteDraft"
     if failed:
@@ -212,8 +215,20 @@ def claim_every_sign(world: World, expect: Expect) -> None:
             look,
             expected=f"no draft under {others[clause]}, which is another uid",
         )
+
+
+def _claim_shown(
+    world: World, expect: Expect, document: dict[str, Any], life: Mapping[str, Exchange], read: Exchange
+) -> None:
+    """Claim what a draft says that is shown under its uid, whatever else fails; `read` is in other letter case."""
     for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
+        expect(clause, "saveDraft").accepted(life["saveDraft"])
         expect(clause, "getDraft").shows(life["getDraft"], document)
+    found = readers.holds_document(usable(read), document)
+    if found and readers.holds_document(usable(world.author.get_draft(never_used())), document):
+        raise Blocked("getDraft", "gives the draft under any uid")
+    expected = "no such draft under the uid in other letter case, which is another one"
+    expect(_CASE, "getDraft").holds(not found, life["saveDraft"], read, expected=expected)
 
 
 def _claim_each_sign(world: World, expect: Expect) -> None:

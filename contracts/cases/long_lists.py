@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from contracts.cases import lists
+from contracts.cases.drafts import claim_as_ordinary
 from contracts.cases.known_lists import SCRAMBLED, KnownList
 from contracts.cases.list_pages import Page, equals, leaves, quoted
 from contracts.cases.sample_records import is_worded
@@ -67,10 +68,11 @@ def saved_under_every_kind(world: World) -> list[tuple[str, str, Exchange]]:
 def claim_every_kind(world: World, expect: Expect) -> None:
     """Claim that a draft is saved, found and read under uids of every kind."""
     for (clause, uid, saved), mark in zip(saved_under_every_kind(world), _MARKS, strict=True):
-        expect(clause, "saveDraft").accepted(saved)
-        expect(clause, "draftExists").accepted(world.author.draft_exists(uid))
-        told = world.samples.members_of_draft(middleName=mark)
-        expect(clause, "getDraft").shows(world.author.get_draft(uid), told)
+        claim_as_ordinary(expect, world, clause, saved)
+        told, read = world.samples.members_of_draft(middleName=mark), world.author.get_draft(uid)
+        claim_as_ordinary(expect, world, clause, read)
+        expect(clause, "getDraft").shows(read, told)
+        claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
 
 
 def paired(world: World) -> tuple[str, ...]:

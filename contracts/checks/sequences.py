@@ -217,6 +217,8 @@ class DraftTracker:
     def __init__(self, settle_seconds: float = SETTLE_SECONDS) -> None:
         self._settle = settle_seconds
         self._drafts: RecentRecords[Draft] = RecentRecords()
+        #: Operations that have shown a draft once that was there.
+        self._shown_by: set[str] = set()
 
     def never_saved(self, site: str, realm: str, uid: str, who: str) -> None:
         """Note that nothing was ever saved under a uid, which traffic alone does not show."""
@@ -277,10 +279,11 @@ class DraftTracker:
         readable, get = isinstance(draft.content, dict), step.operation == "getDraft"
 
         def held() -> None:
+            self._shown_by |= {step.operation} if draft.there else set()
             self._drafts.put(key, replace(draft, looked=step.exchange.number, refused=False))
 
         def blame() -> Blame | None:
-            return self._blame(key, draft)
+            return self._blame(key, draft, step.operation)
 
         due = partial(SequenceCheck, subject=uid, because_of=draft.entry, held=held, blame=blame)
         clause, document = step.facts.operation.clauses.right_request, {"document": draft.content}
@@ -296,13 +299,16 @@ class DraftTracker:
             expected = "not the content of the draft that was deleted"
             yield due("draft-delete-content-gone", CONTENT_GONE, expected=expected, arguments=document)
 
-    def _blame(self, key: tuple[str, ...], draft: Draft) -> Blame | None:
+    def _blame(self, key: tuple[str, ...], draft: Draft, by: str) -> Blame | None:
         """What a wrong draft speaks against: what happened to it since it was last seen as promised."""
+        updated = ("draft-save-updates", "getDraft") if draft.updated and by == "getDraft" else None
         if draft.there and draft.looked == draft.entry:
-            return ("draft-save-updates", "getDraft") if draft.updated else None
+            return updated
         if draft.refused:
             kept, order = "workflow-refused-update-keeps-draft", "workflow-order-validation-before-save"
             return (kept, UPDATE) if draft.there else (order, CREATE)
+        if by not in self._shown_by:
+            return updated  # what has shown no draft yet is wrong itself, whatever was done to others
         for there, blame in (
             (False, ("draft-delete-spares-others", "deleteDraft")),
             (True, ("draft-save-spares-others", "saveDraft")),
@@ -310,7 +316,7 @@ class DraftTracker:
             others = (other for at, other in self._drafts.items() if at[:-1] == key[:-1] and at != key)
             if draft.there and any(one.there is there and one.entry > draft.looked for one in others):
                 return blame
-        return ("draft-save-updates", "getDraft") if draft.updated else None
+        return updated
 
     def _listed(self, step: Step) -> Iterator[SequenceCheck]:
         personal = dict(step.facts.query).get("collection") == "my"

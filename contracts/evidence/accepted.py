@@ -60,7 +60,11 @@ def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
-    """Tell whether only operations that the consumer does not use stood in the way, and its own were judged."""
+    """Tell whether only operations that the consumer does not use stood in the way, and its own were judged.
+
+    A case of other operations alone is there for a clause that none on its own was sure to judge; if one did, that is
+    enough.
+    """
     consumer = record.run.terms.consumer
     if consumer is None or not consumer.operations:
         return False
@@ -72,7 +76,7 @@ def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
     held = {count.operation for count in counts if count.held}
     wanted = {name for case in stuck for name in case.operations if name in cell.clause.operations}
     used = set(filter(consumer.uses, wanted))
-    return bool(used) and used <= held
+    return used <= held if used else any(map(consumer.uses, held))
 
 
 def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str]) -> list[str]:

@@ -138,11 +138,12 @@ def test_a_draft_that_nobody_saved_cannot_be_read(world: World, expect: Expect, 
     observe("draft-failure-status", "getDraftInfo", shape(info))
 
 
-@contract("draft-save-after-delete", "draft-delete-content-gone", requests=6)
+@contract("draft-save-after-delete", "draft-delete-content-gone", requests=7)
 def test_a_deleted_draft_can_be_saved_anew(world: World, expect: Expect) -> None:
     """A draft can be saved again under a uid whose draft was deleted, and only the new content is there."""
     uid = world.uid()
     draft = world.draft(uid, world.samples.draft(uid, middleName=f"deleted {uid}"))
+    drafts.need_as_saved(world.author, draft)
     deleted = drafts.need_deleted(world, uid)
     anew = world.samples.short_draft(uid, firstName="Rachel")
     expect("draft-save-after-delete", "saveDraft").accepted(world.save(uid, anew))

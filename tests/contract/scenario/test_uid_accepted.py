@@ -16,7 +16,6 @@ def test_hyphens_are_accepted(world: World, settings: RealmSettings, expect: Exp
 @contract("uid-digits-only", operations=DRAFT, requests=5)
 def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
     """A uid may consist of digits alone."""
-    drafts.need_ordinary_life(world)
     uid = world.fresh.without_prefix(string.digits)
     drafts.claim_life_under(world, expect, "uid-digits-only", uid)
 
@@ -25,7 +24,6 @@ def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
 def test_hyphens_alone_are_enough(world: World, settings: RealmSettings, realm: str, expect: Expect) -> None:
     """A uid may consist of hyphens alone."""
     uid = identifiers.spare(settings, realm, "-+")
-    drafts.need_ordinary_life(world)
     drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
 
 
@@ -35,7 +33,6 @@ def test_underscores_alone_are_enough(
 ) -> None:
     """A uid may consist of underscores alone, where they are taken at all."""
     uid = identifiers.spare(settings, realm, "_+")
-    drafts.need_ordinary_life(world)
     world.draft(world.uid(20) + "_a")
     drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
 
@@ -51,7 +48,6 @@ def test_underscores_alone_are_enough(
 )
 def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> None:
     """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""
-    drafts.need_ordinary_life(world)
     long_lists.claim_every_kind(world, expect)
 
 
@@ -65,16 +61,17 @@ def test_one_uid_of_every_sign_names_a_draft(world: World, expect: Expect) -> No
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"), requests=7)
 def test_percent_encoding_makes_no_difference(world: World, expect: Expect) -> None:
     """A uid written with every character percent-encoded is the same uid."""
-    drafts.need_ordinary_life(world)
     uid, other = world.uid(), world.uid()
     draft = world.draft(uid)
+    drafts.need_as_saved(world.author, draft)
     encoded = identifiers.percent_encoding(uid)
     read = world.author.get_draft(uid, address=encoded)
     expect("uid-percent-encoding", "getDraft").shows(read, draft.document)
+    query, in_full = {"schema": world.samples.draft_schema}, identifiers.percent_encoding(other)
+    path, document = {"uid": other}, world.samples.draft(other)
+    saved = world.author.send("saveDraft", path=path, query=query, json=document, address=in_full)
+    expect("uid-percent-encoding", "saveDraft").accepted(saved)
+    expect("uid-percent-encoding", "getDraft").shows(world.author.get_draft(other), document)
+    drafts.need_presence(world)
     found = world.author.draft_exists(uid, address=encoded)
     expect("uid-percent-encoding", "draftExists").accepted(found)
-    query, encoded = {"schema": world.samples.draft_schema}, identifiers.percent_encoding(other)
-    path, document = {"uid": other}, world.samples.draft(other)
-    saved = world.author.send("saveDraft", path=path, query=query, json=document, address=encoded)
-    expect("uid-percent-encoding", "saveDraft").accepted(saved)
-    drafts.claim_still_there(expect("uid-percent-encoding", "saveDraft"), world, other, saved)

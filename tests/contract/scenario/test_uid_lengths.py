@@ -19,7 +19,6 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
     world: World, expect: Expect, clause: str, length: int
 ) -> None:
     """A uid of 11 or of 128 characters names a document in every draft operation."""
-    drafts.need_ordinary_life(world)
     drafts.claim_life_under(world, expect, clause, world.uid(length), also=["getDraftInfo"])
 
 
@@ -35,9 +34,4 @@ def test_a_uid_next_to_the_end_of_the_range_is_accepted(
     world: World, expect: Expect, clause: str, length: int
 ) -> None:
     """A uid of 12 or of 127 characters names a document, which is read, found and deleted under it."""
-    drafts.need_ordinary_life(world)
-    uid = world.uid(length)
-    expect(clause, "saveDraft").accepted(world.save(uid, world.samples.draft(uid)))
-    expect(clause, "getDraft").accepted(world.author.get_draft(uid))
-    expect(clause, "draftExists").accepted(world.author.draft_exists(uid))
-    expect(clause, "deleteDraft").accepted(world.author.delete_draft(uid))
+    drafts.claim_life_under(world, expect, clause, world.uid(length))
