@@ -33,6 +33,8 @@ ACCOUNTS: Final = {
 }
 GATE: Final = "gate --target sandbox --consumer sdk.toml"
 FAULT: Final = "--sandbox-arguments '--fault list-first-lost'"
+#: Many cases ask by it whether a draft is there.
+NEVER_EXISTS: Final = "--sandbox-arguments '--fault draft-never-exists'"
 #: By name: operations of the SDK, a command, its exit code, and what its last line begins with. The gates of one
 #: operation are dealt over the realms; that of all operations has every cell of theirs in each of them.
 AT_THE_SANDBOX: Final = {
@@ -42,6 +44,7 @@ AT_THE_SANDBOX: Final = {
     },
     "fault": (["listDrafts"], f"{GATE} --realm abs-dev {FAULT}", 1, "gate: fail: .*listDrafts"),
     "fault-elsewhere": (["createContact"], f"{GATE} --realm abs-dev {FAULT}", 0, "gate: pass"),
+    "check-elsewhere": (["saveDraft", "getDraft"], f"{GATE} --realm abs-dev {NEVER_EXISTS}", 0, "gate: pass"),
     "call": (ALL, "call listDrafts --set 'query.$top=5' --realm bch-dev", 0, "curl +curl -i -X GET"),
 }
 #: What replaces what in the sandbox's settings.
