@@ -24,7 +24,7 @@ class Remedy(StrEnum):
     FINDING = "a finding that stands before it"
     SETTING = "a setting"
     ACCOUNT = "an account"
-    SERVICE = "an answer of the service"
+    SERVICE = "an answer to go on from"
     SUITE = "a case of ours"
 
 
@@ -33,7 +33,7 @@ NEXT_STEPS = MappingProxyType(
         Remedy.FINDING: "settle the findings first, and run again",
         Remedy.SETTING: "give the settings that the reasons name; `registry-contracts doctor` says what each adds",
         Remedy.ACCOUNT: "give the role an account with its rights, and run `registry-contracts doctor --write`",
-        Remedy.SERVICE: "see what the service answered, and run again when it answers",
+        Remedy.SERVICE: "see what the service answered, if it did, and run again when that is mended",
         Remedy.SUITE: "report it to the suite with the run's folder",
     }
 )

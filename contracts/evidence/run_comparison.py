@@ -40,6 +40,7 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     return replace(
         report,
         changes=changes,
+        observed=bool(seen),
         unaccepted=sum(map(len, not_accepted_yet(baseline.facts, seen).values())),
         outside=frozenset(
             change

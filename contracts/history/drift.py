@@ -233,7 +233,7 @@ class DriftReport:
     """How a run differs from the accepted baseline, a file; None when no comparison was asked for.
 
     `known`: the file was there when the run began. `unaccepted`: number of facts that it has no word on. `outside`:
-    changes that do not touch what the run's consumer uses; they do not block.
+    changes that do not touch what the run's consumer uses; they do not block. `observed`: the run observed something.
     """
 
     mode: Mode = Mode.OFF
@@ -243,6 +243,7 @@ class DriftReport:
     changes: tuple[Change, ...] = ()
     unaccepted: int = 0
     outside: frozenset[Change] = frozenset()
+    observed: bool = True
 
     @property
     def breaking(self) -> tuple[Change, ...]:
@@ -280,6 +281,8 @@ class DriftReport:
             return (
                 f"no baseline of {self.target} yet; `registry-contracts drift accept` writes {self.baseline}"
             )
+        if not self.observed:
+            return f"nothing was observed that could differ from {self.baseline}"
         new = f"{many(self.unaccepted, 'fact')} not in it yet" if self.unaccepted else ""
         hint = "`registry-contracts drift` shows it" if self.changes else ""
         return "; ".join(filter(None, (f"{counted(self.changes)} against {self.baseline}", new, hint)))

@@ -126,7 +126,11 @@ _REPEATED = {
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Options(prog="sandbox", description="Serve the embedded document registry.", allow_abbrev=False)
+    parser = _Options(
+        prog="registry-contracts sandbox",
+        description="Serve the embedded document registry.",
+        allow_abbrev=False,
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     port_help = f"port; 0 takes a free one ({DEFAULT_PORT})"
     parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=port_help)
@@ -212,7 +216,7 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
             expose_headers=["*"],
             allow_private_network=True,
         )
-    server = make_server(app, lambda: _announce(listener))
+    server = make_server(app, lambda: _announce(listener, settings))
     if weather is not None:
         weather.stand_before(server, listener)
     try:
@@ -248,7 +252,7 @@ def altered(settings: Settings) -> "Starlette":
     return app
 
 
-def _announce(listener: socket.socket) -> None:
+def _announce(listener: socket.socket, settings: Settings) -> None:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}"
@@ -258,6 +262,7 @@ def _announce(listener: socket.socket) -> None:
         f"  description   {address}/openapi.json, {address}/openapi.yaml",
         f"  sign in at    {address}{SIGN_IN}",
         *(f"  account       {account.email} / {account.password} ({account.may})" for account in ACCOUNTS),
+        *(f"  differs by    {name}" for name in (*settings.variants, *settings.faults, *settings.weather)),
     ]
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()
