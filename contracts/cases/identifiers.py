@@ -194,10 +194,12 @@ def claim_every_sign(world: World, expect: Expect) -> None:
     looks = {clause: world.author.draft_exists(other) for clause, other in others.items() if clause != _CASE}
     life["deleteDraft"] = world.author.send("deleteDraft", path=path)
     failed = next((operation for operation, sent in life.items() if not usable(sent).success), "")
-    if failed not in ("saveDraft", "getDraft") and readers.holds_document(life["getDraft"].answer, document):
+    answer = usable(life["getDraft"])
+    shown = answer.success and readers.holds_document(answer, document)
+    if shown and usable(life["saveDraft"]).success:
         _claim_shown(world, expect, document, life, read)
-    else:
-        failed = failed or "getDraft"
+    if not failed and not shown:
+        failed = "getDraft"
     if not failed and usable(world.author.send("draftExists", path=path)).success:
         failed = "deleteDraft"
     if failed:
