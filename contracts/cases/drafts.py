@@ -65,11 +65,9 @@ class Elsewhere(NamedTuple):
 
 def write_elsewhere(world: World, uid: str, elsewhere: Elsewhere) -> Iterator[Exchange]:
     """Save another document under a uid in another realm, and delete what is there, taken or not."""
-    path, realm = {"uid": uid}, elsewhere.realm
     if elsewhere.in_run:
-        query, document = {"schema": world.samples.draft_schema}, world.samples.draft(uid, middleName="Other")
-        yield world.author.send("saveDraft", path=path, query=query, json=document, realm=realm)
-    yield world.author.delete_draft(uid, realm=realm)
+        yield world.save(uid, world.samples.draft(uid, middleName="Other"), realm=elsewhere.realm)
+    yield world.author.delete_draft(uid, realm=elsewhere.realm)
 
 
 def claim_nothing_saved(

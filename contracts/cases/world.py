@@ -130,11 +130,17 @@ class World:
         return Draft(uid, document, exchange)
 
     def save(
-        self, uid: str, document: dict[str, Any], *, schema: str | None = None, by: Actor | None = None
+        self,
+        uid: str,
+        document: dict[str, Any],
+        *,
+        schema: str | None = None,
+        by: Actor | None = None,
+        **parts: Any,
     ) -> Exchange:
-        """Save a document as the draft of `uid`, accepted or not; arguments as for `draft`."""
+        """Save a document as the draft of `uid`, accepted or not; arguments as for `draft`, parts as for `submit`."""
         query = {"schema": schema or self.samples.draft_schema}
-        return (by or self.author).send("saveDraft", path={"uid": uid}, query=query, json=document)
+        return (by or self.author).send("saveDraft", path={"uid": uid}, query=query, json=document, **parts)
 
     def submit(
         self,

@@ -137,8 +137,7 @@ def description(request: pytest.FixtureRequest, operation: str, probe: Probe) ->
 def turns(worker: Worker, operation: str, realm: str) -> Turns:
     """Which generated cases of the operation the realm sends: in a gate they are dealt out, later all are sent."""
     has = worker.description.operations[operation].realms
-    run = worker.selection.realms or worker.target.realms
-    realms = [name for name in run if name in has] or [realm]
+    realms = [name for name in worker.realms if name in has] or [realm]
     profile = worker.selection.profile
     return Turns(
         realms.index(realm) if realm in realms else 0,
@@ -168,16 +167,15 @@ def deal(request: pytest.FixtureRequest, worker: Worker, realm: str) -> Deal:
     smoke = case_of(request.node).smoke
     if worker.selection.profile is Profile.SMOKE and smoke:
         return Deal(0, 1, smoke["values"])
-    run = [name for name in worker.selection.realms or worker.target.realms if name in DOCUMENT_REALMS]
+    run = [name for name in worker.realms if name in DOCUMENT_REALMS]
     return Deal(run.index(realm), len(run)) if realm in run else Deal(0, 1)
 
 
 @pytest.fixture
 def elsewhere(worker: Worker, realm: str) -> Elsewhere:
     """Another realm with drafts, one of the run where it has one."""
-    run = worker.selection.realms or worker.target.realms
-    other = next((name for name in OTHERS[realm] if name in run), OTHERS[realm][0])
-    return Elsewhere(other, other in run)
+    other = next((name for name in OTHERS[realm] if name in worker.realms), OTHERS[realm][0])
+    return Elsewhere(other, other in worker.realms)
 
 
 @pytest.fixture

@@ -401,7 +401,7 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, li
         if author.environment and author.status is None:
             return f"{worker.target.base_url} cannot be judged: {author.refusal}", []
         return None, []
-    realms, consumer = worker.selection.realms or worker.target.realms, worker.selection.terms.consumer
+    realms, consumer = worker.realms, worker.selection.terms.consumer
     look = Look(worker, realms, worker.rights, writes=True, consumer=consumer)
     told = list(look.diagnoses(wait_seconds))
     for probe in look.contradicted:

@@ -264,7 +264,7 @@ class Run:
             "base_url": target.base_url,
             "profile": str(selection.profile),
             "seed": selection.seed,
-            "realms": list(selection.realms or target.realms),
+            "realms": list(self.worker.realms),
             "clauses": selection.judged(load_catalogue()),
             "started": self.plan.started,
             "workers": max(1, len(workers)),

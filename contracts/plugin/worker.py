@@ -90,6 +90,11 @@ class Worker(Session):
         self._finished = False
         self._parent = os.getppid()
 
+    @property
+    def realms(self) -> tuple[str, ...]:
+        """The realms of the run: those that it was limited to, or all of the target's."""
+        return self.selection.realms or self.target.realms
+
     def _stop_all(self, reason: str) -> None:
         stop(self.private, BREAKER, reason)
 

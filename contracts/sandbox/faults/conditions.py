@@ -52,6 +52,7 @@ class Condition:
         drawn: With which faults it is drawn; empty for none.
         numbers: What is drawn for N.
         wide: It is drawn in wide draws alone.
+        beside: In these it is also drawn beside another one: who asks, and whether in a batch.
     """
 
     name: str
@@ -60,11 +61,7 @@ class Condition:
     drawn: str = ""
     numbers: Range = NO_NUMBER
     wide: bool = False
-
-    @property
-    def beside(self) -> bool:
-        """Whether it is drawn beside another one, in a wide draw: who asks, and whether in a batch."""
-        return self.name in ("of-other", "second-token", "after-another", "in-batch", "realm-in-query")
+    beside: bool = False
 
     def draw(self, chance: Random, *, wide: bool) -> str:
         """Its name, with a number drawn for N."""
@@ -163,7 +160,7 @@ _CONTENTS: Final = (
 _ROWS: Final = (
     Condition(ALWAYS, lambda *_: True, ""),
     *(Condition(f"in-{realm}", _in(realm), f"in {realm}", SINGLE) for realm in WORKFLOW_REALMS),
-    *(Condition(f"of-{role}", _where(f"role~^{role}$"), f"to the account {role}")
+    *(Condition(f"of-{role}", _where(f"role~^{role}$"), f"to the account {role}", beside=role == "other")
         for role in ("author", "other", "restricted", "nau")),
     Condition("every-N", lambda r, n: r.memory.met % n == 0, "once in {} times", REPEATED, Range(2, 12, 60)),
     Condition("after-N", lambda r, n: r.memory.met > n, "after {} requests", REPEATED, Range(2, 40, 60)),
@@ -173,8 +170,8 @@ _ROWS: Final = (
         "to request {} for an identifier alone", REPEATED, Range(1, 2, 60), wide=True),
     Condition("after-refusal", lambda r, _: r.memory.refused, "behind a refused request", REPEATED, wide=True),
     Condition("after-another", lambda r, _: r.role != r.memory.role_before, "behind a request of another account",
-        REPEATED, wide=True),
-    Condition("second-token", _second_token, "to an account that signed in again", REPEATED, wide=True),
+        REPEATED, wide=True, beside=True),
+    Condition("second-token", _second_token, "to an account that signed in again", REPEATED, wide=True, beside=True),
     Condition("above-N", lambda r, n: len(r.body) > n, "above {} bytes", CONTENT, Range(1_000, 65_536, 2 * 1024**2)),
     *(
         Condition(name, _any(kind, test), says, CONTENT, numbers, wide=True)
@@ -200,8 +197,9 @@ _ROWS: Final = (
     Condition("larger-N", lambda r, n: len((r.upload or r).body) > n, "to files of more than {} bytes", FILES,
         Range(1, 65_536, 5 * 1024**2), wide=True),
     Condition("page-N", _page, "from page {} on", PAGES, Range(2, 3, 60), wide=True),
-    Condition("realm-in-query", _where("-realm~."), "where the query names the realm", SUBMITTED, wide=True),
-    Condition("in-batch", _where('body~"batchId"'), "to records of a batch", SUBMITTED, wide=True),
+    Condition("realm-in-query", _where("-realm~."), "where the query names the realm", SUBMITTED,
+        wide=True, beside=True),
+    Condition("in-batch", _where('body~"batchId"'), "to records of a batch", SUBMITTED, wide=True, beside=True),
     Condition(OVERLAPPING, lambda r, _: r.memory.overlapped, "when two requests overlap"),
 )
 # fmt: on
