@@ -108,6 +108,14 @@ class Stopping:
             raise KeyboardInterrupt
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Name the outermost step alone where one within has no line, as between two statements: pytest breaks there."""
+        try:
+            excinfo.getrepr()
+        except TypeError:
+            excinfo.traceback = excinfo.traceback[:1]
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_unconfigure(self) -> None:
         """Pass over files that an interruption, between any two steps, left to the garbage collection."""
         if self.asked:

@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
 
+from contracts.plugin.interruption import Stopping
 from contracts.reports.writers import write_all
 from contracts.session.shared_state import process_alive
 from contracts.session.sweep import earlier_runs
@@ -194,3 +196,16 @@ def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Call
     assert "registry-contracts sweep" in ended.err
     assert json.loads((folders(run)[0] / "run.json").read_text(encoding="utf-8"))["finished"] is None
     assert run.sweep(f"--target={service.target}").code == 0
+
+
+def test_an_interruption_between_two_lines_is_told_like_any_other(pytestconfig: pytest.Config) -> None:
+    def interrupted_here() -> None:
+        raise KeyboardInterrupt
+
+    without_lines = FunctionType(interrupted_here.__code__.replace(co_linetable=b""), {})
+    with pytest.raises(KeyboardInterrupt) as caught:
+        without_lines()
+    with pytest.raises(TypeError):
+        caught.getrepr()
+    Stopping(pytestconfig).pytest_keyboard_interrupt(caught)
+    assert "KeyboardInterrupt" in str(caught.getrepr())
