@@ -1,5 +1,6 @@
 """Fixtures of several rooms: sandboxes and their clients, the program, sample runs and claims."""
 
+import compileall
 import gc
 import os
 import signal
@@ -59,6 +60,8 @@ def forks(pytestconfig: pytest.Config) -> dict[str, str]:
 
 def _forks(config: pytest.Config) -> dict[str, str]:
     if _FORKS not in config.stash:
+        # Once, with all cores, rather than in each process that is about to load it.
+        compileall.compile_dir(CHECKOUT / "contracts", quiet=2, workers=0)
         started = ExitStack()
         config.add_cleanup(started.close)
         checkout = planted_checkout(Path(started.enter_context(TemporaryDirectory(prefix="checkout-"))))

@@ -1,4 +1,4 @@
-"""A pytest plugin whose second worker dies before it has begun anything."""
+"""A pytest plugin whose first worker dies before it has begun anything."""
 
 import os
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """End the process of the worker gw1 as an operating system short of memory would."""
+    """End the process of the worker gw0 as an operating system short of memory would."""
     workerinput = getattr(config, "workerinput", {})
-    if workerinput.get("workerid") == "gw1":
+    if workerinput.get("workerid") == "gw0":
         os._exit(9)
