@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote_plus, urlsplit
 from msgspec import Meta
 
 from contracts.errors import SuiteError
+from contracts.interface import operations
 from contracts.interface.description import load_description
 
 
@@ -55,11 +56,10 @@ class Secret:
         raise TypeError("a secret cannot be pickled; read it from the environment again")
 
 
-DOCUMENT_REALMS = ("abs-dev", "bch-dev", "chm-dev")
-DEVELOPMENT_REALMS = (*DOCUMENT_REALMS, "ort-dev")
+DOCUMENT_REALMS = operations.DOCUMENT_REALMS
+DEVELOPMENT_REALMS = operations.WORKFLOW_REALMS
 PRODUCTION_REALMS = ("abs", "bch", "chm", "ort")
-ANY_REALM = "any"
-"""Pseudo-realm of the token operation, which carries no realm."""
+ANY_REALM = operations.ANY_REALM
 
 AUTHOR = "author"
 ANONYMOUS = "anonymous"
