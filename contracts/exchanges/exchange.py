@@ -10,7 +10,7 @@ import codecs
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from urllib3 import HTTPHeaderDict
 
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.json_bodies import read_json
@@ -33,38 +34,16 @@ _UNPACKED: Final = 16 * 1024 * 1024
 _HTTP_VERSION: Final = "HTTP/1.1"
 #: Stands in files for a time that is not known.
 NO_TIME: Final = datetime.fromtimestamp(0, UTC)
-_FRACTION: Final = re.compile(r"\.(\d+)")
 
 
-class Headers(Mapping[str, str]):
+class Headers(HTTPHeaderDict):
     """Headers of a message, found by name in any case; `pairs` as they stand in it, repeated ones included."""
 
-    __slots__ = ("_values", "pairs")
-
     def __init__(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
-        listed = pairs.items() if isinstance(pairs, Mapping) else pairs
-        self.pairs: tuple[tuple[str, str], ...] = tuple(listed)
-        self._values: dict[str, str] = {}
-        for name, value in self.pairs:
-            key, values = name.lower(), self._values
-            values[key] = f"{values[key]}, {value}" if key in values else value
-
-    def __getitem__(self, name: str) -> str:
-        """The value of a header; the values of one that is repeated are joined with commas (RFC 9110, 5.3)."""
-        return self._values[name.lower()]
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.lower() in self._values
-
-    def __iter__(self) -> Iterator[str]:
-        """Every name once, as it was written first."""
-        names: dict[str, str] = {}
-        for name, _ in self.pairs:
-            names.setdefault(name.lower(), name)
-        return iter(names.values())
-
-    def __len__(self) -> int:
-        return len(self._values)
+        self.pairs: tuple[tuple[str, str], ...] = tuple(
+            pairs.items() if isinstance(pairs, Mapping) else pairs
+        )
+        super().__init__(self.pairs)
 
     def __repr__(self) -> str:
         # Values may be credentials.
@@ -72,10 +51,7 @@ class Headers(Mapping[str, str]):
 
     def first(self, name: str) -> str | None:
         """The first value of a header, or None."""
-        lowered = name.lower()
-        if lowered not in self._values:
-            return None
-        return next((value for key, value in self.pairs if key.lower() == lowered), None)
+        return next(iter(self.getlist(name)), None)
 
 
 #: Note of an exchange: its token was refused before its expiration, and so were fresh ones in its place.
@@ -383,9 +359,8 @@ class Exchange:
 
 def read_timestamp(text: str) -> datetime | None:
     """A moment from ISO 8601 text with any number of fraction digits, in UTC where it names no zone, or None."""
-    trimmed = _FRACTION.sub(lambda match: "." + match.group(1)[:6].ljust(6, "0"), text)
     try:
-        moment = datetime.fromisoformat(trimmed)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
