@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from filelock import FileLock
 
 from contracts.errors import EnvironmentFault
 from contracts.session.layers import Request
@@ -191,3 +194,35 @@ class ResidueBudget:
                 "plan foresaw, which is evidence enough; the other places are kept for cases that need them "
                 "(setting pace.permanent_records)"
             )
+
+
+#: Name of the file that `UsedUp` keeps.
+USED_UP_FILE: Final = "used.jsonl"
+
+
+class UsedUp:
+    """The temporary files of one target that its runs have used, and that no run gives back.
+
+    They stand in a file of all targets, a line each, kept beside the run folders; None remembers nothing.
+    """
+
+    def __init__(self, path: Path | None, target: str) -> None:
+        self._path = path
+        self._target = target
+
+    def of(self, realm: str) -> frozenset[str]:
+        """Ids that were used in a realm; a line that cannot be read, as a full disk leaves one, tells of none."""
+        if self._path is None or not self._path.exists():
+            return frozenset()
+        read = set()
+        for line in self._path.read_text("utf-8", "replace").splitlines():
+            with suppress(ValueError, TypeError):
+                target, place, name = json.loads(line)
+                read |= {name} if (target, place) == (self._target, realm) else set()
+        return frozenset(read)
+
+    def note(self, realm: str, name: str) -> None:
+        """Remember that an id is about to be used."""
+        if self._path is not None:
+            with FileLock(f"{self._path}.lock"), self._path.open("a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps([self._target, realm, name]))  # whatever the last line lacks

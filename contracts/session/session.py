@@ -20,7 +20,7 @@ from contracts.exchanges.redaction import Redactor
 from contracts.interface.description import Description, load_description
 from contracts.session.authentication import SIGN_IN, Authentication
 from contracts.session.breaker import Admission, Breaker
-from contracts.session.budgets import RequestBudget, ResidueBudget
+from contracts.session.budgets import RequestBudget, ResidueBudget, UsedUp
 from contracts.session.guarding import Guard, may_follow
 from contracts.session.layers import JSON, DryRun, Layer, Request
 from contracts.session.ledger import Ledger, WriteAhead
@@ -31,7 +31,6 @@ from contracts.session.retry import Retry
 from contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedState
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
-from contracts.session.used_up import UsedUp
 from contracts.session.way import check_way, proxy_passwords
 from contracts.settings.target import AUTHOR, Target
 
