@@ -60,13 +60,10 @@ TOKEN_ENDED: Final = "token ended"  # noqa: S105 - the name of a note
 
 @dataclass(frozen=True)
 class Body:
-    """A body, or what is known of it.
+    """A body, or what is known of it: its bytes or, where it is not `whole`, the beginning of them.
 
-    Attributes:
-        content: Its bytes, or the beginning of them.
-        size: Bytes in all, as far as they were counted.
-        whole: Whether `content` is all of it.
-        digest: SHA-256 of all of it, where it was computed; of what is left of it where secrets were taken out.
+    `size` is that of all of it, as far as it was counted, and so is `digest`, its SHA-256, if it was computed; where
+    secrets were taken out, it is that of the rest.
     """
 
     content: bytes = b""
@@ -134,13 +131,10 @@ _DOWNLOAD: Final = re.compile(r"/attachments/[^/]+/[^/]+(?:/thumbnail)?$")
 
 @dataclass(frozen=True)
 class Response:
-    """What the service sent back.
+    """What the service sent back, from a URL at the end of so many redirects (`hops`).
 
-    Attributes:
-        url: Where it came from, after redirects.
-        hops: Redirects that were followed.
-        realm_given: The Realm header of the request, where the target has names of its own.
-        charset: That of JSON which was sent in another one than UTF-8; the body is kept in UTF-8.
+    `realm_given` is the Realm header of the request, where the target has names of its own; `charset` that of JSON
+    which was sent in another one than UTF-8, in which the body is kept.
     """
 
     status: int

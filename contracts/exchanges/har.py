@@ -74,14 +74,9 @@ _ENTRY_DECODER: Final = msgspec.json.Decoder()
 class Archive:
     """What a HAR file holds; an entry takes up its room while it is read, and is read anew each time.
 
-    Args:
-        entries: As they stand in the file, `Raw` or plain data.
-        shown: The path as messages show it.
-
-    Attributes:
-        sorted: The entries stand in another order than their times, which is the order in which they are read.
-        clock_turned: Times go back as they do where a clock was set, so that no order is known.
-        lost: How many entries tell of no request, which may have been a write.
+    `sorted`: they stand in another order than their times, which is the order in which they are read. `clock_turned`:
+    times go back as they do where a clock was set, so that no order is known. `lost` counts entries that tell of no
+    request, which may have been a write.
     """
 
     def __init__(self, entries: Sequence[Any], shown: str) -> None:
@@ -103,11 +98,7 @@ class Archive:
         return len(self._entries)
 
     def __iter__(self) -> Iterator[Exchange]:
-        """The exchanges in the order of their times, numbered so.
-
-        Raises:
-            UsageError: an entry cannot be read.
-        """
+        """The exchanges in the order of their times, numbered so; raises `UsageError` for one that cannot be read."""
         for number, place in enumerate(self._order, 1):
             entry = self._entries[place]
             exchange = read_entry(number, _plain(entry, self._shown))

@@ -78,12 +78,10 @@ class OperationCalls:
 
 
 class Actor(OperationCalls):
-    """A role in a realm (`any` for operations that carry none).
+    """A role in a realm (`any` for operations that carry none), which sends on behalf of a case, as in `Request`.
 
-    Args:
-        case, attempt, advisory: On whose behalf requests are sent, as in `Request`.
-        exchanges: Where the case's exchanges are gathered.
-        judge: Called with each exchange of the role's own token and realm; may raise what keeps a case from going on.
+    `exchanges` gathers those of the case. `judge` is called with each one of the role's own token and realm, and may
+    raise what keeps a case from going on.
     """
 
     def __init__(

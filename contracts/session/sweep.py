@@ -100,10 +100,8 @@ def _since(moment: datetime) -> timedelta:
 class Swept:
     """What a sweep did; of a dry one, what it would have.
 
-    Attributes:
-        what: Whose drafts these were, for a sentence.
-        left: Drafts that are still there, each with the reason.
-        residue: Number of records and attachments that the interface gives no means to remove.
+    `what` says whose drafts these were; `left` are those still there, each with the reason; `residue` is the number of
+    records and attachments that the interface gives no means to remove.
     """
 
     what: str

@@ -66,10 +66,8 @@ _EXTRA = ("starlette", "uvicorn", "odata_query", "PIL", "flask_swagger_ui")
 class EmbeddedSandbox:
     """A sandbox in a process of its own, for as long as the `with` block lasts.
 
-    Args:
-        size_limit: largest upload it takes, in bytes.
-        arguments: more options for `registry-contracts sandbox`, such as `--fault` or `--variant`.
-        command: what to start instead, for tests.
+    It takes uploads of `size_limit` bytes at most, and more options of `registry-contracts sandbox` as `arguments`;
+    tests start another `command`.
     """
 
     def __init__(
