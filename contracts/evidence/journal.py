@@ -17,7 +17,7 @@ from typing import IO, Any, Final, Self
 from msgspec import UNSET, UnsetType
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.record import Case, Left, Narrowed, Observation, SeenFinding, Untested
+from contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, SeenFinding, Untested
 from contracts.exchanges.exchange import ExchangeEntry
 from contracts.file_formats import (
     PACKED,
@@ -52,16 +52,6 @@ class EndEvent(OpenFormat, frozen=True):
     events: Count
 
 
-class BeginEvent(OpenFormat, frozen=True):
-    """A case that begins."""
-
-    case: Name
-    name: str
-    realm: Name
-    clauses: tuple[Name, ...]
-    operations: tuple[Name, ...]
-
-
 class FaultEvent(OpenFormat, frozen=True):
     """A fault of the environment that the run met."""
 
@@ -74,7 +64,7 @@ class FaultEvent(OpenFormat, frozen=True):
 EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "start": StartEvent,
-        "begin": BeginEvent,
+        "begin": CaseBegun,
         "case": Case,
         "finding": SeenFinding,
         "observation": Observation,
