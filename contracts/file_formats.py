@@ -222,13 +222,7 @@ def read_file(path: Path, shape: type[Shape]) -> Shape:
 
 def plain(value: Any) -> Any:
     """Return a declared value as JSON's own kinds; members stand in the order of their declaration."""
-    return _with_lists(msgspec.to_builtins(value))
-
-
-def _with_lists(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _with_lists(member) for name, member in value.items()}
-    return [_with_lists(item) for item in value] if isinstance(value, list | tuple) else value
+    return msgspec.to_builtins(value)
 
 
 def checked(value: Any, shape: type, name: str) -> Any:
