@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import IO, Any, Final, Self
 
 from msgspec import UNSET, UnsetType
@@ -108,9 +108,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def write(self, kind: str, **fields: Any) -> None:
@@ -133,11 +131,6 @@ class Journal:
             self._events += 1
             if kind not in _BUFFERED_KINDS:
                 self._file.flush()
-
-    def flush(self) -> None:
-        """Hand everything written so far to the operating system."""
-        with self._lock:
-            self._file.flush()
 
     def close(self) -> None:
         """Write the closing line and close the file; closing twice is fine."""

@@ -326,7 +326,3 @@ class RunRecord:
     def complete(self) -> bool:
         """Whether every worker closed its journal and the run has its closing record."""
         return not self.problems
-
-    def exchanges_of(self, case: str) -> tuple[Exchange, ...]:
-        """Return the exchanges of a case in the order they were sent."""
-        return tuple(exchange for exchange in self.exchanges.values() if exchange.case == case)

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from contracts.errors import SuiteError, UsageError
@@ -109,9 +108,7 @@ class EmbeddedSandbox:
                 raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def ask_to_end(self) -> None:
