@@ -16,11 +16,11 @@ import re
 import tomllib
 import zlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Final, TypeVar, cast
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -222,13 +222,7 @@ def read_file(path: Path, shape: type[Shape]) -> Shape:
 
 def plain(value: Any) -> Any:
     """Return a declared value as JSON's own kinds; members stand in the order of their declaration."""
-    return _with_lists(msgspec.to_builtins(value))
-
-
-def _with_lists(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _with_lists(member) for name, member in value.items()}
-    return [_with_lists(item) for item in value] if isinstance(value, list | tuple) else value
+    return msgspec.to_builtins(value)
 
 
 def checked(value: Any, shape: type, name: str) -> Any:
@@ -299,14 +293,15 @@ class TomlFile:
     guide: str
 
     def read(self, keys: Keys, shape: type[Shape], table: Mapping[str, Any] | None = None) -> Shape:
-        """Return a table, by default the one at `keys` or an empty one, as the dataclass that declares it.
+        """Return a table, by default the one at `keys` or an empty one, as what declares it.
 
         Raises:
             UsageError: it is no table, or a key or a value does not fit; one line that never holds the value.
         """
         table = self.read_table(*keys) if table is None else table
-        declared = fields(cast(Any, shape))
-        self.refuse_unknown(keys, table, [each.name for each in declared if each.name not in _OF_THE_ENTRY])
+        declared: Any = msgspec.inspect.type_info(shape)
+        names = [each.encode_name for each in declared.fields if each.encode_name not in _OF_THE_ENTRY]
+        self.refuse_unknown(keys, table, names)
         return self.value(keys, table, shape)
 
     def value(self, keys: Keys, value: Any, shape: type[Shape]) -> Shape:

@@ -11,7 +11,14 @@ import click
 
 from contracts.cli.options import reports, target
 from contracts.session.shared_state import abandoned_private_folders, remove_abandoned_private_folders
-from contracts.session.sweep import Sweeper, Swept, find_orphans, sweep_session, tokens_at_work
+from contracts.session.sweep import (
+    Swept,
+    find_orphans,
+    sweep_drafts,
+    sweep_runs,
+    sweep_session,
+    tokens_at_work,
+)
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import Target
 
@@ -69,8 +76,7 @@ def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, a
 
         if dry:
             say("dry run: nothing is removed")
-        sweeper = Sweeper(session, dry_run=dry)
-        done = [told(swept) for swept in sweeper.runs(reports)]
+        done = [told(swept) for swept in sweep_runs(session, reports, dry_run=dry)]
         at_work = tokens_at_work(reports)
         orphans = find_orphans(session, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine)
         # A list holds what a ledger knows, too: it is named once. What could not be removed is tried as found, too.
@@ -82,7 +88,7 @@ def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, a
         lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in named]
         for draft in lost:
             session.namespace.claim(draft.identifier)
-        done.append(told(sweeper.drafts("drafts without a ledger", lost)))
+        done.append(told(sweep_drafts(session, "drafts without a ledger", lost, dry_run=dry)))
         for draft, why in orphans.spared:
             if (draft.realm, draft.identifier) not in named:
                 say(f"left alone: {draft.identifier} in {draft.realm}: {why}")

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import date
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Final
 
-from msgspec import Meta
+from msgspec import structs
 
 from contracts.evidence.findings import Cell, Finding, FindingIds, missing_settings
 from contracts.evidence.record import RunRecord, Verdict
 from contracts.evidence.terms import Deviation, Waiver
-from contracts.file_formats import Format, Name, Names
+from contracts.file_formats import Name, Names
 from contracts.interface.operations import in_realms
 from contracts.interface.profiles import Profile
 from contracts.safe_text import many
 
 
-class WaiverOutcome(Format, frozen=True):
-    """A must clause that the consumer does without a judgement on; `realms` are those where the run needed that."""
+class WaiverOutcome(Waiver, frozen=True):
+    """A waiver, and in which realms the run needed it."""
 
-    clause: Name
-    reason: Name
-    file: Name
-    line: Annotated[int, Meta(ge=1)]
     needed: bool
     realms: Names
     says: Name
@@ -109,7 +104,7 @@ def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutco
             where = f"does without a judgement in {', '.join(realms)}"
             says = f"{where} ({waiver.reason}): {lacking[0].reason}"
         outcomes.append(
-            WaiverOutcome(waiver.clause, waiver.reason, waiver.file, waiver.line, bool(realms), realms, says)
+            WaiverOutcome(**structs.asdict(waiver), needed=bool(realms), realms=realms, says=says)
         )
     return outcomes
 
@@ -145,23 +140,13 @@ class DeviationState(StrEnum):
     UNJUDGED = "unjudged"
 
 
-class DeviationOutcome(Format, frozen=True, kw_only=True):
+class DeviationOutcome(Deviation, frozen=True, kw_only=True):
     """An accepted deviation and what became of it in this run, realm by realm; `profile` is the first that shows it.
 
     `days_left` is 0 on its last day, and negative once the date has passed. `counted` is false outside what the
     consumer uses. `fails`: the run fails until the entry is changed; `warns`: it needs a look. `findings` are ids.
     """
 
-    clause: Name
-    realms: Annotated[Names, Meta(min_length=1)]
-    operation: str | None
-    reason: Name
-    owner: Name
-    issue: Annotated[str, Meta(pattern="^https?://")]
-    expires: date
-    profile: str
-    file: Name
-    line: Annotated[int, Meta(ge=1)]
     course: DeviationState
     days_left: int
     happens_in: Names
@@ -177,11 +162,6 @@ class DeviationOutcome(Format, frozen=True, kw_only=True):
         """Check what types cannot say."""
         if self.fails and not (self.counted and self.course in _FAILING):
             raise ValueError("a deviation that fails the run has expired or is gone, and counts")
-
-    @property
-    def place(self) -> str:
-        """File and line of the entry, as messages show it."""
-        return f"{self.file}:{self.line}"
 
     @property
     def sentence(self) -> str:
@@ -208,7 +188,7 @@ def _follow(
     entry: Deviation,
     day: date,
 ) -> DeviationOutcome:
-    left, realms = entry.days_left(day), entry.realms
+    left, realms = entry.days_left_on(day), entry.realms
     mine = [each for each in findings if entry.concerns(each.clause, each.realm, each.operation)]
     happens = tuple(realm for realm in realms if any(finding.realm == realm for finding in mine))
     judged = [realm for realm in realms if _judged(record, cells.get((entry.clause, realm)), entry)]
@@ -217,7 +197,7 @@ def _follow(
     fails = counted and course in _FAILING
     odd = course in {*_FAILING, DeviationState.PARTLY} or left <= WARNING_DAYS
     return DeviationOutcome(
-        **asdict(entry),
+        **structs.asdict(entry),
         course=course,
         days_left=left,
         happens_in=happens,

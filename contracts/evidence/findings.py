@@ -11,9 +11,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from contracts.evidence.record import AssertionCount, Case, Rate, SeenFinding, Untested, Verdict
+from contracts.evidence.record import AssertionCount, Case, Contradiction, SeenFinding, Untested, Verdict
 from contracts.evidence.terms import Terms
-from contracts.file_formats import Format, Name, Names
+from contracts.file_formats import Format, Names
 from contracts.interface.catalogue import Clause
 
 FindingId = Annotated[str, Meta(pattern="^[0-9a-f]{10}$")]
@@ -37,7 +37,7 @@ class Reproduce(Format, frozen=True):
     curl: tuple[str, ...]
 
 
-class Finding(Format, frozen=True, kw_only=True):
+class Finding(Contradiction, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A contradiction of a clause on an operation in a realm, as memory and every machine-readable report hold it.
 
     Its evidence is the best of all that cases saw. `counted` is false outside what the consumer uses, whose `methods`
@@ -45,21 +45,12 @@ class Finding(Format, frozen=True, kw_only=True):
     """
 
     id: FindingId
-    clause: Name
-    realm: Name
-    operation: str | None
     standing: Standing
-    role: str | None
-    expected: str
-    seen: str
-    confirmed: bool
     intermittent: bool
-    rate: Rate
     counted: bool
     methods: Names
     deviation: str | None
     cases: Annotated[tuple[str, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
-    exchanges: tuple[str, ...]
     reproduce: Reproduce
 
     @property
@@ -110,22 +101,14 @@ def _merge(key: str, group: list[SeenFinding], level: str, terms: Terms, day: da
     standing = _standing(level, best.confirmed)
     firm = standing in {Standing.FAIL, Standing.ADVISORY}
     return Finding(
+        **{name: getattr(best, name) for name in Contradiction.__struct_fields__},
         id=key,
-        clause=best.clause,
-        realm=best.realm,
-        operation=best.operation,
         standing=Standing.DEVIATION if accepted and firm else standing,
-        role=best.role,
-        expected=best.expected,
-        seen=best.seen,
-        confirmed=best.confirmed,
         intermittent=best.confirmed and best.rate[0] < best.rate[1],
-        rate=best.rate,
         counted=terms.counts(best.clause, best.realm, best.operation),
         methods=terms.methods_of([best.operation]),
         deviation=accepted.place if accepted else None,
         cases=tuple(dict.fromkeys(finding.case for finding in group)),
-        exchanges=best.exchanges,
         reproduce=Reproduce(best.command, best.curl),
     )
 

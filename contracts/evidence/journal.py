@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import IO, Any, Final, Self
 
 from msgspec import UNSET, UnsetType
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.record import Case, Left, Narrowed, Observation, SeenFinding, Untested
+from contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, SeenFinding, Untested
 from contracts.exchanges.exchange import ExchangeEntry
 from contracts.file_formats import (
     PACKED,
@@ -52,16 +52,6 @@ class EndEvent(OpenFormat, frozen=True):
     events: Count
 
 
-class BeginEvent(OpenFormat, frozen=True):
-    """A case that begins."""
-
-    case: Name
-    name: str
-    realm: Name
-    clauses: tuple[Name, ...]
-    operations: tuple[Name, ...]
-
-
 class FaultEvent(OpenFormat, frozen=True):
     """A fault of the environment that the run met."""
 
@@ -74,7 +64,7 @@ class FaultEvent(OpenFormat, frozen=True):
 EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "start": StartEvent,
-        "begin": BeginEvent,
+        "begin": CaseBegun,
         "case": Case,
         "finding": SeenFinding,
         "observation": Observation,
@@ -118,9 +108,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def write(self, kind: str, **fields: Any) -> None:
@@ -143,11 +131,6 @@ class Journal:
             self._events += 1
             if kind not in _BUFFERED_KINDS:
                 self._file.flush()
-
-    def flush(self) -> None:
-        """Hand everything written so far to the operating system."""
-        with self._lock:
-            self._file.flush()
 
     def close(self) -> None:
         """Write the closing line and close the file; closing twice is fine."""

@@ -18,6 +18,7 @@ from contracts.file_formats import Format, Moment, Name, convert, parse, read_by
 from contracts.history.drift import RealmDifference, between_realms
 from contracts.history.observed_facts import (
     FAULT,
+    OPTIONAL,
     OR,
     SEEN,
     Facts,
@@ -66,11 +67,10 @@ def _is_shape(body: Any) -> bool:
 def _together(shapes: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     """The shapes of several bodies as one: all kinds that a member had, and whether it was not always there."""
     for path in sorted({path for shape in shapes for path in shape}):
-        said = [alternatives(shape[path]) for shape in shapes if path in shape]
-        parent = parent_of(path)
-        missing = any("object" in alternatives(s.get(parent or "", ""))[0] for s in shapes if path not in s)
-        kinds = frozenset[str]().union(*(kinds for kinds, _ in said))
-        yield path, with_alternatives(kinds, optional=missing or any(optional for _, optional in said))
+        kinds = {kind for shape in shapes if path in shape for kind in alternatives(shape[path])}
+        parent = parent_of(path) or ""
+        missing = any("object" in alternatives(s.get(parent, "")) for s in shapes if path not in s)
+        yield path, with_alternatives({*kinds, *([OPTIONAL] if missing else [])})
 
 
 def text_of(value: object) -> str:

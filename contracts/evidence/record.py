@@ -183,18 +183,23 @@ class Block:
     cause: str
 
 
-class Case(OpenFormat, frozen=True, rename={"id": "case"}, kw_only=True):
+class CaseBegun(OpenFormat, frozen=True, rename={"id": "case"}, kw_only=True):
+    """A case that begins."""
+
+    id: Name
+    name: str
+    realm: Name
+    clauses: tuple[Name, ...]
+    operations: tuple[Name, ...]
+
+
+class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     """One case that ended, or that a worker died in (`outcome` error, no attempts).
 
     `deals`: what it tries is dealt out among the realms of the run, so that a clause may have its turn elsewhere.
     """
 
-    id: Name
-    name: str
     doc: str
-    realm: Name
-    clauses: tuple[Name, ...]
-    operations: tuple[Name, ...]
     profile: str | None
     outcome: Verdict
     reason: str | None
@@ -218,22 +223,27 @@ Rate = Annotated[
 ]
 
 
-class SeenFinding(OpenFormat, frozen=True):
-    """A contradiction as one case saw it; verdicts put equal ones together.
-
-    `check` names the check of the table that saw it; empty for a comparison that a case made by itself.
-    """
+class Contradiction(OpenFormat, frozen=True, kw_only=True):
+    """What contradicts a clause: where, what was expected and seen, how often, and by which exchanges."""
 
     clause: Name
     realm: Name
     operation: str | None
-    case: Name
     role: str | None
     expected: str
     seen: str
     confirmed: bool
     rate: Rate
     exchanges: tuple[Name, ...]
+
+
+class SeenFinding(Contradiction, frozen=True, kw_only=True):
+    """A contradiction as one case saw it; verdicts put equal ones together.
+
+    `check` names the check of the table that saw it; empty for a comparison that a case made by itself.
+    """
+
+    case: Name
     curl: tuple[str, ...]
     command: str
     check: str = ""
@@ -316,7 +326,3 @@ class RunRecord:
     def complete(self) -> bool:
         """Whether every worker closed its journal and the run has its closing record."""
         return not self.problems
-
-    def exchanges_of(self, case: str) -> tuple[Exchange, ...]:
-        """Return the exchanges of a case in the order they were sent."""
-        return tuple(exchange for exchange in self.exchanges.values() if exchange.case == case)

@@ -112,7 +112,8 @@ class Remedies:
             return Remedy.FINDING
         if self.record.run.breaker:
             return of_the_end(self.record.run.breaker)
-        faulty = any(exchange.fault for case in stuck for exchange in self.record.exchanges_of(case.id))
+        names = {case.id for case in stuck}
+        faulty = any(each.fault for each in self.record.exchanges.values() if each.case in names)
         return Remedy.SERVICE if faulty or refused else Remedy.SUITE
 
 

@@ -6,15 +6,16 @@ What cannot be used is a `UsageError` of one line, with file, line, what is wron
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from contracts.errors import UsageError, suggestion
-from contracts.file_formats import Keys, TomlFile, is_file, one_of, read_toml_file
+from contracts.file_formats import Format, Keys, Name, TomlFile, is_file, one_of, read_toml_file
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
@@ -24,8 +25,7 @@ from contracts.settings.settings_reader import refuse_unknown_realm
 from contracts.settings.target import Several, Text
 
 
-@dataclass(frozen=True, slots=True)
-class Deviation:
+class Deviation(Format, frozen=True):
     """A contradiction that is known and accepted on one target until a day.
 
     `realms` is never empty; `operation` None means every operation of the clause. `profile` is the first profile
@@ -52,24 +52,18 @@ class Deviation:
         """Tell whether a contradiction is the one that this entry speaks of."""
         return clause == self.clause and realm in self.realms and self.operation in {None, operation}
 
-    def days_left(self, day: date) -> int:
+    def days_left_on(self, day: date) -> int:
         """Return how many days remain after `day`; 0 on the last day, negative once the date has passed."""
         return (self.expires - day).days
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
+class Waiver(Format, frozen=True):
     """A must clause that a consumer does without a judgement on, and why."""
 
-    clause: str
-    reason: str
-    file: str
-    line: int
-
-    @property
-    def place(self) -> str:
-        """File and line of the waiver, as messages show it."""
-        return f"{self.file}:{self.line}"
+    clause: Name
+    reason: Name
+    file: Name
+    line: Annotated[int, Meta(ge=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +125,7 @@ class Terms:
             (
                 deviation
                 for deviation in self.deviations
-                if deviation.concerns(clause, realm, operation) and deviation.days_left(day) >= 0
+                if deviation.concerns(clause, realm, operation) and deviation.days_left_on(day) >= 0
             ),
             None,
         )

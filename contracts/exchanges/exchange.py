@@ -33,7 +33,6 @@ _UNPACKED: Final = 16 * 1024 * 1024
 _HTTP_VERSION: Final = "HTTP/1.1"
 #: Stands in files for a time that is not known.
 NO_TIME: Final = datetime.fromtimestamp(0, UTC)
-_FRACTION: Final = re.compile(r"\.(\d+)")
 
 
 class Headers(Mapping[str, str]):
@@ -42,8 +41,9 @@ class Headers(Mapping[str, str]):
     __slots__ = ("_values", "pairs")
 
     def __init__(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
-        listed = pairs.items() if isinstance(pairs, Mapping) else pairs
-        self.pairs: tuple[tuple[str, str], ...] = tuple(listed)
+        self.pairs: tuple[tuple[str, str], ...] = tuple(
+            pairs.items() if isinstance(pairs, Mapping) else pairs
+        )
         self._values: dict[str, str] = {}
         for name, value in self.pairs:
             key, values = name.lower(), self._values
@@ -58,10 +58,8 @@ class Headers(Mapping[str, str]):
 
     def __iter__(self) -> Iterator[str]:
         """Every name once, as it was written first."""
-        names: dict[str, str] = {}
-        for name, _ in self.pairs:
-            names.setdefault(name.lower(), name)
-        return iter(names.values())
+        names = {name.lower(): name for name, _ in reversed(self.pairs)}
+        return (names[key] for key in self._values)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -72,10 +70,7 @@ class Headers(Mapping[str, str]):
 
     def first(self, name: str) -> str | None:
         """The first value of a header, or None."""
-        lowered = name.lower()
-        if lowered not in self._values:
-            return None
-        return next((value for key, value in self.pairs if key.lower() == lowered), None)
+        return next((value for key, value in self.pairs if key.lower() == name.lower()), None)
 
 
 #: Note of an exchange: its token was refused before its expiration, and so were fresh ones in its place.
@@ -84,13 +79,10 @@ TOKEN_ENDED: Final = "token ended"  # noqa: S105 - the name of a note
 
 @dataclass(frozen=True)
 class Body:
-    """A body, or what is known of it.
+    """A body, or what is known of it: its bytes or, where it is not `whole`, the beginning of them.
 
-    Attributes:
-        content: Its bytes, or the beginning of them.
-        size: Bytes in all, as far as they were counted.
-        whole: Whether `content` is all of it.
-        digest: SHA-256 of all of it, where it was computed; of what is left of it where secrets were taken out.
+    `size` is that of all of it, as far as it was counted, and so is `digest`, its SHA-256, if it was computed; where
+    secrets were taken out, it is that of the rest.
     """
 
     content: bytes = b""
@@ -158,13 +150,10 @@ _DOWNLOAD: Final = re.compile(r"/attachments/[^/]+/[^/]+(?:/thumbnail)?$")
 
 @dataclass(frozen=True)
 class Response:
-    """What the service sent back.
+    """What the service sent back, from a URL at the end of so many redirects (`hops`).
 
-    Attributes:
-        url: Where it came from, after redirects.
-        hops: Redirects that were followed.
-        realm_given: The Realm header of the request, where the target has names of its own.
-        charset: That of JSON which was sent in another one than UTF-8; the body is kept in UTF-8.
+    `realm_given` is the Realm header of the request, where the target has names of its own; `charset` that of JSON
+    which was sent in another one than UTF-8, in which the body is kept.
     """
 
     status: int
@@ -383,9 +372,8 @@ class Exchange:
 
 def read_timestamp(text: str) -> datetime | None:
     """A moment from ISO 8601 text with any number of fraction digits, in UTC where it names no zone, or None."""
-    trimmed = _FRACTION.sub(lambda match: "." + match.group(1)[:6].ljust(6, "0"), text)
     try:
-        moment = datetime.fromisoformat(trimmed)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -74,14 +74,9 @@ _ENTRY_DECODER: Final = msgspec.json.Decoder()
 class Archive:
     """What a HAR file holds; an entry takes up its room while it is read, and is read anew each time.
 
-    Args:
-        entries: As they stand in the file, `Raw` or plain data.
-        shown: The path as messages show it.
-
-    Attributes:
-        sorted: The entries stand in another order than their times, which is the order in which they are read.
-        clock_turned: Times go back as they do where a clock was set, so that no order is known.
-        lost: How many entries tell of no request, which may have been a write.
+    `sorted`: they stand in another order than their times, which is the order in which they are read. `clock_turned`:
+    times go back as they do where a clock was set, so that no order is known. `lost` counts entries that tell of no
+    request, which may have been a write.
     """
 
     def __init__(self, entries: Sequence[Any], shown: str) -> None:
@@ -103,11 +98,7 @@ class Archive:
         return len(self._entries)
 
     def __iter__(self) -> Iterator[Exchange]:
-        """The exchanges in the order of their times, numbered so.
-
-        Raises:
-            UsageError: an entry cannot be read.
-        """
+        """The exchanges in the order of their times, numbered so; raises `UsageError` for one that cannot be read."""
         for number, place in enumerate(self._order, 1):
             entry = self._entries[place]
             exchange = read_entry(number, _plain(entry, self._shown))
@@ -143,7 +134,7 @@ def _outline(entry: Any, shown: str) -> tuple[_Start | None, bool]:
         plain = _plain(entry, shown)
     except UsageError:  # told when its turn comes
         return None, True
-    request = plain.get("request") if isinstance(plain, dict) else None
+    request = _member(plain, "request")
     if not isinstance(request, dict):
         return None, True
     lost = not (isinstance(request.get("method"), str) and isinstance(request.get("url"), str))
@@ -154,7 +145,7 @@ def _start_of(plain: Mapping[str, Any]) -> _Start | None:
     at, answer = read_timestamp(str(plain.get("startedDateTime"))), plain.get("response")
     if at is None:
         return None
-    date = Headers(_pairs(answer.get("headers"))).first("Date") if isinstance(answer, dict) else None
+    date = Headers(_pairs(_member(answer, "headers"))).first("Date")
     try:
         ahead = (parsedate_to_datetime(date or "") - at).total_seconds()
     except (ValueError, TypeError):
@@ -176,7 +167,12 @@ def read_har(path: Path, shown: str) -> Archive:
         UsageError: it cannot be read, was cut short, is no HAR, or holds no request; one line.
     """
     content = _content(path, shown)
-    entries = _raw_entries(content) or _entries(_parsed(content, shown))
+    try:
+        entries: Any = _FILE_DECODER.decode(content).log.entries
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        # What only a more lenient reader takes, if any does.
+        log = _member(_parsed(content, shown), "log")
+        entries = _member(log, "entries")
     if not isinstance(entries, list):
         raise UsageError(
             f"{shown}: is JSON, but no HAR: it has no list log.entries; export the traffic as HAR"
@@ -195,17 +191,8 @@ def _content(path: Path, shown: str) -> bytes:
         raise UsageError(f"{shown}: cannot be read: {error.strerror}; check its permissions") from None
 
 
-def _raw_entries(content: bytes) -> list[msgspec.Raw] | None:
-    """The entries without what stands in them; None for a file that only a more lenient reader takes, if any does."""
-    try:
-        return _FILE_DECODER.decode(content).log.entries
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _entries(content: Any) -> Any:
-    log = content.get("log") if isinstance(content, dict) else None
-    return log.get("entries") if isinstance(log, dict) else None
+def _member(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def _parsed(content: bytes, shown: str) -> Any:
@@ -241,7 +228,7 @@ def _fault(shown: str, text: str, error: json.JSONDecodeError) -> UsageError:
 
 def read_entry(number: int, entry: Any) -> Exchange | None:
     """Read one entry of a HAR, at a place counted from one; None when it holds no request that can be read."""
-    request = entry.get("request") if isinstance(entry, dict) else None
+    request = _member(entry, "request")
     if not isinstance(request, dict):
         return None
     method, url = request.get("method"), request.get("url")

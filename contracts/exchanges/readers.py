@@ -57,14 +57,14 @@ def values(value: Any, depth: int = 0) -> Iterator[Any]:
 
 def carries_identifier(answer: Response, identifier: str) -> bool:
     """Whether an answer names this identifier as a word: anywhere in the body, or in its Location header."""
-    word = _word(identifier)
-    body = answer.json
-    texts = [answer.text] if body is None else [*_texts(body), *_keys(body)]
-    return any(word.search(text) for text in [answer.headers.get("location", ""), *texts])
+    body = answer.text if answer.json is None else answer.json
+    return names([answer.headers.get("location", ""), body], identifier)
 
 
-def _word(identifier: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", re.ASCII)
+def names(value: Any, identifier: str) -> bool:
+    """Whether a JSON value, such as a record of a list, names this identifier as a word anywhere, as in a link."""
+    word = re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", re.ASCII)
+    return any(identifier in text and word.search(text) for text in [*_texts(value), *_keys(value)])
 
 
 def _texts(body: Any) -> Iterator[str]:
@@ -186,12 +186,6 @@ def _arrays(envelope: dict[str, Any], depth: int) -> Iterator[tuple[str, list[An
             yield name, member
         elif isinstance(member, dict) and depth > 1:
             yield from _arrays(member, depth - 1)
-
-
-def names(record: dict[str, Any], identifier: str) -> bool:
-    """Whether a record of a list is the one with this identifier, as a word anywhere in it: a link names it too."""
-    word = _word(identifier)
-    return any(identifier in text and word.search(text) for text in [*_texts(record), *_keys(record)])
 
 
 def holds_document(answer: Response, document: dict[str, Any]) -> bool:

@@ -55,13 +55,10 @@ _HALF_BYTE: Final = b"\xed"
 
 @dataclass(frozen=True)
 class RequestFault:
-    """One fault of a request.
+    """One fault of a request: its `key` in the catalogue's notation, items by their number, and what it is for people.
 
-    Attributes:
-        key: In the catalogue's notation; items by their number.
-        says: For people.
-        firm: Whether the document really rules it out: a number where a text is due, or null or what is empty in place
-            of a member, are read kindly by many services, and the document does not say.
+    `firm`: the document really rules it out. A number where a text is due, or null or what is empty in place of a
+    member, are read kindly by many services, and the document does not say.
     """
 
     key: str
@@ -338,9 +335,7 @@ CLOSING_SLASH: Final = RequestFault(
 class MatchedRequest:
     """A request that is an operation of the interface, with the decoded values of its placeholders.
 
-    Attributes:
-        base_url: What stands before the operation's own path.
-        slash: Whether the path ends with a slash that the operation's own does not have.
+    `base_url` stands before the operation's own path; `slash`: a slash that this does not have stands behind it.
     """
 
     operation: Operation
@@ -399,12 +394,7 @@ class Credentials(StrEnum):
 
 @dataclass(frozen=True)
 class RequestFacts:
-    """A request as the interface sees it, decoded.
-
-    Attributes:
-        realm: The realm it names, in the header or, where the document allows that, in the query.
-        faults: Where it breaks the interface, as far as one request shows.
-    """
+    """A request as the interface sees it, decoded: the realm that it names, and where it breaks the interface."""
 
     operation: Operation
     path: Mapping[str, str]
@@ -425,9 +415,7 @@ def read_request(
 ) -> RequestFacts | None:
     """Read a request; None when it is no operation of the interface.
 
-    Args:
-        knows: Whether a text is a token that the service issued; None where that is unknown, as in traffic
-            recorded elsewhere.
+    `knows` says of a text whether it is a token that the service issued, where that is known.
     """
     exchange = exchange.documented
     matched = match_request(exchange.method, exchange.url, description)

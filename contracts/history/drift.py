@@ -18,6 +18,7 @@ from msgspec import Meta
 
 from contracts.file_formats import Format, Name
 from contracts.history.observed_facts import (
+    OPTIONAL,
     OR,
     Change,
     Facts,
@@ -50,10 +51,10 @@ def kind_of_change(point: str, was: Value, now: Value) -> Kind | None:
         return None if before == after else Kind.ADDED if before < after else Kind.CHANGED
     if point.rpartition(".")[2] in _QUANTITIES:
         return _kind_of_quantity(was, now)
-    (known, could_miss), (seen, may_miss) = alternatives(was), alternatives(now)
-    added = seen - known - ({"integer"} if "number" in known else frozenset())
+    known = alternatives(was)
+    added = alternatives(now) - known - ({"integer"} if "number" in known else frozenset())
     if not added:
-        return Kind.CHANGED if may_miss and not could_miss else None
+        return None
     opened = all(map(_TURNED_DOWN.fullmatch, known)) and all(map(_TAKEN.fullmatch, added))
     return Kind.ADDED if opened else Kind.CHANGED
 
@@ -118,7 +119,7 @@ def _differences(accepted: _Known, facts: _Known) -> Iterator[tuple[Kind, str, V
         elif was is None and _is_member(point, accepted):
             yield Kind.ADDED, point, None, now
     for point, was in accepted.items():
-        if point not in facts and _is_member(point, facts) and not alternatives(str(was))[1]:
+        if point not in facts and _is_member(point, facts) and OPTIONAL not in alternatives(str(was)):
             yield Kind.GONE, point, was, None
 
 
@@ -129,7 +130,7 @@ def _is_member(point: str, facts: _Known) -> bool:
     """
     parent = parent_of(point)
     value = facts.get(parent) if parent is not None and not point.endswith("[]") else None
-    return isinstance(value, str) and "object" in alternatives(value)[0]
+    return isinstance(value, str) and "object" in alternatives(value)
 
 
 def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:

@@ -72,16 +72,16 @@ OR: Final = " | "
 OPTIONAL: Final = "optional"
 
 
-def alternatives(value: str) -> tuple[frozenset[str], bool]:
-    """Cut the text of a value into its alternatives and whether the member may be missing."""
+def alternatives(value: str) -> frozenset[str]:
+    """Cut the text of a value into its alternatives, that the member may be missing (`optional`) among them."""
     text = value.removesuffix(f", {OPTIONAL}")
-    return frozenset(text.split(OR)), text != value
+    return frozenset([*text.split(OR), *([OPTIONAL] if text != value else [])])
 
 
-def with_alternatives(kinds: Collection[str], *, optional: bool) -> str:
+def with_alternatives(kinds: Collection[str]) -> str:
     """Return the text of a value; `number` takes in `integer`."""
-    words = OR.join(sorted(set(kinds) - ({"integer"} if "number" in kinds else set())))
-    return f"{words}, {OPTIONAL}" if optional else words
+    words = OR.join(sorted({*kinds} - {OPTIONAL, *(["integer"] if "number" in kinds else [])}))
+    return f"{words}, {OPTIONAL}" if OPTIONAL in kinds else words
 
 
 def parent_of(path: str) -> str | None:
@@ -113,11 +113,10 @@ def shape_of(value: Any) -> dict[str, str]:
         times[path] += 1
         kinds[path].add(_kind_of(part))
         objects[path] += isinstance(part, dict)
-
-    def optional(path: str) -> bool:
-        return not path.endswith("[]") and times[path] < objects[path.rpartition(".")[0]]
-
-    return {path: with_alternatives(found, optional=optional(path)) for path, found in sorted(kinds.items())}
+    for path, found in kinds.items():
+        if not path.endswith("[]") and times[path] < objects[path.rpartition(".")[0]]:
+            found.add(OPTIONAL)
+    return {path: with_alternatives(found) for path, found in sorted(kinds.items())}
 
 
 def _parts(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -61,23 +61,28 @@ Cells = Mapping[str, Annotated[Mapping[str, Seen], Meta(min_length=1)]]
 """Clause id → realm → what a run said; pairs that went untested are left out."""
 
 
-class Entry(Format, kw_only=True, frozen=True):
-    """One run: a line of the history, and `history-entry.json`."""
+class PastRun(Format, frozen=True):
+    """One run in figures."""
 
-    format: Literal[1] = 1
     run: Annotated[Name, Meta(description="Name of the run folder; unique.")]
-    target: str
-    profile: str
-    seed: Seed
     started: Moment
+    profile: str
     verdict: RunWord
-    exit_code: RunExitCode
     requests: Count
     seconds: Seconds
     counts: Annotated[
         Mapping[str, Annotated[int, Meta(ge=1)]],
         Meta(description="Number of clause and realm pairs with each verdict."),
     ]
+
+
+class Entry(PastRun, kw_only=True, frozen=True):
+    """One run: a line of the history, and `history-entry.json`."""
+
+    format: Literal[1] = 1
+    target: str
+    seed: Seed
+    exit_code: RunExitCode
     cells: Cells
     series: Annotated[
         str, Meta(description="Profile, selection and consumer; only runs of one series compare.")
@@ -95,11 +100,6 @@ class Entry(Format, kw_only=True, frozen=True):
         """Refuse a day that no calendar has, and a verdict with the exit code of another."""
         datetime.fromisoformat(self.started)
         same_outcome(self.verdict, self.exit_code)
-
-    def verdict_of(self, clause: str, realm: str) -> str | None:
-        """Return the verdict on a clause in a realm, or None when the run did not judge it."""
-        seen = self.cells.get(clause, {}).get(realm)
-        return seen.verdict if seen else None
 
 
 #: Runs of one series on one target that are kept; a run of every clause takes about 50 kB.
@@ -287,18 +287,6 @@ PAST_FILE_NAME: Final = "past.json"
 SHOWN_RUNS: Final = 30
 
 
-class PastRun(Format, frozen=True):
-    """One earlier run on the same target, in figures; `counts` maps verdict to number of clause and realm pairs."""
-
-    run: Name
-    started: Moment
-    profile: str
-    verdict: RunWord
-    requests: Count
-    seconds: Seconds
-    counts: Mapping[str, Count]
-
-
 class Past(Format, frozen=True):
     """The runs before this one of its series, and what they said by clause id and realm."""
 
@@ -324,10 +312,8 @@ class Past(Format, frozen=True):
 
 def past_of(history: History, target: str, series: str) -> Past:
     """Return what a history says of a series on a target, as a run of it that starts now has to know it."""
-    runs = tuple(
-        PastRun(e.run, e.started, e.profile, e.verdict, e.requests, e.seconds, e.counts)
-        for e in history.of(target, series)
-    )
+    names = PastRun.__struct_fields__
+    runs = tuple(PastRun(*(getattr(e, name) for name in names)) for e in history.of(target, series))
     cells: dict[str, dict[str, Trend]] = defaultdict(dict)
     for (clause, realm), trend in trends(history, target, series).items():
         cells[clause][realm] = trend

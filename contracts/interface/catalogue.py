@@ -50,26 +50,13 @@ class Level(StrEnum):
 class Clause:
     """One statement of the interface document, or one point at which it is silent.
 
-    Attributes:
-        id: stable name, kebab-case.
-        level: whether a contradiction fails a run, is reported as advice, or cannot exist.
-        operations: operation ids the clause covers, never empty.
-        source: heading of the interface document under which it stands, or "Common sense".
-        wording: the clause in our own words.
-        title: the wording in short, for the head of a finding; empty where it is short itself.
-        quote: the sentences and table rows of the document that it rests on, word for word; empty where it is silent.
-        faults: generated faults the clause speaks about, as ``<location>.<name>:<fault>``; a star stands for
-            any one member or item.
-        needs: settings (``realm.…``, ``attachments.…``) and accounts (``account.…``) without which it cannot
-            be judged on a target. The account ``author`` is taken for granted.
-        realms: development realms it is judged in, ``any`` where an operation knows no realm; those of its
-            operations unless the entry names others.
-        message: text the document gives for an answer, with ``${realm}`` where the realm's name stands.
-        status: status the document gives for it.
-        untested: why nothing tests it, where nothing can.
-        file: name of the catalogue file.
-        line: line of the entry in it, from 1.
-
+    `source` is the heading of the interface document under which it stands, or "Common sense"; `quote` the sentences
+    and table rows there that it rests on, word for word; `wording` the clause in our own words, and `title` that in
+    short, where it is long. `faults` are the generated ones that it speaks about, as ``<location>.<name>:<fault>``; a
+    star stands for any one member or item. `needs` names settings (``realm.…``, ``attachments.…``) and accounts
+    (``account.…``) without which it cannot be judged on a target, the author's aside. `realms` are those it is judged
+    in: those of its operations unless the entry names others. `message` and `status` are what the document gives for
+    an answer, ``${realm}`` for the realm's name. `untested` says why nothing can test it.
     """
 
     id: _Id
@@ -162,8 +149,6 @@ def _sentences() -> Mapping[str, tuple[str, str]]:
     return {name: (heading, text) for heading, named in headings.items() for name, text in named.items()}
 
 
-__all__ = ["Catalogue", "Clause", "Level", "load_catalogue"]
-
 _FIRMNESS = list(Level)
 
 
@@ -200,18 +185,13 @@ class Catalogue:
         return tuple(clause for clause in self if operation_id in clause.operations)
 
     def for_fault(self, operation_id: str, fault: str) -> Clause | None:
-        """Find the clause that speaks about a generated fault.
+        """The most specific clause that speaks about a generated fault; None when the document says nothing on it.
 
-        Only a clause found here, and only at must or should, lets the fault be judged against the service.
+        Only a clause found here, and only at must or should, lets the fault be judged against the service: exact before
+        starred, then the one for the fewest operations, then the firmest.
 
         Args:
-            fault: the fault as ``<location>.<name>:<fault>``, such as ``path.uid:too-short``; inner members
-                after a dot, items by their number or a star.
-
-        Returns:
-            The most specific clause: exact before starred, then the one for the fewest operations, then the
-            firmest. ``None`` when the document says nothing on it.
-
+            fault: as ``path.uid:too-short``; inner members after a dot, items by their number or a star.
         """
         exact, starred = self._faults.get(operation_id, ({}, []))
         if fault in exact:
@@ -242,11 +222,7 @@ class Catalogue:
 
 @lru_cache(maxsize=8)
 def load_catalogue(folder: Path | None = None) -> Catalogue:
-    """Load the catalogue, the realms of every clause filled in; the same folder is read once per process.
-
-    Args:
-        folder: folder of the catalogue files (``*.yaml``, read in the order of their names); by default the
-            folder ``clauses`` beside the description.
+    """Load the catalogue from a folder of files, by default `clauses` beside the description; once per process.
 
     Raises:
         SuiteError: the catalogue cannot be used; one line with file, line and what is wrong.

@@ -26,23 +26,16 @@ _ALLOWED: Final = {
 
 @dataclass(frozen=True)
 class AllowedOrigins:
-    """Pages of these origins may use what is served.
+    """Pages of these origins, as browsers send them, may use what is served; `*` stands for any.
 
     Credentials in the sense of browsers (cookies) are never allowed: the interface takes its token in a header.
-
-    Attributes:
-        names: Origins as browsers send them; `*` for any.
     """
 
     names: frozenset[str]
 
     @classmethod
     def of(cls, values: Iterable[str]) -> Self:
-        """Read the values of --cors.
-
-        Raises:
-            UsageError: one is no origin.
-        """
+        """Read the values of --cors; raises `UsageError` for one that is no origin."""
         return cls(frozenset(map(_origin, values)))
 
     def allows(self, origin: str | None) -> bool:
@@ -70,11 +63,7 @@ def is_preflight(method: str, headers: Mapping[str, str]) -> bool:
 
 
 def _origin(value: str) -> str:
-    """An origin as browsers send it.
-
-    Raises:
-        UsageError: it is none.
-    """
+    """An origin as browsers send it; raises `UsageError` where it is none."""
     if value in (ANY, _OPAQUE):
         return value
     refused = UsageError(f"--cors {value!r} is no origin; write it as http://localhost:5173, without a path")

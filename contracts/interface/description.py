@@ -7,8 +7,8 @@ after file paths, or stop at OpenAPI 3.0. Each path is a file of its own; all el
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -43,10 +43,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_yaml(path: Path, shown: str) -> Any:
-    """Return what a YAML file holds, in JSON's kinds only (dates stay strings).
-
-    Args:
-        shown: how an error message names it.
+    """Return what a YAML file, `shown` in messages, holds, in JSON's kinds only (dates stay strings).
 
     Raises:
         UsageError: the file is missing or is not YAML; names the line and column where the reader stopped.
@@ -57,11 +54,8 @@ def read_yaml(path: Path, shown: str) -> Any:
         raise UsageError(f"{shown}: cannot be read as YAML: {' '.join(str(fault).split())}") from fault
 
 
-def _join(directory: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """Join the description below a directory.
-
-    Returns:
-        The document, every ``$ref`` in it beginning with ``#/components/``, and the file of each path.
+def _join(directory: Path) -> dict[str, Any]:
+    """Join the description below a directory to a document in which every ``$ref`` begins with ``#/components/``.
 
     Raises:
         UsageError: a file is not YAML, a reference leads nowhere, or two files define one component's name.
@@ -69,8 +63,7 @@ def _join(directory: Path) -> tuple[dict[str, Any], dict[str, str]]:
     document = read_yaml(directory / ROOT_FILE, ROOT_FILE)
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
         raise UsageError(f"{ROOT_FILE}: holds no mapping 'paths'; it is not an OpenAPI description")
-    files = {path: item["$ref"] for path, item in document["paths"].items()}
-    document["paths"] = {path: _rebased(directory, file) for path, file in files.items()}
+    document["paths"] = {path: _rebased(directory, item["$ref"]) for path, item in document["paths"].items()}
     components: dict[str, dict[str, Any]] = document.setdefault("components", {})
     for path in sorted(directory.glob("components/*/*.yaml")):
         named = components.setdefault(path.parent.name, {})
@@ -85,7 +78,7 @@ def _join(directory: Path) -> tuple[dict[str, Any], dict[str, str]]:
             follow(document, node)
         except (KeyError, TypeError):
             raise UsageError(f"the description holds no {node['$ref']}; correct what refers to it") from None
-    return document, files
+    return document
 
 
 def _rebased(directory: Path, file: str) -> Any:
@@ -112,65 +105,44 @@ __all__ = ["Description", "Operation", "load_description"]
 
 @dataclass(frozen=True)
 class Description:
-    """The whole interface.
+    """The whole interface: its `operations` by ``operationId``, and one OpenAPI document in two readings.
 
-    Args:
-        bundle: one OpenAPI document whose references all begin with ``#/components/``, as the suite judges by it.
-            Shared by everyone who loads it: read it, and copy it before changing anything.
-        published: the same document as other tools get it, no stricter than the interface document. Shared as well.
-        operations: the operations by ``operationId``, in the order of the description.
-
+    `bundle` is what the suite judges by, `published` what other tools get, no stricter than the interface document.
+    Both are shared by everyone who loads them: copy what is to be changed.
     """
 
     bundle: dict[str, Any]
     published: dict[str, Any]
     operations: Mapping[str, Operation]
-    _by_shape: Mapping[tuple[str, int], tuple[Operation, ...]] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Sort templates by method and length, literal ones first, so that a match looks at a few only."""
-        shapes: dict[tuple[str, int], list[Operation]] = {}
-        for operation in sorted(self.operations.values(), key=lambda operation: operation.rank):
-            shapes.setdefault((operation.method, len(segments(operation.path))), []).append(operation)
-        object.__setattr__(
-            self, "_by_shape", {shape: tuple(operations) for shape, operations in shapes.items()}
-        )
+    @cached_property
+    def _literal_first(self) -> list[Operation]:
+        return sorted(self.operations.values(), key=lambda operation: operation.rank)
 
     def match(self, method: str, raw_path: str) -> tuple[Operation, dict[str, str]] | None:
-        """Find the operation a request belongs to. Never raises, for no path.
+        """Find the operation of a request with the decoded values of its placeholders; None where there is none.
+
+        A literal segment wins over a placeholder, and bytes that are not UTF-8 become U+FFFD.
 
         Args:
-            method: the method, in any case.
             raw_path: the percent-encoded path below the base URL, as it went over the wire, so that an
                 encoded slash stays part of its segment. A query behind it is left out of account.
-
-        Returns:
-            The operation and the decoded value of each placeholder (bytes that are not UTF-8 become U+FFFD),
-            or ``None`` when the interface has no such path. A literal segment wins over a placeholder.
-
         """
-        parts = segments(raw_path)
-        for operation in self._by_shape.get((method.upper(), len(parts)), ()):
-            values = operation.match(parts)
+        method, parts = method.upper(), segments(raw_path)
+        for operation in self._literal_first:
+            values = operation.match(parts) if operation.method == method else None
             if values is not None:
                 return operation, values
         return None
 
     def for_realm(self, realm: str) -> dict[str, Any]:
-        """Make the description of one realm.
+        """A copy of the bundle for one realm, or for the operations that know none (`any`).
 
-        Only operations of the realm remain, the Realm parameter allows nothing else, and where examples are
+        Only its operations remain, the Realm parameter allows nothing else, and where examples are
         named after realms only those of this one are kept.
-
-        Args:
-            realm: a development realm, or ``any`` for the operations that know no realm.
-
-        Returns:
-            A copy of the bundle that the caller may change.
 
         Raises:
             UsageError: no operation has the realm.
-
         """
         kept = {operation.id for operation in self.operations.values() if realm in operation.realms}
         if not kept:
@@ -210,16 +182,13 @@ def _narrow(node: dict[str, Any], realm: str) -> None:
 
 @lru_cache(maxsize=8)
 def load_description(root: Path | None = None) -> Description:
-    """Load the description; the same directory is read once per process.
-
-    Args:
-        root: directory of ``registry.yaml``; by default the suite's own.
+    """Load the description below a directory, by default the suite's own; it is read once per process.
 
     Raises:
-        UsageError: a file is missing or broken; one line that names the file and the place in it.
+        UsageError: a file is missing or broken; one line that names the place.
     """
-    document, files = _join(root or openapi_directory())
-    operations = {operation.id: operation for operation in read_operations(document, files)}
+    document = _join(root or openapi_directory())
+    operations = {operation.id: operation for operation in read_operations(document)}
     return Description(_as_judged(document), document, MappingProxyType(operations))
 
 
@@ -248,11 +217,7 @@ CONTACT_VALUES_NOT_SHOWN: Final = ("gender", "organizationType", "addressType", 
 
 
 def where_in_words(operation: str | None, realms: Iterable[str | None]) -> str:
-    """Say in which realms an operation was asked for: `in abs-dev`, `whatever the realm`, `without a known realm`.
-
-    Args:
-        realms: `any` or None for no realm, or none that is known.
-    """
+    """Say in which realms an operation was asked for: `in abs-dev`, `whatever the realm`, `without a known realm`."""
     named = [realm or ANY_REALM for realm in realms]
     described = load_description().operations.get(operation or "")
     unknown = described is not None and described.takes_realm and set(named) == {ANY_REALM}
@@ -261,12 +226,7 @@ def where_in_words(operation: str | None, realms: Iterable[str | None]) -> str:
 
 @cache
 def operations_with(**facts: object) -> tuple[str, ...]:
-    """Return the ids of the operations with these facts, in the order of the description.
-
-    Args:
-        **facts: attributes of :class:`Operation` and their values, as in ``family="draft", safe=True``.
-
-    """
+    """Return the ids of the operations with these facts, such as ``family="draft", safe=True``, in their order."""
     return tuple(
         operation.id
         for operation in load_description().operations.values()

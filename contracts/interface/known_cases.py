@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from contracts.interface.catalogue import load_catalogue
@@ -13,18 +12,12 @@ from contracts.interface.location import cases_directory
 MARK: Final = "contract"
 
 
-def known_cases(folder: Path | None = None) -> Mapping[str, tuple[str, ...]]:
-    """List the cases by the clauses that they declare.
+def known_cases() -> Mapping[str, tuple[str, ...]]:
+    """List the cases by the clauses that they declare, both sorted, as file and function.
 
-    Args:
-        folder: Folder of the cases; by default the suite's own.
-
-    Returns:
-        The names of the cases by clause id, both sorted; a name is the file relative to the folder, two colons and
-        the function, whatever the realms and operations it runs in. The case of generated faults is named where no
-        other declares a clause that lists faults.
+    The case of generated faults is named where no other declares a clause that lists faults.
     """
-    cases = folder or cases_directory()
+    cases = cases_directory()
     found: dict[str, set[str]] = {}
     generated: set[str] = set()
     for path in sorted(cases.rglob("test_*.py")):

@@ -40,12 +40,9 @@ _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 class AnswerClauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Clauses of the catalogue about what any answer to an operation says.
 
-    Attributes:
-        status: the silent clause about the status of a success.
-        answer: the silent clause about the body of a success.
-        refusal: the silent clause about a refusal.
-        accepted: what a refusal of a right request contradicts, where its acceptance alone shows that it holds.
-        not_refused: the same where it does not.
+    `status`, `answer` and `refusal` are silent ones, about the status and the body of a success, and about a refusal.
+    `accepted` is what a refusal of a right request contradicts, where its acceptance alone shows that it holds;
+    `not_refused` the same where it does not.
     """
 
     status: str
@@ -73,20 +70,11 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
-    """One method and path of the description, with the facts that the description's extensions give.
+    """One method (in capitals) and path of the description, with the facts that the description's extensions give.
 
-    Attributes:
-        id: the ``operationId``.
-        method: the method in capitals.
-        path: the path template below the base URL, for example ``/api/v2013/documents/{uid}``.
-        summary: one line for people.
-        clauses: the clauses about what its answers say.
-        stores: what an accepted request leaves.
-        removes: what an accepted request takes away.
-        needs: what must exist before.
-        answers: what the success is about: a JSON value, a list or the bytes of a file.
-        assigns_identifier: whether the service may choose the identifier of what is stored.
-        lists_content_type: whether the document lists the header Content-Type for the operation.
+    `path` is the template below the base URL, `/api/v2013/documents/{uid}`. An accepted request leaves what `stores`
+    says, takes away what `removes` says, and `needs` something that exists before. `assigns_identifier`: the service
+    may choose the identifier of what is stored. `lists_content_type`: the document lists that header for it.
     """
 
     id: str = msgspec.field(name="operationId")
@@ -175,21 +163,13 @@ class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         return tuple(_PLACEHOLDER.fullmatch(part) is not None for part in self._segments)
 
     def url(self, base_url: str, /, **path_parameters: object) -> str:
-        """Build the address of one request.
+        """Build the address of one request, without a query, from a value for each placeholder, which is not encoded.
 
         Every value becomes exactly one segment: everything but unreserved characters is percent-encoded, and
         a value of ``.`` or ``..`` too, which a client would otherwise take for a step in the path.
 
-        Args:
-            base_url: base URL of the target, with or without a closing slash.
-            **path_parameters: one value for each placeholder, not encoded; anything ``str`` can show.
-
-        Returns:
-            The address without a query.
-
         Raises:
             UsageError: a placeholder has no value, or a value no placeholder.
-
         """
         for name in sorted(set(self.path_parameters) ^ set(path_parameters)):
             problem = "needs" if name in self.path_parameters else "does not have"
@@ -200,15 +180,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         return base_url.rstrip("/") + path
 
     def match(self, parts: tuple[str, ...]) -> dict[str, str] | None:
-        """Compare the template with the segments of a raw path.
-
-        Args:
-            parts: segments as :func:`segments` cuts them, still percent-encoded.
-
-        Returns:
-            The decoded value of each placeholder, or ``None`` when the path is another one.
-
-        """
+        """The decoded value of each placeholder in a raw path's `segments`, or None when the path is another one."""
         if len(parts) != len(self._segments):
             return None
         values: dict[str, str] = {}
@@ -233,11 +205,8 @@ def segments(raw_path: str) -> tuple[str, ...]:
     return tuple(raw_path.partition("?")[0].partition("#")[0].split("/"))
 
 
-def read_operations(document: Mapping[str, Any], files: Mapping[str, str]) -> Iterator[Operation]:
+def read_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     """Read the operations of a joined description, in the order of its paths.
-
-    Args:
-        files: the file each path was written in, by path; named in error messages.
 
     Raises:
         UsageError: an operation lacks its name or an extension the suite needs, says it twice or in unknown
@@ -248,7 +217,7 @@ def read_operations(document: Mapping[str, Any], files: Mapping[str, str]) -> It
         for method in METHODS:
             if method not in item:
                 continue
-            shown = f"{files[path]}: {method.upper()} {path}"
+            shown = f"{method.upper()} {path}"
             facts = {
                 "method": method.upper(),
                 "path": path,
@@ -286,12 +255,9 @@ def follow(document: Mapping[str, Any], node: Any) -> Any:
 def in_realms(realms: Iterable[str]) -> str:
     """Say in which realms something is so; of an operation that knows none, that it is so whatever the realm."""
     named = list(dict.fromkeys(realms))
-    words = (
-        [f"in {', '.join(realm for realm in named if realm != ANY_REALM)}"]
-        if set(named) - {ANY_REALM}
-        else []
-    )
-    return " and ".join([*words, *(["whatever the realm"] if ANY_REALM in named else [])])
+    own = ", ".join(realm for realm in named if realm != ANY_REALM)
+    everywhere = "whatever the realm" if ANY_REALM in named else ""
+    return " and ".join(filter(None, (own and f"in {own}", everywhere)))
 
 
 def _quoted(value: object) -> str:

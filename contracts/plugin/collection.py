@@ -25,7 +25,7 @@ from contracts.plugin.case import Case, case_of, is_case
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
 from contracts.plugin.worker import MAIN, WORKER, Worker
-from contracts.session import used_up
+from contracts.session.budgets import USED_UP_FILE, UsedUp
 from contracts.settings.embedded_sandbox import sandbox_target
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS, Target
 
@@ -247,7 +247,7 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
 
 def _unused_files(config: pytest.Config, target: Target) -> dict[str, int]:
     """How many temporary files no run has used up yet, in each realm whose settings name some."""
-    kept = config.stash[SELECTION].reports / used_up.FILE_NAME if config.stash[TARGET] else None
-    used = used_up.UsedUp(kept, target.base_url)
+    kept = config.stash[SELECTION].reports / USED_UP_FILE if config.stash[TARGET] else None
+    used = UsedUp(kept, target.base_url)
     named = {realm: set(target.realm_settings(realm).temporary_files) for realm in target.realms}
     return {realm: len(files - used.of(realm)) for realm, files in named.items() if files}

@@ -42,7 +42,7 @@ from contracts.reports.writers import ALL, pack, unwritten, write_all
 from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
 from contracts.session.namespace import SUITE_PREFIX
 from contracts.session.shared_state import remove_abandoned_private_folders
-from contracts.session.sweep import Sweeper
+from contracts.session.sweep import sweep_runs
 
 #: How long workers may take to end the case they are in and to clean up.
 _PATIENCE_SECONDS: Final = 60.0
@@ -121,7 +121,7 @@ class Run:
         write_lines(self.config, [f"contract: {note}" for note in notes])
         # What killed runs left goes before this one adds anything; each run has an embedded sandbox of its own.
         remove_abandoned_private_folders()
-        for swept in Sweeper(self.worker).runs(self.folder.parent) if self.sandbox is None else ():
+        for swept in sweep_runs(self.worker, self.folder.parent) if self.sandbox is None else ():
             write_lines(self.config, [f"swept {swept.sentence}"])
 
     @pytest.hookimpl(tryfirst=True)

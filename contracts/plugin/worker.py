@@ -17,8 +17,8 @@ from contracts.errors import breakdown
 from contracts.evidence.journal import Journal, journal_path
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.plugin.plan import Plan, Selection, request_budget
-from contracts.session import used_up
 from contracts.session.actor import Actor
+from contracts.session.budgets import USED_UP_FILE
 from contracts.session.draft_cleanup import draft_cleanup
 from contracts.session.ledger import Entry, read_entries, residue
 from contracts.session.session import Session, SessionGroup, namespace_of
@@ -75,7 +75,7 @@ class Worker(Session):
             target,
             name,
             namespace=namespace_of(target, plan.token, f"{selection.seed} {name}"),
-            group=SessionGroup(private, self._stop_all, folder.parent / used_up.FILE_NAME),
+            group=SessionGroup(private, self._stop_all, folder.parent / USED_UP_FILE),
             ledger_folder=folder,
             request_budget=request_budget(target, selection.profile),
             disposable=embedded,

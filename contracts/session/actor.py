@@ -15,7 +15,6 @@ from urllib.parse import quote, urlencode
 from contracts.exchanges.exchange import Exchange
 from contracts.session.authentication import SIGN_IN
 from contracts.session.layers import Request, encoded, listed_headers
-from contracts.session.operation_calls import OperationCalls
 from contracts.session.session import Session
 from contracts.session.shared_state import SharedState
 from contracts.settings.target import ANONYMOUS
@@ -32,13 +31,57 @@ DEFAULT: Final = _Default()
 _Replaced = str | _Default | None
 
 
-class Actor(OperationCalls):
-    """A role in a realm (`any` for operations that carry none).
+class OperationCalls:
+    """The operations that a case names most often; what else a request can have is given as to `Actor.send`."""
 
-    Args:
-        case, attempt, advisory: On whose behalf requests are sent, as in `Request`.
-        exchanges: Where the case's exchanges are gathered.
-        judge: Called with each exchange of the role's own token and realm; may raise what keeps a case from going on.
+    send: Callable[..., Exchange]
+
+    def create_token(self, **parts: Any) -> Exchange:
+        """Sign in."""
+        return self.send("createToken", **parts)
+
+    def get_draft(self, uid: str, **parts: Any) -> Exchange:
+        """Read the content of a draft."""
+        return self.send("getDraft", path={"uid": uid}, **parts)
+
+    def get_draft_info(self, uid: str, **parts: Any) -> Exchange:
+        """Read the metadata of a draft."""
+        return self.send("getDraftInfo", path={"uid": uid}, **parts)
+
+    def draft_exists(self, uid: str, **parts: Any) -> Exchange:
+        """Ask whether a draft is there."""
+        return self.send("draftExists", path={"uid": uid}, **parts)
+
+    def delete_draft(self, uid: str, **parts: Any) -> Exchange:
+        """Delete a draft."""
+        return self.send("deleteDraft", path={"uid": uid}, **parts)
+
+    def list_drafts(self, **parts: Any) -> Exchange:
+        """List drafts."""
+        return self.send("listDrafts", **parts)
+
+    def list_attachments(self, uid: str, **parts: Any) -> Exchange:
+        """List the attachments of a document."""
+        return self.send("listAttachments", path={"uid": uid}, **parts)
+
+    def attachment_exists(self, path: Mapping[str, str], **parts: Any) -> Exchange:
+        """Ask whether an attachment is there, by its path parameters."""
+        return self.send("attachmentExists", path=path, **parts)
+
+    def get_attachment(self, path: Mapping[str, str], **parts: Any) -> Exchange:
+        """Download an attachment, by its path parameters."""
+        return self.send("getAttachment", path=path, **parts)
+
+    def get_attachment_thumbnail(self, path: Mapping[str, str], **parts: Any) -> Exchange:
+        """Download the thumbnail of an attachment, by its path parameters."""
+        return self.send("getAttachmentThumbnail", path=path, **parts)
+
+
+class Actor(OperationCalls):
+    """A role in a realm (`any` for operations that carry none), which sends on behalf of a case, as in `Request`.
+
+    `exchanges` gathers those of the case. `judge` is called with each one of the role's own token and realm, and may
+    raise what keeps a case from going on.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ it is fresh is a finding (design 4.7), and stays.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from contracts.errors import EnvironmentFault
@@ -110,7 +111,8 @@ class Authentication:
         return exchange
 
     def _signed(self, request: Request) -> Request:
-        return request.with_header("Authorization", encoded(f"Bearer {self.token(request.role)}"))
+        token = encoded(f"Bearer {self.token(request.role)}")
+        return replace(request, headers={**request.headers, "Authorization": token})
 
     def _outlived(self, request: Request, answer: Response) -> bool:
         """Whether a refusal may only mean that the role's own token has ended meanwhile; the token is dropped then.
@@ -121,17 +123,14 @@ class Authentication:
         token = self._tokens.token(request.role, as_it_is=True)
         if not _carries(request, token):
             return False
-        displaced = token.over or self._tokens.displaced(request.role, token.value)
-        if not displaced and not self._forgotten(token):
+        issued = read_timestamp(token.issued)
+        forgotten = issued is not None and self._breaker.fault_since(issued.timestamp())
+        if not (token.over or self._tokens.displaced(request.role, token.value) or forgotten):
             return False
         if answer.status not in _ABOUT_WHO_ASKS and not self._shown_unknown(request, token, answer.status):
             return False
         self._tokens.forget(request.role, token.value)
         return True
-
-    def _forgotten(self, token: Token) -> bool:
-        issued = read_timestamp(token.issued)
-        return issued is not None and self._breaker.fault_since(issued.timestamp())
 
     def _early(self, request: Request, answer: Response) -> str | None:
         """Which token a refusal for credentials was about that had no reason to end, in words; it is dropped.

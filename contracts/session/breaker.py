@@ -37,11 +37,8 @@ _FAULT_MARK: Final = "last fault"
 class Breaker:
     """Watches the exchanges of one session, and shares with its group what it gives up.
 
-    Args:
-        on_break: Called once when the breaker opens.
-
-    Attributes:
-        open: Why the breaker is open; None while it is closed.
+    `open` says why the breaker is open, None while it is closed; `on_break` is called once when it opens. `in_a_row`
+    counts the requests before that were not answered.
     """
 
     def __init__(self, on_break: Callable[[str], None], shared: SharedState) -> None:
@@ -51,7 +48,7 @@ class Breaker:
         self._time_outs: Counter[str] = Counter()
         self._unanswered: Counter[str] = Counter()
         self._given_up: dict[str, str] = {}
-        self._row = 0
+        self.in_a_row = 0
         self._row_seconds = 0.0
         self._answered = 0
         self._lost = 0.0
@@ -70,7 +67,7 @@ class Breaker:
 
     def pause(self, spoilt: int = 0) -> None:
         """Wait a little when the request before met a fault, or attempts in a row were spoilt by faults."""
-        times = max(self._row, spoilt)
+        times = max(self.in_a_row, spoilt)
         if times > 0:
             self.wait(min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** min(times - 1, 10)))
 
@@ -83,11 +80,6 @@ class Breaker:
                 self._row_seconds += seconds
                 self._lost += seconds
         sleep(seconds)
-
-    @property
-    def in_a_row(self) -> bool:
-        """Whether the request before met a fault."""
-        return self._row > 0
 
     def mark_fault(self) -> None:
         """Tell all sessions that a fault was met: a service that was disturbed may have forgotten tokens."""
@@ -115,7 +107,7 @@ class Breaker:
             for counter in (self._time_outs, self._unanswered):
                 counter.pop(operation or "", None)
             self._answered += 1
-            self._row, self._row_seconds = 0, 0.0
+            self.in_a_row, self._row_seconds = 0, 0.0
 
     def missed(self, operation: str | None, fault: str, seconds: float) -> None:
         """Take note of an exchange that ended without an answer after some seconds; it may open the breaker."""
@@ -123,7 +115,7 @@ class Breaker:
             why = f"requests in a row without an answer, last: {fault}"
             self._count(self._unanswered, operation, GIVE_UP_FAULTY_AFTER, why)
             self.unanswered += 1
-            self._row += 1
+            self.in_a_row += 1
             self._row_seconds += seconds
             self._lost += seconds
             reason = None if self.open else self._reason_to_open(fault)
@@ -132,8 +124,8 @@ class Breaker:
             self._on_break(reason)
 
     def _reason_to_open(self, fault: str) -> str | None:
-        if self._row >= BREAKER_THRESHOLD and self._row_seconds >= LONGEST_OUTAGE_SECONDS:
-            took = f"{self._row} requests in a row without an answer in {self._row_seconds:.0f} s"
+        if self.in_a_row >= BREAKER_THRESHOLD and self._row_seconds >= LONGEST_OUTAGE_SECONDS:
+            took = f"{self.in_a_row} requests in a row without an answer in {self._row_seconds:.0f} s"
             return f"{took}, last: {fault}"
         if self._lost > LOST_SECONDS + LOST_SECONDS_PER_ANSWER * self._answered:
             return f"{self._lost:.0f} s were lost waiting after faults, last: {fault}"

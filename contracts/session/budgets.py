@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
+
+from filelock import FileLock
 
 from contracts.errors import EnvironmentFault
 from contracts.session.layers import Request
 from contracts.session.namespace import KEPT_PREFIX
-from contracts.session.shared_state import SharedLines, next_number
+from contracts.session.shared_state import SharedState, next_number
 
 #: Share of the budget that only signing in, cleaning and sweeping may use, and its least number of requests.
 _KEPT_BACK: Final = 20
@@ -71,40 +75,15 @@ class ResidueSpent(EnvironmentFault):
     """A write could create one permanent record more than the settings allow; it was not sent."""
 
 
-@dataclass(frozen=True)
-class _Step:
-    """What a session asks for, or says of what it asked for: a line that all sessions of the run read alike.
+@dataclass
+class _Places:
+    """The places of a realm: records there, each with the label of an unplanned write, and names of writes under way.
 
-    Attributes:
-        became: What became of the write; empty where a place is asked for.
-        label: Tells its kind from others: requests of one kind show one fault. Empty for a write that was planned.
-        advisory: Nothing that its case may find is about a must.
-        exists: A record of this name is known to exist already.
+    A label tells a kind of write from others, since requests of one kind show one fault; a planned write has none.
     """
 
-    name: str
-    operation: str
-    label: str
-    advisory: bool
-    exists: bool
-    became: Literal["", "refused", "kept", "renamed"] = ""
-
-
-class _Places:
-    """The places of one realm: records there, each with the label of an unplanned write, and writes under way."""
-
-    def __init__(self, path: Path) -> None:
-        self.lines = SharedLines(path)
-        self.there: dict[str, str] = {}
-        self.under_way: Counter[str] = Counter()
-
-    def settle(self, step: _Step) -> None:
-        """Count a record that was kept; `renamed`, where one of its name is there, as one more."""
-        exists = step.exists or step.name in self.there
-        if step.became == "renamed" or (step.became == "kept" and not exists):
-            record = f"{step.name} again {len(self.there)}" if exists else step.name
-            self.there[record] = step.label
-        self.under_way -= Counter([step.name])
+    there: dict[str, str] = field(default_factory=dict)
+    under_way: Counter[str] = field(default_factory=Counter)
 
 
 class ResidueBudget:
@@ -124,10 +103,9 @@ class ResidueBudget:
     """
 
     def __init__(self, folder: Path, most: int, exists: Callable[[str], bool]) -> None:
-        self._folder = folder
+        self._shared = SharedState(folder)
         self._most = most
         self._exists = exists
-        self._places: dict[str, _Places] = {}
         self._plan: Mapping[str, tuple[str, int]] | None = None
         self._planned: Counter[str] = Counter()
         self._foreseen: set[str] = set()
@@ -149,8 +127,11 @@ class ResidueBudget:
     def reserve(self, write: Request, record: str) -> None:
         """Take a place for a record before it is written; raises `ResidueSpent` where there is none for it."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not self._tell(write, record):
-            if len(self._places[write.realm].there) >= self._most or time.monotonic() > deadline:
+        while True:
+            with self._places(write.realm) as places:
+                if self._take(places, write, record):
+                    return
+            if len(places.there) >= self._most or time.monotonic() > deadline:
                 raise ResidueSpent(
                     f"the run has created the {self._most} permanent records it may create in {write.realm} "
                     "(setting pace.permanent_records)"
@@ -165,65 +146,83 @@ class ResidueBudget:
             renamed: The service may have given its record another name: where there is one of the name that was
                 sent, it is one more.
         """
-        self._tell(write, record, "refused" if not kept else "renamed" if renamed else "kept")
+        with self._places(write.realm) as places:
+            places.under_way -= Counter([record])
+            exists = self._exists(record) or record in places.there
+            if kept and (renamed or not exists):
+                name = f"{record} again {len(places.there)}" if exists else record
+                places.there[name] = self._label(write, record)
 
-    def _tell(
-        self, write: Request, record: str, became: Literal["", "refused", "kept", "renamed"] = ""
-    ) -> bool:
-        """Append a step, and take those of other sessions in up to it; returns whether there was a place.
+    def _places(self, realm: str) -> AbstractContextManager[_Places]:
+        return self._shared.held(f"permanent records of {realm}", _Places)
 
-        Whether there is one follows from the steps before it, for every reader alike: nobody waits for a lock.
-        """
-        operation, exists = str(write.operation), self._exists(record)
-        label = "" if self._is_planned(write, record) else f"{operation} {write.altered or write.case}"
-        own = _Step(record, operation, label, write.advisory, exists, became)
-        places = self._places.setdefault(write.realm, _Places(self._folder / f"residue-{write.realm}"))
-        refusal: str | None = None
-        for line in places.lines.append(asdict(own)):
-            step = _Step(**line)
-            if step.became:
-                places.settle(step)
-            else:
-                refusal = self._take(write.realm, places, step)
-        if refusal:
-            raise ResidueSpent(refusal)
-        return refusal is None
+    def _label(self, write: Request, record: str) -> str:
+        of_plan = self._plan is None or (write.case in self._plan and not write.advisory)
+        planned = of_plan or record in self._foreseen or record.startswith(KEPT_PREFIX)
+        return "" if planned else f"{write.operation} {write.altered or write.case}"
 
-    def _is_planned(self, write: Request, record: str) -> bool:
-        planned = self._plan is None or (write.case in self._plan and not write.advisory)
-        return planned or record in self._foreseen or record.startswith(KEPT_PREFIX)
-
-    def _take(self, realm: str, places: _Places, step: _Step) -> str | None:
-        """Take a place; None where there was one, otherwise why there is none for such a write, or nothing yet."""
-        name, there = step.name, places.there
+    def _take(self, places: _Places, write: Request, record: str) -> bool:
+        """Take a place if there is one, or may be soon; raises `ResidueSpent` where there is none for such a write."""
+        there = places.there
         # The service has made a further record when this name was sent again.
-        again = any(known.startswith(f"{name} again ") for known in there)
-        if step.exists and not again:
-            return None
-        if again or name not in there:
-            if step.label and (reason := self._too_many(realm, places, step)):
-                return reason
-            if len(there.keys() | places.under_way.keys() | {name}) + again > self._most:
-                return ""
-        places.under_way[name] += 1
-        return None
+        again = any(known.startswith(f"{record} again ") for known in there)
+        if self._exists(record) and not again:
+            return True
+        if again or record not in there:
+            if label := self._label(write, record):
+                self._refuse_evidence(there, write, label)
+            if len(there.keys() | places.under_way.keys() | {record}) + again > self._most:
+                return False
+        places.under_way[record] += 1
+        return True
 
-    def _too_many(self, realm: str, places: _Places, step: _Step) -> str | None:
-        """Why a write is refused that would show a fault again, or that the planned records leave no room for.
+    def _refuse_evidence(self, there: Mapping[str, str], write: Request, label: str) -> None:
+        """Refuse a write that would show a fault again, or that the planned records leave no room for.
 
         Where all that can be found is advice, it takes none of the planned places: a must that could not be judged for
         want of one would cost the run its verdict. But where every place is planned, one such record is let through.
         """
-        room = self.unplanned(realm)
-        unplanned = [label for label in places.there.values() if label]
-        same = unplanned.count(step.label)
-        of_operation = sum(label.startswith(f"{step.operation} ") for label in unplanned)
-        most = max(1, room) if step.advisory else max(_EVIDENCE, room) + _BORROWED * (not same)
-        full = len(unplanned) >= most and (step.advisory or bool(of_operation))
-        if not full and same < _EVIDENCE:
-            return None
-        return (
-            f"{step.operation} has created {of_operation} permanent records in {realm} by requests that no plan "
-            "foresaw, which is evidence enough; the other places are kept for cases that need them "
-            "(setting pace.permanent_records)"
-        )
+        room = self.unplanned(write.realm)
+        unplanned = list(filter(None, there.values()))
+        same = unplanned.count(label)
+        of_operation = sum(other.startswith(f"{write.operation} ") for other in unplanned)
+        most = max(1, room) if write.advisory else max(_EVIDENCE, room) + _BORROWED * (not same)
+        full = len(unplanned) >= most and (write.advisory or bool(of_operation))
+        if full or same >= _EVIDENCE:
+            raise ResidueSpent(
+                f"{write.operation} has created {of_operation} permanent records in {write.realm} by requests that no "
+                "plan foresaw, which is evidence enough; the other places are kept for cases that need them "
+                "(setting pace.permanent_records)"
+            )
+
+
+#: Name of the file that `UsedUp` keeps.
+USED_UP_FILE: Final = "used.jsonl"
+
+
+class UsedUp:
+    """The temporary files of one target that its runs have used, and that no run gives back.
+
+    They stand in a file of all targets, a line each, kept beside the run folders; None remembers nothing.
+    """
+
+    def __init__(self, path: Path | None, target: str) -> None:
+        self._path = path
+        self._target = target
+
+    def of(self, realm: str) -> frozenset[str]:
+        """Ids that were used in a realm; a line that cannot be read, as a full disk leaves one, tells of none."""
+        if self._path is None or not self._path.exists():
+            return frozenset()
+        read = set()
+        for line in self._path.read_text("utf-8", "replace").splitlines():
+            with suppress(ValueError, TypeError):
+                target, place, name = json.loads(line)
+                read |= {name} if (target, place) == (self._target, realm) else set()
+        return frozenset(read)
+
+    def note(self, realm: str, name: str) -> None:
+        """Remember that an id is about to be used."""
+        if self._path is not None:
+            with FileLock(f"{self._path}.lock"), self._path.open("a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps([self._target, realm, name]))  # whatever the last line lacks

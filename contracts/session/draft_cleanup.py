@@ -61,11 +61,9 @@ def draft_cleanup(session: Session, *, beside: bool = False) -> DraftCleanup:
 class DraftCleanup:
     """Deletes the drafts that a ledger holds, newest first, until it is `stopped`.
 
-    Args:
-        remove: Deletes a draft, and says whether it is gone; of one that may yet come into being only where told that
-            this is certain not to happen.
-        kept: Identifiers of drafts that cases share until the end of the run; may grow meanwhile.
-        beside: Delete after a case while the next one is under way, one draft at a time.
+    `remove` deletes a draft, and says whether it is gone; of one that may yet come into being only where told that
+    this is certain not to happen. `kept` are identifiers of drafts that cases share until the end of the run.
+    `beside`: after a case they are deleted while the next one is under way, one at a time.
     """
 
     def __init__(
@@ -102,10 +100,8 @@ class DraftCleanup:
     def at_the_end(self, *, last: bool, at_once: int = 1) -> None:
         """Delete what is not shared, also what a first try did not remove.
 
-        Args:
-            last: No process comes after this one: the shared ones go too, and a write that may still be on its
-                way is waited for.
-            at_once: Deletions under way side by side; with more than one their order is no longer fixed.
+        Where no process comes after this one (`last`) the shared ones go too, and a write that may still be on its way
+        is waited for. With more than one deletion `at_once` their order is no longer fixed.
 
         Raises:
             OSError: something could not be written about a deletion, all others of which were sent nevertheless.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import length_hint
 from typing import Any, Final, Protocol
@@ -73,10 +73,6 @@ class Request:
     def housekeeping(self) -> bool:
         """Whether it is sent by the suite itself, and not by a case."""
         return self.case.startswith("[")
-
-    def with_header(self, name: str, value: bytes) -> Request:
-        """The request with one header more."""
-        return replace(self, headers={**self.headers, name: value})
 
 
 class Layer(Protocol):

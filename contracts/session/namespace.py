@@ -61,13 +61,11 @@ def is_signed(identifier: str) -> bool:
 
 
 class Namespace:
-    """Identifiers of one run: makes fresh ones and knows which ones are its own.
+    """Identifiers of one run, by its token of four characters: makes fresh ones and knows which ones are its own.
 
-    Args:
-        run: The run's token, four characters.
-        granted: Identifiers outside the prefix that the settings name for the suite to write to.
-        seed: Makes the part behind the prefix the same in every run with this seed; by chance without it.
-        foreign: Identifiers that are never ours, even if the service gives them to a record of ours.
+    The settings name those outside the prefix that are `granted` for the suite to write to, and those that are
+    `foreign` even if the service gives them to a record of ours. With a seed the part behind the prefix is always the
+    same.
     """
 
     def __init__(

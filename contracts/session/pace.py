@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -45,17 +43,11 @@ class Pace:
     def send(self, request: Request) -> Exchange:
         """Send a request when its turn has come."""
         self.sent += 1
-        with self.turn():
-            return self._below.send(request)
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait for a request's turn and hold a slot while it is under way."""
         # The slot first: requests that waited for one after their moment had come would go out in a bunch.
         slot = self._acquire_slot()
         try:
             self.wait_for_moment()
-            yield
+            return self._below.send(request)
         finally:
             if slot is not None:
                 slot.release()

@@ -37,11 +37,9 @@ class FaultLog:
 
 
 class Record:
-    """Keeps what was sent and answered, once for each request however often it was tried.
+    """Keeps what was sent and answered, redacted, once for each request however often it was tried.
 
-    Args:
-        name: Of the session; the beginning of its exchanges' ids.
-        events: Takes each exchange, redacted; None records nothing.
+    The name of the session begins its exchanges' ids.
     """
 
     def __init__(

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from contracts.errors import EnvironmentFault
@@ -20,7 +19,7 @@ from contracts.exchanges.redaction import Redactor
 from contracts.interface.description import Description, load_description
 from contracts.session.authentication import SIGN_IN, Authentication
 from contracts.session.breaker import Admission, Breaker
-from contracts.session.budgets import RequestBudget, ResidueBudget
+from contracts.session.budgets import RequestBudget, ResidueBudget, UsedUp
 from contracts.session.guarding import Guard, may_follow
 from contracts.session.layers import JSON, DryRun, Layer, Request
 from contracts.session.ledger import Ledger, WriteAhead
@@ -31,7 +30,6 @@ from contracts.session.retry import Retry
 from contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedState
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
-from contracts.session.used_up import UsedUp
 from contracts.session.way import check_way, proxy_passwords
 from contracts.settings.target import AUTHOR, Target
 
@@ -43,12 +41,9 @@ SIGNING_IN = "[signing in]"
 class SessionGroup:
     """What the sessions of a run's processes share.
 
-    Attributes:
-        private: Folder (0700) outside the reports with the run's tokens, pace, budgets and marks; the group's owner
-            removes it.
-        stop: Called with the reason when none of them is to send any more: the breaker is open, or the request
-            budget of the cases is spent.
-        used_up: File that remembers what runs use up; None for none.
+    `private` is a folder (0700) outside the reports with the run's tokens, pace, budgets and marks; the group's owner
+    removes it. `stop` is called with the reason when none of them is to send any more: the breaker is open, or the
+    request budget of the cases is spent. `used_up` is the file that remembers what runs use up.
     """
 
     private: Path
@@ -59,25 +54,16 @@ class SessionGroup:
 class Session:
     """What sends every request; use it as a context manager, or call `close`.
 
-    Args:
-        name: Of this session within its group; part of the ledger's file name and of exchange ids.
-        namespace: Identifiers that may be written to; by default those of a new run.
-        group: Other processes' sessions of the same run; by default it is alone, in a private folder of its own.
-        ledger_folder: Where the ledger stands; the private folder by default.
-        request_budget: Requests that all sessions of the group may send together; None for no limit.
-        disposable: The target is a sandbox that ends with the session, so requests need no pace.
-        events: Takes each exchange and fault, redacted; by default nothing is recorded.
-        dry_run: Requests are prepared, guarded and recorded, and not sent; tokens are stand-ins.
+    Its `name` within its group is part of the ledger's file name and of exchange ids. Alone, it works in a private
+    folder of its own, and under the identifiers of a new run. All sessions of a group together may send
+    `request_budget` requests. `disposable`: the target is a sandbox that ends with the session, so that requests need
+    no pace, and nothing was used up before. `events` takes each exchange and fault, redacted. In a `dry_run` requests
+    are prepared, guarded and recorded, and not sent; tokens are stand-ins.
+
+    `kept` are identifiers of drafts that cases share until the end; `faults` counts each fault of the environment.
 
     Raises:
         UsageError: the variables or settings of proxy and TLS cannot be used.
-
-    Attributes:
-        private: Private folder of the session, or of its group.
-        kept: Identifiers of drafts that cases share until the end.
-        used_up: What earlier runs used up; a sandbox that begins with the session has lost nothing.
-        faults: How often each fault of the environment was met.
-        breaker: Its `open` says why nothing is sent any more.
     """
 
     def __init__(
@@ -115,7 +101,7 @@ class Session:
             self._resources = resources.pop_all()
         self.shared = SharedState(self.private)
         self.used_up = UsedUp(group.used_up if group and not self.unused else None, target.base_url)
-        self._stack(group.stop if group else _nothing, request_budget, events)
+        self._stack(group.stop if group else lambda _: None, request_budget, events)
 
     def _stack(self, stop: Callable[[str], None], request_budget: int | None, events: Events | None) -> None:
         """Put the layers together from the connection up; a request passes them from the last to the first."""
@@ -145,9 +131,7 @@ class Session:
         """Return the session; it is open already."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the session."""
         self.close()
 
@@ -209,10 +193,6 @@ class Session:
 
 def _private_folder(resources: ExitStack) -> Path:
     return Path(resources.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
-
-
-def _nothing(_reason: str) -> None:
-    """Stop no other session: this one is alone."""
 
 
 #: Settings that name records for the suite to write to; every such write is meant to be refused, but for spare and

@@ -6,14 +6,13 @@ A killed run's private folder holds tokens, so it goes with the first run or swe
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import pickle
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -80,25 +79,6 @@ def next_number(path: Path) -> int:
         return file.tell() - 1
 
 
-class SharedLines:
-    """Lines that several processes append to a file and that each of them reads in the same order, without a lock."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._read = 0
-
-    def append(self, record: Mapping[str, Any]) -> list[Any]:
-        """Append a record, and return those since the last call, of all processes, up to this one."""
-        with self._path.open("a+b", buffering=0) as file:
-            # In ASCII: a text may hold half a surrogate pair, which has no form in UTF-8.
-            file.write(json.dumps(record).encode() + b"\n")
-            end = file.tell()
-            file.seek(self._read)
-            lines = file.read(end - self._read).splitlines()
-        self._read = end
-        return [json.loads(line) for line in lines]
-
-
 def abandoned_private_folders(parent: Path | None = None) -> Iterator[Path]:
     """Private folders of this account in which no process is at work any more; by default where they are made."""
     for path in sorted((parent or Path(tempfile.gettempdir())).glob(f"{PRIVATE_PREFIX}*")):
@@ -155,6 +135,18 @@ class SharedState:
             made = make()
             write_whole(path, pickle.dumps(made))
             return made
+
+    @contextmanager
+    def held(self, name: str, new: Callable[[], T]) -> Iterator[T]:
+        """What lies under a name, or `new` where nothing does, for one process alone; kept as it is left.
+
+        What raises leaves it as it was.
+        """
+        path = self._path(name)
+        with FileLock(f"{path}.lock"):
+            value = cast(T, _read(path)) if path.exists() else new()
+            yield value
+            write_whole(path, pickle.dumps(value))
 
     def put(self, name: str, value: object) -> None:
         """Put something under a name, in place of what lies there."""

@@ -17,6 +17,7 @@ from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import read_timestamp
 from contracts.file_formats import OpenFormat, is_file, read_file
+from contracts.safe_text import many
 from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import deleting_role, why_there
 from contracts.session.ledger import RUN_FILE, Entry, append_removed, read_entries, removable, residue
@@ -100,10 +101,8 @@ def _since(moment: datetime) -> timedelta:
 class Swept:
     """What a sweep did; of a dry one, what it would have.
 
-    Attributes:
-        what: Whose drafts these were, for a sentence.
-        left: Drafts that are still there, each with the reason.
-        residue: Number of records and attachments that the interface gives no means to remove.
+    `what` says whose drafts these were; `left` are those still there, each with the reason; `residue` is the number of
+    records and attachments that the interface gives no means to remove.
     """
 
     what: str
@@ -115,61 +114,51 @@ class Swept:
     @property
     def sentence(self) -> str:
         """One line for the terminal."""
-        parts = [f"{_drafts(len(self.removed))} {'to be removed' if self.dry else 'removed'}"]
+        parts = [f"{many(len(self.removed), 'draft')} {'to be removed' if self.dry else 'removed'}"]
         if self.left:
             named = [f"{draft.identifier} in {draft.realm}" for draft, _ in self.left[:_MOST_NAMED]]
             named += ["…"] * (len(self.left) > _MOST_NAMED)
-            parts.append(f"{_drafts(len(self.left))} left: {', '.join(named)} ({self.left[0][1]})")
+            parts.append(f"{many(len(self.left), 'draft')} left: {', '.join(named)} ({self.left[0][1]})")
         if self.residue:
             parts.append(f"{self.residue} records and attachments that the interface cannot remove")
         return f"{self.what}: {'; '.join(parts)}"
 
 
-def _drafts(count: int) -> str:
-    return f"{count} draft" if count == 1 else f"{count} drafts"
+def sweep_runs(session: Session, reports: Path, *, dry_run: bool = False) -> Iterator[Swept]:
+    """Delete what earlier runs on the target left, by their ledgers; runs that are alive are left alone."""
+    for run in earlier_runs(reports, session.target.base_url):
+        session.namespace.adopt(run.token)
+        swept = sweep_drafts(session, f"run {run.folder.name}", run.drafts, dry_run=dry_run)
+        swept.residue = sum(1 for _ in residue(run.entries))
+        if not dry_run:
+            gone = {draft.place for draft in swept.removed}
+            lines = [each for each in run.entries if each.place in gone and each.what == "draft"]
+            # Of several lines about a write the last one of the last ledger counts.
+            append_removed(max(run.folder.glob("ledger*.jsonl")), lines)
+        yield swept
 
 
-class Sweeper:
-    """Deletes drafts through a session, whose namespace takes in what is to be deleted; a dry run only says what."""
+def sweep_drafts(session: Session, what: str, drafts: Iterable[Entry], *, dry_run: bool = False) -> Swept:
+    """Delete drafts that a session's namespace owns; a dry run only says what."""
+    swept = Swept(what, dry=dry_run)
+    for draft in drafts:
+        mine = replace(draft, role=deleting_role(draft))
+        if (why := _why_left(session, mine, dry_run=dry_run)) is None:
+            swept.removed.append(mine)
+        else:
+            swept.left.append((mine, why))
+    return swept
 
-    def __init__(self, session: Session, *, dry_run: bool = False) -> None:
-        self._session = session
-        self._dry_run = dry_run
 
-    def runs(self, reports: Path) -> Iterator[Swept]:
-        """Delete what earlier runs on the target left, by their ledgers; runs that are alive are left alone."""
-        for run in earlier_runs(reports, self._session.target.base_url):
-            self._session.namespace.adopt(run.token)
-            swept = self.drafts(f"run {run.folder.name}", run.drafts)
-            swept.residue = sum(1 for _ in residue(run.entries))
-            if not self._dry_run:
-                gone = {draft.place for draft in swept.removed}
-                lines = [each for each in run.entries if each.place in gone and each.what == "draft"]
-                # Of several lines about a write the last one of the last ledger counts.
-                append_removed(max(run.folder.glob("ledger*.jsonl")), lines)
-            yield swept
-
-    def drafts(self, what: str, drafts: Iterable[Entry]) -> Swept:
-        """Delete drafts that the namespace owns."""
-        swept = Swept(what, dry=self._dry_run)
-        for draft in drafts:
-            mine = replace(draft, role=deleting_role(draft))
-            why = self._why_there(mine)
-            if why is None:
-                swept.removed.append(mine)
-            else:
-                swept.left.append((mine, why))
-        return swept
-
-    def _why_there(self, draft: Entry) -> str | None:
-        if draft.role not in self._session.target.accounts:
-            return f"the settings have no account {draft.role}"
-        if not self._session.namespace.owns(draft.identifier):
-            return "its identifier is not one of the suite's"
-        try:
-            return None if self._dry_run else why_there(self._session, draft, SWEEPING)
-        except EnvironmentFault as fault:
-            return str(fault)
+def _why_left(session: Session, draft: Entry, *, dry_run: bool) -> str | None:
+    if draft.role not in session.target.accounts:
+        return f"the settings have no account {draft.role}"
+    if not session.namespace.owns(draft.identifier):
+        return "its identifier is not one of the suite's"
+    try:
+        return None if dry_run else why_there(session, draft, SWEEPING)
+    except EnvironmentFault as fault:
+        return str(fault)
 
 
 @contextmanager

@@ -18,16 +18,11 @@ _SIGNED_IN = "last sign-in of a case"
 
 @dataclass(frozen=True)
 class Token:
-    """A token, or the reason why the service gave none.
+    """A token, or the reason why the service gave none (`refusal`), as the other is empty then.
 
-    Attributes:
-        value: The bearer token; empty when there is none.
-        expires: ISO 8601, as given; empty when unreadable.
-        refusal: Why there is no token; empty when there is one.
-        issued: When it was asked for, ISO 8601.
-        status: The status of the answer; None when there was none.
-        ahead: Seconds by which the service's clock is ahead of ours.
-        gateway: Whether something answered in the place of the service.
+    `expires`, as given, and `issued`, when it was asked for, are ISO 8601. `status` is that of the answer, if there was
+    one, and `gateway` says that something answered in the place of the service. The service's clock is so many seconds
+    `ahead` of ours.
     """
 
     value: str = field(default="", repr=False)
@@ -64,11 +59,9 @@ class Token:
 
 
 class TokenStore:
-    """Tokens of a run by role, shared by its workers.
+    """Tokens of a run by role, `issue`d by the service and shared by its workers.
 
-    Args:
-        issue: Asks the service for a token of a role.
-        learn: Called with every token, so that it is blanked out of what is written.
+    `learn` is called with every token, so that it is blanked out of what is written.
     """
 
     def __init__(

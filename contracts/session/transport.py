@@ -117,20 +117,14 @@ class _TimedResponse(http.client.HTTPResponse):
         raise http.client.HTTPException(_TOO_MANY_INTERIM)
 
 
-class _Connection(HTTPConnection):
-    response_class = _TimedResponse
-
-
-class _SecureConnection(HTTPSConnection):
-    response_class = _TimedResponse
-
-
 class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Connection
+    class ConnectionCls(HTTPConnection):
+        response_class = _TimedResponse
 
 
 class _SecurePool(HTTPSConnectionPool):
-    ConnectionCls = _SecureConnection
+    class ConnectionCls(HTTPSConnection):
+        response_class = _TimedResponse
 
 
 _POOLS: Final = {"http": _Pool, "https": _SecurePool}
@@ -199,11 +193,8 @@ class _Chunks:
 class Transport:
     """The lowest layer: pooled connections to one target.
 
-    Args:
-        may_follow: Whether a redirect to this method and address may be followed; one that may not is the answer.
-
-    Attributes:
-        timeout: Seconds for connecting, between two bytes, and for a whole answer.
+    `may_follow` says of a method and address whether a redirect there may be followed; one that may not is the answer.
+    `timeout` holds in seconds for connecting, between two bytes, and for a whole answer.
     """
 
     def __init__(self, target: Target, may_follow: Callable[[str, str], bool]) -> None:

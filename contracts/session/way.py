@@ -32,9 +32,8 @@ _SOCKS: Final = ("socks4", "socks4a", "socks5", "socks5h")
 class Way:
     """How an address is reached, in the words of `requests`.
 
-    Attributes:
-        verify: File or folder of trusted authorities; True for the usual ones.
-        cert: File of a client certificate, or those of certificate and key.
+    `verify` is the file or folder of trusted authorities, True for the usual ones; `cert` the file of a client
+    certificate, or those of certificate and key.
     """
 
     proxies: Mapping[str, str]

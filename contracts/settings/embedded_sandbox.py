@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from contracts.errors import SuiteError, UsageError
@@ -66,10 +65,8 @@ _EXTRA = ("starlette", "uvicorn", "odata_query", "PIL", "flask_swagger_ui")
 class EmbeddedSandbox:
     """A sandbox in a process of its own, for as long as the `with` block lasts.
 
-    Args:
-        size_limit: largest upload it takes, in bytes.
-        arguments: more options for `registry-contracts sandbox`, such as `--fault` or `--variant`.
-        command: what to start instead, for tests.
+    It takes uploads of `size_limit` bytes at most, and more options of `registry-contracts sandbox` as `arguments`;
+    tests start another `command`.
     """
 
     def __init__(
@@ -111,9 +108,7 @@ class EmbeddedSandbox:
                 raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def ask_to_end(self) -> None:

@@ -69,11 +69,8 @@ _HEADERS: Final = frozenset(
 def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Path) -> Target | None:
     """Return the target to aim at, or None for the embedded sandbox.
 
-    Args:
-        name_or_path: a TOML file, the name of one in `targets/`, `sandbox`, an address (then the variables
-            `REGISTRY_EMAIL` and `REGISTRY_PASSWORD` hold the account), or None when nothing was asked for: then
-            the variables `REGISTRY_BASE_URL`, `REGISTRY_EMAIL` and `REGISTRY_PASSWORD` decide.
-        search: the current folder; `targets/` and relative paths are looked up there.
+    It is given as a TOML file or the name of one in `targets/`, both looked up below `search`, as `sandbox`, or as an
+    address, whose account the variables hold; None lets the three `REGISTRY_…` variables decide.
 
     Raises:
         UsageError: one line that says where, what is wrong and what to do; production is refused here too.
@@ -117,11 +114,7 @@ def _no_such_target(name: str, search: Path) -> NoReturn:
 
 
 def _target_from_environment(environ: Mapping[str, str], address: str | None) -> Target | None:
-    """The target of the three `REGISTRY_…` variables, or None when none of them is set.
-
-    Args:
-        address: in place of the first variable; then the account has to be there.
-    """
+    """The target of the three `REGISTRY_…` variables, None when none is set; with an address in place of the first."""
     if address is None and not any(name in environ for name in TARGET_VARIABLES):
         return None
     given = {name: environ.get(name, "").strip() for name in TARGET_VARIABLES}
@@ -148,10 +141,7 @@ def _checked_email(text: str) -> str:
 
 
 def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None) -> Target:
-    """Return the target that a settings file describes; its stem becomes the target's name.
-
-    Args:
-        shown: what messages call the file; its path by default.
+    """Return the target that a settings file, `shown` in messages, describes; its stem becomes the target's name.
 
     Raises:
         UsageError: one line with file, line, what is wrong and what to do.

@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote_plus, urlsplit
 from msgspec import Meta
 
 from contracts.errors import SuiteError
+from contracts.interface import operations
 from contracts.interface.description import load_description
 
 
@@ -55,11 +56,10 @@ class Secret:
         raise TypeError("a secret cannot be pickled; read it from the environment again")
 
 
-DOCUMENT_REALMS = ("abs-dev", "bch-dev", "chm-dev")
-DEVELOPMENT_REALMS = (*DOCUMENT_REALMS, "ort-dev")
+DOCUMENT_REALMS = operations.DOCUMENT_REALMS
+DEVELOPMENT_REALMS = operations.WORKFLOW_REALMS
 PRODUCTION_REALMS = ("abs", "bch", "chm", "ort")
-ANY_REALM = "any"
-"""Pseudo-realm of the token operation, which carries no realm."""
+ANY_REALM = operations.ANY_REALM
 
 AUTHOR = "author"
 ANONYMOUS = "anonymous"
@@ -257,14 +257,11 @@ def target_in_words(name: str, base_url: str) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """A service at a base URL, with its realms, accounts and data.
+    """A service at a base URL (without a trailing slash), with its realms, accounts and data.
 
-    Attributes:
-        name: how reports call it: the settings file's stem, `sandbox`, or `environment`.
-        base_url: scheme, host, port and path prefix, without a trailing slash.
-        accounts: role → account, only for roles whose credentials are known; the author is always there.
-        realm: realm → its settings; use `realm_settings` to read, which never misses.
-        absent: role → why its account is missing, where more is known than that.
+    Reports call it by `name`: the settings file's stem, `sandbox`, or `environment`. `accounts` are those whose
+    credentials are known, by role, the author's always; `absent` says why others are missing, where more is known than
+    that. `realm_settings` reads `realm`, and never misses.
     """
 
     name: str
@@ -294,13 +291,7 @@ class Target:
         return self.realm.get(realm, RealmSettings())
 
     def missing(self, need: str, realm: str = ANY_REALM) -> str | None:
-        """Say which setting a clause lacks in `realm`, or None when it lacks nothing.
-
-        Args:
-            need: a name from the catalogue's `needs`: `realm.<setting>`, `account.<role>` or
-                `attachments.size_limit_bytes`.
-            realm: the realm the clause is judged in; in `any`, a `realm.` need is met when one realm has it.
-        """
+        """Say which setting a clause lacks in `realm` of its `needs`, or None; in `any`, one realm has to have it."""
         group, _, key = need.partition(".")
         if group == "realm" and key in RealmSettings.__dataclass_fields__:
             realms = self.realms if realm == ANY_REALM else (realm,)
@@ -327,11 +318,9 @@ BEARER: Final = "Bearer"
 
 @dataclass(frozen=True)
 class WireNames:
-    """Writes requests in a target's own names.
+    """Writes requests in a target's own names: realms, query parameters, collections, the scheme, the realm's header.
 
-    Attributes:
-        sent: Documented name of a realm, a query parameter, a collection, the scheme or the realm's header → as it is
-            sent.
+    `sent` maps the documented name to the one that is sent.
     """
 
     sent: Mapping[str, str]

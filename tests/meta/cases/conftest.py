@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import OperationCalls
 from contracts.session.namespace import Namespace
-from contracts.session.operation_calls import OperationCalls
 from contracts.session.shared_state import SharedState
 from tests.meta import messages
 

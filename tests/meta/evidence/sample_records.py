@@ -129,7 +129,7 @@ def deviation(name: str = "draft-get-content", **other: Any) -> Deviation:
         file="deviations/dev.toml",
         line=7,
     )
-    return replace(plain, **other)
+    return structs.replace(plain, **other)
 
 
 def waiver(name: str, reason: str = "the SDK never sends it") -> Waiver:

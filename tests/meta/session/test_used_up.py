@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from contracts.session.used_up import UsedUp
+from contracts.session.budgets import UsedUp
 
 
 def test_what_was_used_up_is_known_to_later_runs_at_the_same_target_and_realm(tmp_path: Path) -> None:
