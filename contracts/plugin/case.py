@@ -24,7 +24,7 @@ _REALMS: Final = (*DEVELOPMENT_REALMS, ANY_REALM)
 _REALM: Final = re.compile("|".join(rf"\b{realm}\b" for realm in DEVELOPMENT_REALMS))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Case:
     """A case in one realm.
 
@@ -42,6 +42,8 @@ class Case:
         turns: A gate asks it in one realm by turns.
         needs: Settings and accounts without which it sends nothing, as the catalogue names them.
         title, doc: The words of its function.
+        in_smoke, in_turn: Whether the profile `smoke` takes it in, and a gate that asks it in one realm by turns; those
+            of one function go round the realms.
     """
 
     id: str
@@ -63,6 +65,8 @@ class Case:
     needs: tuple[str, ...] = ()
     title: str = ""
     doc: str = ""
+    in_smoke: bool = False
+    in_turn: bool = False
 
     @property
     def record(self) -> dict[str, Any]:

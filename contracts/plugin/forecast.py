@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 
 from contracts.checks.table import UNIVERSAL
 from contracts.evidence.findings import wanting_settings
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.operations import in_realms
-from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case
+from contracts.plugin.plan import Selection, request_budget
 from contracts.safe_text import many
 from contracts.settings.target import Target
 
@@ -25,44 +24,35 @@ class Forecast:
     """What a run will do to its target.
 
     Args:
-        cases: Those that the run takes up.
-        arranged: Permanent records that cases use together, by realm.
+        cases: Those that the run takes up, and what creates the records that they use together.
         unreached: Cells that no case of the run reaches, by reason.
-        budget: Requests that the run may send in all.
-        files: Temporary files that are unused, by realm; a realm whose settings name none is not there.
-        counts: Whether a clause counts in a realm; None where all do.
+        unused: Temporary files that are unused, by realm; a realm whose settings name none is not there.
     """
 
     def __init__(
         self,
-        cases: Iterable[Case],
+        cases: Sequence[Case],
         target: Target,
-        profile: Profile,
-        *,
-        arranged: Iterable[tuple[str, int]] = (),
+        selection: Selection,
         unreached: Mapping[Cell, str],
-        budget: int,
-        files: Mapping[str, int] = MappingProxyType({}),
-        counts: Callable[[Clause, str], bool] | None = None,
+        unused: Mapping[str, int],
     ) -> None:
         self._target, self._catalogue = target, load_catalogue()
-        self._budget, self._unreached, self._unused = budget, unreached, files
+        self._budget = request_budget(target, selection.profile)
+        self._unreached, self._unused = unreached, unused
         self._requests, self._records, self._files = 0.0, Counter[str](), Counter[str]()
-        for realm, number in arranged:
-            self._records[realm] += number
-        cases = list(cases)
-        realms = Counter(case.name for case in cases)
+        consumer, realms = selection.terms.consumer, Counter(case.name for case in cases)
         of_cells: defaultdict[Cell, list[frozenset[str]]] = defaultdict(list)
         deals: defaultdict[Cell, list[bool]] = defaultdict(list)
         for case in cases:
             lacking = case.lacks(target)
             for clause in map(self._catalogue.clause, case.spoken):
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
-                if of_it and (counts is None or counts(clause, case.realm)):
+                if of_it and (consumer is None or consumer.covers(clause, case.realm)):
                     of_cells[clause.id, case.realm].append(lacking)
                     deals[clause.id, case.realm].append(case.deals)
             if not lacking:
-                own, dealt = case.sends(profile)
+                own, dealt = case.sends(selection.profile)
                 self._requests += own + dealt / realms[case.name]
                 self._records[case.realm] += case.records
                 self._files[case.realm] += case.files

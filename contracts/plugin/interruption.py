@@ -109,7 +109,7 @@ class Stopping:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Name the outermost step alone where one within has no line, as between two statements: pytest breaks there."""
+        """Name the outermost step alone where one within has no line, which pytest needs: as between two lines."""
         try:
             excinfo.getrepr()
         except TypeError:

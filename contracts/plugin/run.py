@@ -21,6 +21,7 @@ import pytest
 from contracts.errors import RegistryContractsError, SuiteError, UsageError
 from contracts.evidence.journal import journal_path
 from contracts.evidence.record import ExitCode
+from contracts.evidence.run_comparison import Comparison
 from contracts.evidence.run_folder import point_latest, prune
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
@@ -30,14 +31,14 @@ from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.case import is_case
 from contracts.plugin.case_records import write_trouble
-from contracts.plugin.collection import forecast, write_unreached
+from contracts.plugin.collection import forecast
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.hooks import Sandbox
-from contracts.plugin.interruption import PYTEST_BROKE, Stopping
-from contracts.plugin.plan import COMPARISON, Plan, request_budget
+from contracts.plugin.interruption import PYTEST_BROKE, Stopping, signals_held
+from contracts.plugin.plan import Plan, request_budget
 from contracts.plugin.preflight import preflight
 from contracts.plugin.run_options import KEEP, UNPACKED
-from contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, Worker, stop, stopped
+from contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, Worker
 from contracts.reports.writers import ALL, pack, unwritten, write_all
 from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
 from contracts.session.namespace import SUITE_PREFIX
@@ -68,6 +69,7 @@ class Run:
     plan: Plan
     worker: Worker
     stopping: Stopping
+    comparison: Comparison
     sandbox: Sandbox | None = None
     nodes: list[Any] = field(default_factory=list)
     died: list[str] = field(default_factory=list)
@@ -86,11 +88,16 @@ class Run:
 
     # What xdist tells of its workers.
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self) -> Iterator[None]:
+        """Let no signal end a worker that is only starting."""
+        with signals_held():
+            return (yield)
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Send the plan to a worker."""
         node.workerinput["contract_plan"] = asdict(self.plan)
-        node.workerinput["contract_seed"] = self.worker.selection.seed
         self.nodes.append(node)
         self.write_facts()
 
@@ -177,7 +184,6 @@ class Run:
         try:
             self.ended = self._await_workers()
             self._write_troubles(exitstatus)
-            write_unreached(self.config, self.worker)
         finally:
             # What was created is removed, whatever became of the notes.
             self.ended[MAIN] = self.worker.finish(self.ended)
@@ -203,7 +209,7 @@ class Run:
             if not hasattr(node, "workeroutput") and name not in self.died
         ]
         if at_work:
-            stop(Path(self.plan.private), BY_HAND, BY_HAND)
+            self.worker.stop(BY_HAND, BY_HAND)
         for node in at_work:
             node.shutdown()
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -219,7 +225,7 @@ class Run:
         broke = self.config.stash.get(PYTEST_BROKE, "")
         for where, why in self.failed.items():
             write_trouble(self.worker, where, why)
-        kind, why = stopped(self.worker.private) or ("", "")
+        kind, why = self.worker.stopped
         if kind == BROKEN:
             write_trouble(self.worker, "worker", why)
         if exitstatus in _BROKEN or broke:
@@ -229,7 +235,7 @@ class Run:
     def _put_away(self) -> None:
         """Add the run to the history, pack its folder, remove old runs; trouble with the history fails nothing."""
         try:
-            self.config.stash[COMPARISON].add_to_history(self.folder)
+            self.comparison.add_to_history(self.folder)
         except UsageError as error:
             self.complaints.append(f"{error}; this run is not in it")
         if not self.config.getoption(UNPACKED.flag):
@@ -285,7 +291,7 @@ class Run:
         faults: Counter[str] = Counter()
         for counts in self.ended.values():
             faults.update(counts["faults"])
-        kind, why = stopped(Path(self.plan.private)) or ("", "")
+        kind, why = self.worker.stopped
         target, embedded = self.worker.target, self.sandbox is not None
         return {
             "requests": sum(counts["requests"] for counts in self.ended.values()),

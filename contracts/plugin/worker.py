@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,31 +31,9 @@ _DELETIONS: Final = 2
 BREAKER: Final = "breaker"
 BY_HAND: Final = "stopped by hand"
 BROKEN: Final = "broken"
-_STOP_FILE: Final = "stop"
+_STOP: Final = "stop"
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
-
-
-def stop(private: Path, kind: str, why: str) -> None:
-    """Let no process of a run begin another case; the first reason stands, but for a worker that cannot go on.
-
-    Args:
-        private: The run's private folder.
-    """
-    path = private / _STOP_FILE
-    if kind == BROKEN or not path.exists():
-        fresh = path.with_suffix(f".{os.getpid()}")
-        fresh.write_text(f"{kind}: {why}", encoding="utf-8")
-        fresh.replace(path)
-
-
-def stopped(private: Path) -> tuple[str, str] | None:
-    """The kind of reason why a run stops, and the reason; None while it goes on."""
-    path = private / _STOP_FILE
-    if not path.exists():
-        return None
-    kind, _, why = path.read_text(encoding="utf-8").partition(": ")
-    return kind, why
 
 
 class Worker(Session):
@@ -75,7 +54,7 @@ class Worker(Session):
             target,
             name,
             namespace=namespace_of(target, plan.token, f"{selection.seed} {name}"),
-            group=SessionGroup(private, self._stop_all, folder.parent / used_up.FILE_NAME),
+            group=SessionGroup(private, partial(self.stop, BREAKER), folder.parent / used_up.FILE_NAME),
             ledger_folder=folder,
             request_budget=request_budget(target, selection.profile),
             disposable=embedded,
@@ -95,14 +74,19 @@ class Worker(Session):
         """The realms of the run: those that it was limited to, or all of the target's."""
         return self.selection.realms or self.target.realms
 
-    def _stop_all(self, reason: str) -> None:
-        stop(self.private, BREAKER, reason)
+    def stop(self, kind: str, why: str) -> None:
+        """Let no process of the run begin another case; the first reason stands, but for a worker that broke."""
+        (self.shared.put if kind == BROKEN else self.shared.offer)(_STOP, (kind, why))
+
+    @property
+    def stopped(self) -> tuple[str, str]:
+        """The kind of reason why the run stops, and the reason; empty while it goes on."""
+        return self.shared.offered(_STOP) or ("", "")
 
     def halted(self) -> str | None:
         """Why no further case is to be started, by any worker."""
-        found = stopped(self.private)
-        if found is not None:
-            return found[1]
+        if why := self.stopped[1]:
+            return why
         if self.name != MAIN and os.getppid() != self._parent:
             return "the run this worker belongs to is gone"
         return None
@@ -126,7 +110,7 @@ class Worker(Session):
             session.shouldstop = why
             # Where not even that can be written, the journal lacks its closing line.
             with suppress(OSError):
-                stop(self.private, BROKEN, why)
+                self.stop(BROKEN, why)
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""
