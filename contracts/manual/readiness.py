@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from contracts.cases.rights import Rights
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import DOCUMENT_REALMS
@@ -61,7 +60,7 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
         GuardViolation: a request must not be sent.
     """
     readiness, started = Readiness(), time.monotonic()
-    look = Look(session, session.target.realms, Rights(session), write, seconds=_LONGEST_SECONDS)
+    look = Look(session, session.target.realms, write, seconds=_LONGEST_SECONDS)
     readiness.diagnoses += look.diagnoses(wait_seconds)
     try:
         if not any(diagnosis.stops for diagnosis in readiness.diagnoses):

@@ -12,11 +12,11 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from contracts.cases.world import disturbed
-from contracts.checks.outcomes import MOST_REPLAYS, MOST_REQUESTS, Attempt, Blocked
+from contracts.checks.outcomes import MOST_REPLAYS, MOST_REQUESTS, Attempt
 from contracts.checks.table import note_universal
 from contracts.evidence.record import Verdict
 from contracts.interface.catalogue import Level
-from contracts.plugin.case import case_of
+from contracts.plugin.case import Ending, case_of
 from contracts.plugin.worker import Worker
 
 #: Key of the case's verdict among a report's user properties.
@@ -24,15 +24,6 @@ VERDICT_PROPERTY = "contract"
 #: Attempts that the environment may spoil before a case stays inconclusive.
 MOST_SPOILT = 5
 _SPOILABLE: Final = (Verdict.INCONCLUSIVE, Verdict.ERROR)
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How one attempt ended: a verdict before confirmation, and why."""
-
-    verdict: Verdict
-    reason: str | None = None
-    blocked: Blocked | None = None
 
 
 @dataclass
@@ -45,7 +36,7 @@ class Try:
 
     attempt: Attempt
     reports: list[pytest.TestReport] = field(default_factory=list)
-    ending: Ending = Ending(Verdict.PASS)
+    ending: Ending = field(default_factory=lambda: Ending(Verdict.PASS))
     spoilt: bool = False
 
 
@@ -53,49 +44,29 @@ class Try:
 TRY = pytest.StashKey[Try]()
 
 
-@dataclass
-class Attempts:
-    """All attempts at one case, in order."""
-
-    all: list[Try] = field(default_factory=list)
-
-    @property
-    def clear(self) -> list[Try]:
-        """The attempts that the environment did not spoil."""
-        return [judged for judged in self.all if not judged.spoilt]
-
-    @property
-    def spoilt_in_a_row(self) -> int:
-        """How many attempts the environment has spoilt since the last clear one."""
-        return len(list(takewhile(lambda judged: judged.spoilt, reversed(self.all))))
-
-    @property
-    def judged(self) -> list[Try]:
-        """Attempts that the case is judged by: the clear ones, or else the last, which says what went wrong."""
-        return self.clear or [_in_failing_environment(self.all[-1])]
-
-    @property
-    def incomplete(self) -> bool:
-        """Whether another attempt is needed."""
-        if len(self.all) - len(self.clear) > MOST_SPOILT:
-            return False
-        return not self.clear or _needs_replay([judged.attempt for judged in self.clear])
-
-
-def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> Attempts:
-    """Run a case until it is judged, or its attempts are used up."""
-    tries = Attempts()
+def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[Try]:
+    """Run a case until it is judged, or its attempts are used up; all of them, in order."""
+    tries: list[Try] = []
     while True:
-        contradicted = {clause for judged in tries.clear for clause, _ in judged.attempt.keys}
+        clear = [tried.attempt for tried in tries if not tried.spoilt]
+        spoilt_in_a_row = len(list(takewhile(lambda tried: tried.spoilt, reversed(tries))))
+        judged = bool(clear) and not _needs_replay(clear)
+        if judged or len(tries) - len(clear) > MOST_SPOILT or (tries and worker.breaker.open):
+            return tries
+        if tries:
+            worker.breaker.pause(spoilt_in_a_row)
+        contradicted = {clause for attempt in clear for clause, _ in attempt.keys}
         about = map(worker.catalogue.clause, contradicted or case_of(item).clauses)
         must = any(clause.level is Level.MUST for clause in about)
         # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
         planned = not contradicted and bool(case_of(item).records)
-        attempt = Attempt(len(tries.all) + 1, replay=bool(contradicted), advisory=not must and not planned)
-        tries.all.append(_run_attempt(item, nextitem, worker, attempt))
-        if not tries.incomplete or worker.breaker.open:
-            return tries
-        worker.breaker.pause(tries.spoilt_in_a_row)
+        attempt = Attempt(len(tries) + 1, replay=bool(contradicted), advisory=not must and not planned)
+        tries.append(_run_attempt(item, nextitem, worker, attempt))
+
+
+def judged_by(tries: Sequence[Try]) -> list[Try]:
+    """Attempts that a case is judged by: the clear ones, or else the last, which says what went wrong."""
+    return [tried for tried in tries if not tried.spoilt] or [_in_failing_environment(tries[-1])]
 
 
 def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:

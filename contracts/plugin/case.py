@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import pytest
 
+from contracts.checks.outcomes import Blocked
+from contracts.evidence.record import Verdict
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.location import cases_directory
@@ -120,6 +122,15 @@ class Case:
     def lacks(self, target: Target) -> frozenset[str]:
         """What of its needs a target does not have."""
         return frozenset(need for need in self.needs if target.missing(need, self.realm))
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one attempt ended: a verdict before confirmation, and why."""
+
+    verdict: Verdict
+    reason: str | None = None
+    blocked: Blocked | None = None
 
 
 def is_case(item: pytest.Item) -> bool:

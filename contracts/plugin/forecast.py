@@ -42,25 +42,26 @@ class Forecast:
         self._unreached, self._unused = unreached, unused
         self._requests, self._records, self._files = 0.0, Counter[str](), Counter[str]()
         consumer, realms = selection.terms.consumer, Counter(case.name for case in cases)
-        of_cells: defaultdict[Cell, list[frozenset[str]]] = defaultdict(list)
-        deals: defaultdict[Cell, list[bool]] = defaultdict(list)
+        of_cells: defaultdict[Cell, list[Case]] = defaultdict(list)
         for case in cases:
-            lacking = case.lacks(target)
             for clause in map(self._catalogue.clause, case.spoken):
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
                 if of_it and (consumer is None or consumer.covers(clause, case.realm)):
-                    of_cells[clause.id, case.realm].append(lacking)
-                    deals[clause.id, case.realm].append(case.deals)
-            if not lacking:
+                    of_cells[clause.id, case.realm].append(case)
+            if not case.lacks(target):
                 own, dealt = case.sends(selection.profile)
                 self._requests += own + dealt / realms[case.name]
                 self._records[case.realm] += case.records
                 self._files[case.realm] += case.files
-        self._dealt = {name for (name, _), each in deals.items() if all(each)}
         #: What each cell that the run takes up lacks.
         self.lacking = {
-            cell: _lacking(self._catalogue.clause(cell[0]), found) for cell, found in of_cells.items()
+            cell: _lacking(self._catalogue.clause(cell[0]), [case.lacks(target) for case in found])
+            for cell, found in of_cells.items()
         }
+        dealing = {name for (name, _), found in of_cells.items() if all(case.deals for case in found)}
+        of_realms = Counter(name for name, _ in self.lacking)
+        #: The must clauses that are judged in a part of their realms: their cases deal out what they try.
+        self.dealt = sorted(name for name in self.musts & dealing if of_realms[name] > 1)
 
     @property
     def requests(self) -> int:
@@ -99,12 +100,6 @@ class Forecast:
         """The realms whose temporary files the run uses up; empty where it needs none."""
         needs = ((realm, need) for realm, need in self._files.items() if need and realm in self._unused)
         return ", ".join(f"{realm} needs {need}, has {self._unused[realm]} left" for realm, need in needs)
-
-    @property
-    def dealt(self) -> list[str]:
-        """The must clauses that are judged in a part of their realms: their cases deal out what they try."""
-        realms = Counter(name for name, _ in self.lacking)
-        return sorted(name for name in self._dealt & self.musts if realms[name] > 1)
 
     @property
     def summary(self) -> str:

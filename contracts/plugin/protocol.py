@@ -18,9 +18,8 @@ from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.record import Verdict
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
-from contracts.plugin.attempts import TRY, VERDICT_PROPERTY, Ending, Try, attempts_at
-from contracts.plugin.case import case_of, is_case
-from contracts.plugin.case_records import write_case
+from contracts.plugin.attempts import TRY, VERDICT_PROPERTY, Try, attempts_at, judged_by
+from contracts.plugin.case import Case, Ending, case_of, is_case
 from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.plugin.worker import WORKER, Worker
 from contracts.safe_text import displayed
@@ -59,14 +58,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[pytest.TestReport]:
     """Run a case to its end, write it down, and return the reports that speak for it."""
-    started = datetime.now(UTC)
+    case, started = case_of(item), datetime.now(UTC)
     tries = attempts_at(item, nextitem, worker)
-    judged, tried = tries.judged, [each.attempt for each in tries.all]
+    judged, tried = judged_by(tries), [each.attempt for each in tries]
     attempts = [each.attempt for each in judged]
     findings = list(confirm(attempts))
     confirmed = [finding.evidence for finding in findings if finding.confirmed]
-    reports, ending = _conclusion(item, judged, confirmed, worker)
-    write_case(case_of(item), worker, attempts, ending, started, findings=findings, tried=tried)
+    reports, ending = _conclusion(case, judged, confirmed, worker)
+    worker.write_case(case, attempts, ending, started, findings=findings, tried=tried)
     _speak(item, reports, ending, confirmed, worker)
     item.ihook.pytest_contract_case(
         item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
@@ -77,7 +76,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
 
 
 def _conclusion(
-    item: pytest.Item, judged: Sequence[Try], confirmed: Sequence[Result], worker: Worker
+    case: Case, judged: Sequence[Try], confirmed: Sequence[Result], worker: Worker
 ) -> tuple[list[pytest.TestReport], Ending]:
     """The reports that speak for a case, and how it ended."""
     first, ending = judged[0].reports, judged[0].ending
@@ -88,7 +87,13 @@ def _conclusion(
         if not replay.attempt.keys and not hindered:
             reports, ending = replay.reports, replay.ending
     if confirmed:
-        return first, _worse(item, confirmed, ending, worker)
+        must = any(worker.catalogue.clause(each.clause).level is Level.MUST for each in confirmed)
+        own = any(each.clause in case.clauses for each in confirmed)
+        # Findings hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of
+        # the universal checks, which is one of its own and says nothing about the clauses of the case.
+        blocked = ending.verdict is Verdict.INCONCLUSIVE and not (own and must)
+        stays = ending.verdict is Verdict.ERROR or blocked
+        return first, ending if stays else Ending(Verdict.FAIL if must else Verdict.ADVISORY)
     if ending.verdict is Verdict.ADVISORY and judged[0].attempt.held:
         # A finding that was not confirmed is told for its own clause.
         return first, Ending(Verdict.PASS)
@@ -96,20 +101,6 @@ def _conclusion(
         why = f"a contradiction that did not come back: {ending.reason}"
         return first, Ending(Verdict.INCONCLUSIVE, why)
     return reports, ending
-
-
-def _worse(item: pytest.Item, confirmed: Sequence[Result], ended: Ending, worker: Worker) -> Ending:
-    """The ending of a case with confirmed findings.
-
-    They hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of the
-    universal checks, which is one of its own and says nothing about the clauses of the case.
-    """
-    must = any(worker.catalogue.clause(each.clause).level is Level.MUST for each in confirmed)
-    own = any(each.clause in case_of(item).clauses for each in confirmed)
-    blocked = ended.verdict is Verdict.INCONCLUSIVE and not (own and must)
-    if ended.verdict is Verdict.ERROR or blocked:
-        return ended
-    return Ending(Verdict.FAIL if must else Verdict.ADVISORY)
 
 
 def _speak(

@@ -30,7 +30,6 @@ from contracts.interface.description import operations_with
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.case import is_case
-from contracts.plugin.case_records import write_trouble
 from contracts.plugin.collection import forecast
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.hooks import Sandbox
@@ -121,7 +120,7 @@ class Run:
         try:
             self.obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
         except SuiteError as error:
-            write_trouble(self.worker, "looking at the target", str(error))
+            self.worker.write_trouble("looking at the target", str(error))
             pytest.exit("the suite broke", returncode=ExitCode.ERROR)
         if self.obstacle:
             pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
@@ -224,13 +223,13 @@ class Run:
         """Put into the evidence what failed outside the cases, so that no report says pass beside it."""
         broke = self.config.stash.get(PYTEST_BROKE, "")
         for where, why in self.failed.items():
-            write_trouble(self.worker, where, why)
+            self.worker.write_trouble(where, why)
         kind, why = self.worker.stopped
         if kind == BROKEN:
-            write_trouble(self.worker, "worker", why)
+            self.worker.write_trouble("worker", why)
         if exitstatus in _BROKEN or broke:
             words = f"pytest itself broke{f': {broke}' if broke else ''}; -v shows the traceback"
-            write_trouble(self.worker, "pytest", words)
+            self.worker.write_trouble("pytest", words)
 
     def _put_away(self) -> None:
         """Add the run to the history, pack its folder, remove old runs; trouble with the history fails nothing."""

@@ -1,11 +1,11 @@
-"""One process's part of a run: its session and journal, and what its cases share."""
+"""One process's part of a run: its session, what its journal says, which holds no secrets, and what its cases share."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +13,16 @@ from typing import Any, Final
 import pytest
 
 from contracts.cases.rights import Rights
-from contracts.checks.outcomes import Attempt
+from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.errors import breakdown
 from contracts.evidence.journal import Journal, journal_path
+from contracts.evidence.record import Verdict
+from contracts.exchanges import transcript
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import redacted
 from contracts.interface.catalogue import Catalogue, load_catalogue
+from contracts.interface.operations import ANY_REALM
+from contracts.plugin.case import Case, Ending
 from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session import used_up
 from contracts.session.actor import Actor
@@ -124,6 +130,92 @@ class Worker(Session):
             exchanges=attempt.exchanges,
             judge=self.rights.judge,
         )
+
+    def write_case(
+        self,
+        case: Case,
+        attempts: Sequence[Attempt],
+        ending: Ending,
+        started: datetime,
+        *,
+        findings: Iterable[Confirmed] = (),
+        tried: Sequence[Attempt] = (),
+    ) -> None:
+        """Write a case that is judged: its findings, what it observed, and how it ended.
+
+        Args:
+            attempts: Those that it is judged by.
+            tried: With those that faults of the environment spoilt, where there are any.
+        """
+        plain, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
+        of_case = {"realm": realm, "case": case.id}
+        exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
+        for finding in findings:
+            write("finding", **of_case, **self._finding(finding, realm, exchanges))
+        # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
+        counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
+        for clause, reason in counted.untested.items():
+            write("untested", clause=clause, realm=realm, reason=reason)
+        for seen in counted.observations:
+            what = {
+                "clause": seen.clause,
+                "operation": seen.operation,
+                "seen": self.redactor.value(seen.seen),
+            }
+            write("observation", **of_case, **what)
+        blocked = ending.blocked
+        write(
+            "case",
+            **case.record,
+            profile=str(self.selection.profile),
+            outcome=str(ending.verdict),
+            reason=plain(ending.reason) if ending.reason else None,
+            blocked_by=blocked
+            and {"operation": blocked.operation, "realm": realm, "cause": plain(blocked.cause)},
+            attempts=len(tried),
+            started=started.isoformat(),
+            seconds=(datetime.now(UTC) - started).total_seconds(),
+            requests=sum(len(attempt.exchanges) for attempt in tried),
+            assertions=[
+                {
+                    "clause": clause,
+                    "operation": operation,
+                    "held": counted.held[clause, operation],
+                    "contradicted": counted.contradicted[clause, operation],
+                }
+                for clause, operation in sorted(counted.held.keys() | counted.contradicted.keys())
+            ],
+        )
+
+    def _finding(self, finding: Confirmed, realm: str, exchanges: Iterable[Exchange]) -> dict[str, Any]:
+        """A finding with the exchanges that show it and how to see them again."""
+        evidence, selection = finding.evidence, self.selection
+        shown = [each for each in exchanges if each.id in evidence.exchanges]
+        return {
+            "clause": evidence.clause,
+            "operation": evidence.operation,
+            "role": evidence.role,
+            "expected": self.redactor.text(evidence.expected),
+            "seen": self.redactor.text(evidence.seen),
+            "confirmed": finding.confirmed,
+            "rate": [finding.reproduced, finding.attempts],
+            "exchanges": list(evidence.exchanges),
+            "check": evidence.check,
+            "curl": [transcript.curl(redacted(each, self.redactor)) for each in shown],
+            "command": transcript.command(
+                target=selection.target or self.target.name,
+                realm=realm,
+                clause=evidence.clause,
+                profile=str(selection.profile),
+                seed=selection.seed,
+                sandbox_arguments=selection.sandbox_arguments,
+            ),
+        }
+
+    def write_trouble(self, where: str, why: str) -> None:
+        """Write down as an error what went wrong outside the cases."""
+        case = Case(f"[{where}]", ANY_REALM, title=where)
+        self.write_case(case, [Attempt(1)], Ending(Verdict.ERROR, why), datetime.now(UTC))
 
     def clean(self) -> None:
         """Delete the drafts of a case that are there or may be there, newest first."""
