@@ -21,6 +21,8 @@ from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, DEVELOPMENT_REAL
 
 MARK: Final = "contract"
 SMOKE: Final = "smoke"
+#: What its marks say in figures: the largest counts.
+_COUNTED: Final = ("requests", "dealt", "nightly", "records", "files", "last", "turns")
 _PERSISTING: Final = "persistTemporaryFile"
 _REALMS: Final = (*DEVELOPMENT_REALMS, ANY_REALM)
 _REALM: Final = re.compile("|".join(rf"\b{realm}\b" for realm in DEVELOPMENT_REALMS))
@@ -162,13 +164,12 @@ def _read(item: pytest.Item) -> Case:
     of_clauses = [name for clause in declared for name in catalogue.clause(clause).operations]
     operations = (operation,) if operation else tuple(dict.fromkeys(named or of_clauses))
 
-    def most(fact: str) -> Any:
-        return max((mark[fact] or 0 for mark in marks), default=0)
-
-    faults = operations if most("faults") else ()
+    facts: dict[str, Any] = {fact: max((mark[fact] or 0 for mark in marks), default=0) for fact in _COUNTED}
+    faults = operations if any(mark["faults"] for mark in marks) else ()
     covered = [clause.id for name in faults for clause in catalogue.by_operation(name) if clause.faults]
     fixtures = set(getattr(item, "fixturenames", ()))
-    files = int(most("files")) if operation in ("", _PERSISTING) else 0
+    if operation not in ("", _PERSISTING):
+        facts["files"] = 0
     return Case(
         f"{_file_of(item.path)}::{item.nodeid.partition('::')[2]}",
         realm,
@@ -178,17 +179,14 @@ def _read(item: pytest.Item) -> Case:
         operations,
         min((mark["profile"] for mark in marks), key=list(Profile).index),
         _smoke_of(item, realm),
-        most("requests"),
-        most("dealt"),
-        most("nightly"),
-        int(most("records")),
-        files,
+        **facts,
         deals=not fixtures.isdisjoint(("deal", "probe")),
-        last=bool(most("last")),
-        turns=bool(most("turns")),
         title=getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
         doc=" ".join((getattr(getattr(item, "function", None), "__doc__", None) or "").split()),
-        needs=(*_needs(marks, declared, operations, fixtures), *(["realm.temporary_files"] * (files > 0))),
+        needs=(
+            *_needs(marks, declared, operations, fixtures),
+            *(["realm.temporary_files"] * (facts["files"] > 0)),
+        ),
     )
 
 

@@ -26,8 +26,7 @@ from contracts.plugin.forecast import Forecast
 from contracts.plugin.plan import SELECTION, Selection
 from contracts.plugin.worker import MAIN, WORKER, Worker
 from contracts.session import used_up
-from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target
-from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS, Target
+from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: Why cases were left out, and the cells concerned, pairs of clause and realm; None for all of them.
 Narrowing = tuple[str, list[list[str]] | None]
@@ -224,17 +223,17 @@ def _place(item: pytest.Item) -> tuple[int, float, bool]:
 def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
     """What a run of these items will send and leave, and what it leaves untested."""
     selection = config.stash[SELECTION]
-    target = selection.settings or sandbox_target("", DEFAULT_SIZE_LIMIT)
     cases = [case_of(item) for item in items if is_case(item)]
     realms = {case.realm for case in cases}
     arranged = [case for case in _ARRANGED if case.realm in realms]
     # A run that was stopped while it collected has not selected anything.
     unreached = config.stash.get(UNREACHED, {})
-    return Forecast([*cases, *arranged], target, selection, unreached, _unused_files(selection, target))
+    return Forecast([*cases, *arranged], selection, unreached, _unused_files(selection))
 
 
-def _unused_files(selection: Selection, target: Target) -> dict[str, int]:
+def _unused_files(selection: Selection) -> dict[str, int]:
     """How many temporary files no run has used up yet, in each realm whose settings name some."""
+    target = selection.aim()
     kept = selection.reports / used_up.FILE_NAME if selection.settings else None
     used = used_up.UsedUp(kept, target.base_url)
     named = {realm: set(target.realm_settings(realm).temporary_files) for realm in target.realms}

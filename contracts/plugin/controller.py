@@ -19,7 +19,6 @@ from contracts.evidence.record import ExitCode
 from contracts.evidence.run_comparison import Comparison
 from contracts.evidence.run_folder import forget_latest, new_folder, point_latest
 from contracts.interface.location import keep_hypothesis_out
-from contracts.interface.profiles import Profile
 from contracts.plugin.hooks import Sandbox
 from contracts.plugin.interruption import SecretContainment, Stopping, leave_to_controller
 from contracts.plugin.plan import SELECTION, Plan, Selection, is_contract_run, read_selection
@@ -30,7 +29,7 @@ from contracts.reports.writers import unwritten
 from contracts.safe_text import complaint
 from contracts.session.namespace import new_run_token
 from contracts.session.shared_state import PRIVATE_PREFIX
-from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, DOCUMENT_SIZE_LIMIT, EmbeddedSandbox
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -76,8 +75,8 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         # A signal for all processes may end the sandbox before it has a session of its own.
         code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
         pytest.exit(complaint(f"the run cannot begin: {breakdown(error)}"), returncode=code)
-    where = (sandbox.base_url, sandbox.size_limit) if sandbox else (None, 0)
-    stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), *where)
+    url = sandbox.base_url if sandbox else None
+    stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url)
     config.add_cleanup(partial(_release, config, plan, sandbox))
     try:
         worker = _begin_work(config, plan, MAIN)
@@ -93,8 +92,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
 
 
 def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
-    limit = DOCUMENT_SIZE_LIMIT if selection.profile is Profile.FULL else DEFAULT_SIZE_LIMIT
-    arguments = selection.sandbox_arguments
+    limit, arguments = selection.size_limit, selection.sandbox_arguments
     embedded: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=limit, arguments=arguments)
     return embedded or EmbeddedSandbox(limit, arguments).__enter__()
 
@@ -110,7 +108,7 @@ def _release(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str, *, accompanied: bool = False) -> Worker:
     selection = config.stash[SELECTION]
-    target = plan.target(selection.settings)
+    target = selection.aim(plan.sandbox_url)
     target = config.hook.pytest_contract_target(target=target) or target
     config.stash[WORKER] = worker = Worker(name, plan, target, selection, accompanied=accompanied)
     keep_hypothesis_out()

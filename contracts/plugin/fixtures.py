@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -28,8 +29,7 @@ from contracts.plugin.attempts import TRY, Try
 from contracts.plugin.case import case_of
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
-from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, DOCUMENT_REALMS, RealmSettings
+from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, DOCUMENT_REALMS, RealmSettings
 
 
 @pytest.fixture
@@ -69,24 +69,9 @@ def settings(worker: Worker, realm: str) -> RealmSettings:
 
 
 @pytest.fixture
-def fresh(worker: Worker) -> Namespace:
-    """The run's namespace: `fresh.uid()` gives an unused identifier."""
-    return worker.namespace
-
-
-@pytest.fixture
-def samples(
-    request: pytest.FixtureRequest, worker: Worker, attempt: Attempt, settings: RealmSettings, realm: str
-) -> Samples:
+def samples(worker: Worker, author: Actor, settings: RealmSettings, realm: str) -> Samples:
     """Valid records of the realm, as far as the settings tell; drafts also where they do not."""
-
-    def proven(made: Samples) -> None:
-        missing = worker.target.missing(f"account.{AUTHOR}", realm)
-        if missing:
-            raise Untested(missing)
-        prove(worker, worker.actor(AUTHOR, realm, case_of(request.node).id, attempt), made)
-
-    return Samples(settings, realm, proven)
+    return Samples(settings, realm, partial(prove, worker, author))
 
 
 @pytest.fixture
@@ -133,8 +118,7 @@ def description(request: pytest.FixtureRequest, operation: str, probe: Probe) ->
     return described_operation(operation)
 
 
-@pytest.fixture
-def turns(worker: Worker, operation: str, realm: str) -> Turns:
+def _turns(worker: Worker, operation: str, realm: str) -> Turns:
     """Which generated cases of the operation the realm sends: in a gate they are dealt out, later all are sent."""
     has = worker.description.operations[operation].realms
     realms = [name for name in worker.realms if name in has] or [realm]
@@ -149,16 +133,12 @@ def turns(worker: Worker, operation: str, realm: str) -> Turns:
 
 @pytest.fixture
 def probe(
-    worker: Worker,
-    attempt: Attempt,
-    ordinary: OrdinaryRequests,
-    world: World,
-    contacts: ContactRequests,
-    turns: Turns,
+    worker: Worker, attempt: Attempt, ordinary: OrdinaryRequests, world: World, contacts: ContactRequests
 ) -> Probe:
     """Judges generated cases of the operation."""
-    send = sending(contacts.operation, ordinary, world)
-    return Probe(contacts.operation, attempt, worker.catalogue, send, contacts.reporting, turns)
+    operation = contacts.operation
+    send, turns = sending(operation, ordinary, world), _turns(worker, operation, world.realm)
+    return Probe(operation, attempt, worker.catalogue, send, contacts.reporting, turns)
 
 
 @pytest.fixture

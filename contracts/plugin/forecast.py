@@ -14,7 +14,6 @@ from contracts.interface.operations import in_realms
 from contracts.plugin.case import Case
 from contracts.plugin.plan import Selection, request_budget
 from contracts.safe_text import many
-from contracts.settings.target import Target
 
 #: A clause in a realm: what a run gives one verdict on.
 Cell = tuple[str, str]
@@ -32,13 +31,12 @@ class Forecast:
     def __init__(
         self,
         cases: Sequence[Case],
-        target: Target,
         selection: Selection,
         unreached: Mapping[Cell, str],
         unused: Mapping[str, int],
     ) -> None:
-        self._target, self._catalogue = target, load_catalogue()
-        self._budget = request_budget(target, selection.profile)
+        self._target, self._catalogue = selection.aim(), load_catalogue()
+        self._budget = request_budget(self._target, selection.profile)
         self._unreached, self._unused = unreached, unused
         self._requests, self._records, self._files = 0.0, Counter[str](), Counter[str]()
         consumer, realms = selection.terms.consumer, Counter(case.name for case in cases)
@@ -48,14 +46,14 @@ class Forecast:
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
                 if of_it and (consumer is None or consumer.covers(clause, case.realm)):
                     of_cells[clause.id, case.realm].append(case)
-            if not case.lacks(target):
+            if not case.lacks(self._target):
                 own, dealt = case.sends(selection.profile)
                 self._requests += own + dealt / realms[case.name]
                 self._records[case.realm] += case.records
                 self._files[case.realm] += case.files
         #: What each cell that the run takes up lacks.
         self.lacking = {
-            cell: _lacking(self._catalogue.clause(cell[0]), [case.lacks(target) for case in found])
+            cell: _lacking(self._catalogue.clause(cell[0]), [case.lacks(self._target) for case in found])
             for cell, found in of_cells.items()
         }
         dealing = {name for (name, _), found in of_cells.items() if all(case.deals for case in found)}

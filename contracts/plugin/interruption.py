@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -134,15 +134,11 @@ class Stopping:
             raise KeyboardInterrupt
 
     def _say(self, text: str) -> None:
-        capture = self._config.pluginmanager.getplugin("capturemanager")
-        if capture is not None:
-            capture.suspend(in_=True)
+        capture: Any = self._config.pluginmanager.getplugin("capturemanager")
         # A terminal that is closed takes no words.
-        with suppress(OSError):
+        with capture.global_and_fixture_disabled() if capture else nullcontext(), suppress(OSError):
             sys.stderr.write(f"\n{text}\n")
             sys.stderr.flush()
-        if capture is not None:
-            capture.resume()
 
     def _stop_at_once(self) -> None:
         """End this process, as its workers notice; it cleans nothing, and the ledgers say what that leaves."""

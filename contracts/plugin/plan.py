@@ -23,7 +23,7 @@ from contracts.interface.profiles import Profile
 from contracts.plugin.finding_again import choose_finding
 from contracts.plugin.run_options import KEEP, RUN_OPTIONS, SEED, WAIT
 from contracts.session.way import check_way
-from contracts.settings.embedded_sandbox import sandbox_target
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, DOCUMENT_SIZE_LIMIT, sandbox_target
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.settings_reader import load_target
 from contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
@@ -75,6 +75,15 @@ class Selection:
     def name(self) -> str:
         """The name of the target."""
         return self.settings.name if self.settings else SANDBOX
+
+    @property
+    def size_limit(self) -> int:
+        """Largest upload that the embedded sandbox takes, in bytes: a small one makes its clause cheap to judge."""
+        return DOCUMENT_SIZE_LIMIT if self.profile is Profile.FULL else DEFAULT_SIZE_LIMIT
+
+    def aim(self, sandbox_url: str | None = None) -> Target:
+        """The target, where the embedded sandbox is served."""
+        return self.settings or sandbox_target(sandbox_url or "", self.size_limit)
 
     def judged(self, clauses: Iterable[Clause]) -> list[str]:
         """Ids of the clauses that the run judges."""
@@ -216,10 +225,3 @@ class Plan:
     token: str
     started: str
     sandbox_url: str | None
-    size_limit: int
-
-    def target(self, settings: Target | None) -> Target:
-        """The target to aim at."""
-        if self.sandbox_url is None and settings is not None:
-            return settings
-        return sandbox_target(self.sandbox_url or "", self.size_limit)

@@ -46,6 +46,11 @@ from contracts.session.sweep import Sweeper
 
 #: How long workers may take to end the case they are in and to clean up.
 _PATIENCE_SECONDS: Final = 60.0
+#: What generates and runs the cases.
+_VERSIONS: Final = {
+    "suite": "registry-contracts",
+    **{name: name for name in ("schemathesis", "hypothesis", "pytest")},
+}
 _BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 
 
@@ -137,18 +142,14 @@ class Run:
             self.planned = sum(map(is_case, session.items))
             write_lines(self.config, [f"contract: {forecast(self.config, session.items).summary}"])
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         """Note a test that is no case, and failed."""
-        self._note(report)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note what cannot be collected."""
-        self._note(report)
-
-    def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.failed and VERDICT_PROPERTY not in dict(getattr(report, "user_properties", ())):
             lines = [line for line in report.longreprtext.splitlines() if line.strip()]
             self.failed[report.nodeid] = lines[-1] if lines else "failed"
+
+    #: Note what cannot be collected.
+    pytest_collectreport = pytest_runtest_logreport
 
     # Its end.
 
@@ -274,7 +275,8 @@ class Run:
             "started": self.plan.started,
             "workers": max(1, len(workers)),
             "command": command_of(self.config),
-            "versions": _versions(),
+            "versions": {"python": platform.python_version()}
+            | {name: version(package) for name, package in _VERSIONS.items()},
             "environment": self._environment(),
             "interrupted": self.stopping.asked,
             "expected_workers": [MAIN, *workers],
@@ -329,10 +331,3 @@ def write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
     if reporter := config.pluginmanager.get_plugin("terminalreporter"):
         for line in lines:
             reporter.write_line(line)
-
-
-def _versions() -> dict[str, str]:
-    """Versions of the suite and of what generates and runs its cases."""
-    named = {"suite": "registry-contracts", "schemathesis": "schemathesis"}
-    named |= {name: name for name in ("hypothesis", "pytest")}
-    return {"python": platform.python_version()} | {name: version(package) for name, package in named.items()}

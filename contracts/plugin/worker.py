@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from contracts.cases.rights import Rights
 from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.errors import breakdown
 from contracts.evidence.journal import Journal, journal_path
-from contracts.evidence.record import Verdict
+from contracts.evidence.record import AssertionCount, Block, Verdict
 from contracts.exchanges import transcript
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import redacted
@@ -38,6 +39,8 @@ BREAKER: Final = "breaker"
 BY_HAND: Final = "stopped by hand"
 BROKEN: Final = "broken"
 _STOP: Final = "stop"
+#: What a finding takes from its evidence as it is.
+_SHOWN: Final = ("clause", "operation", "role", "check", "exchanges")
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
 
@@ -147,7 +150,7 @@ class Worker(Session):
             attempts: Those that it is judged by.
             tried: With those that faults of the environment spoilt, where there are any.
         """
-        plain, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
+        text, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
         of_case = {"realm": realm, "case": case.id}
         exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
         for finding in findings:
@@ -157,33 +160,23 @@ class Worker(Session):
         for clause, reason in counted.untested.items():
             write("untested", clause=clause, realm=realm, reason=reason)
         for seen in counted.observations:
-            what = {
-                "clause": seen.clause,
-                "operation": seen.operation,
-                "seen": self.redactor.value(seen.seen),
-            }
-            write("observation", **of_case, **what)
-        blocked = ending.blocked
+            value = self.redactor.value(seen.seen)
+            write("observation", **of_case, clause=seen.clause, operation=seen.operation, seen=value)
+        by, counts = ending.blocked, (counted.held, counted.contradicted)
         write(
             "case",
             **case.record,
             profile=str(self.selection.profile),
             outcome=str(ending.verdict),
-            reason=plain(ending.reason) if ending.reason else None,
-            blocked_by=blocked
-            and {"operation": blocked.operation, "realm": realm, "cause": plain(blocked.cause)},
+            reason=text(ending.reason) if ending.reason else None,
+            blocked_by=by and asdict(Block(by.operation, realm, text(by.cause))),
             attempts=len(tried),
             started=started.isoformat(),
             seconds=(datetime.now(UTC) - started).total_seconds(),
             requests=sum(len(attempt.exchanges) for attempt in tried),
             assertions=[
-                {
-                    "clause": clause,
-                    "operation": operation,
-                    "held": counted.held[clause, operation],
-                    "contradicted": counted.contradicted[clause, operation],
-                }
-                for clause, operation in sorted(counted.held.keys() | counted.contradicted.keys())
+                asdict(AssertionCount(*key, *(count[key] for count in counts)))
+                for key in sorted({*counted.held, *counted.contradicted})
             ],
         )
 
@@ -192,15 +185,11 @@ class Worker(Session):
         evidence, selection = finding.evidence, self.selection
         shown = [each for each in exchanges if each.id in evidence.exchanges]
         return {
-            "clause": evidence.clause,
-            "operation": evidence.operation,
-            "role": evidence.role,
+            **{name: getattr(evidence, name) for name in _SHOWN},
             "expected": self.redactor.text(evidence.expected),
             "seen": self.redactor.text(evidence.seen),
             "confirmed": finding.confirmed,
             "rate": [finding.reproduced, finding.attempts],
-            "exchanges": list(evidence.exchanges),
-            "check": evidence.check,
             "curl": [transcript.curl(redacted(each, self.redactor)) for each in shown],
             "command": transcript.command(
                 target=selection.target or self.target.name,
@@ -240,10 +229,8 @@ class Worker(Session):
             self._take_over(ledgers, ended)
         # One process sends its requests in one order; where workers did not, their drafts may go as they came.
         self.cleanup.at_the_end(last=main, at_once=max(1, _DELETIONS * len(ledgers)) if main else 1)
-        for entry in self.ledger.removable() if main else ():
-            self._write_left("leftover", entry)
-        for entry in self.ledger.residue():
-            self._write_left("residue", entry)
+        self._write_left("leftover", self.ledger.removable() if main else ())
+        self._write_left("residue", self.ledger.residue())
         self.journal.close()
         self.ledger.close()
         if not main:
@@ -258,14 +245,13 @@ class Worker(Session):
         """Take in what workers leave to the controller: the drafts of all, and what the dead could not list."""
         self.ledger.take_over(ledgers)
         dead = [path for path in ledgers if path.stem.removeprefix("ledger-") not in ended]
-        for entry in residue(read_entries(dead)):
-            self._write_left("residue", entry)
+        self._write_left("residue", residue(read_entries(dead)))
 
-    def _write_left(self, kind: str, entry: Entry) -> None:
-        what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
-        self.journal.write(
-            kind, realm=entry.realm, operation=entry.operation, identifier=entry.identifier, what=what
-        )
+    def _write_left(self, kind: str, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
+            of = {"realm": entry.realm, "operation": entry.operation, "identifier": entry.identifier}
+            self.journal.write(kind, **of, what=what)
 
 
 WORKER = pytest.StashKey[Worker]()
