@@ -11,7 +11,7 @@ from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import DOCUMENT_REALMS
 from contracts.manual.manual_session import ManualSession
-from contracts.plugin.preflight import Diagnosis, Look, State, clock_in_words
+from contracts.plugin.preflight import Diagnosis, Look, State
 from contracts.settings.target import AUTHOR
 
 #: Settings that name records a run reads.
@@ -67,10 +67,6 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
             readiness.diagnoses += _named_records(session)
     except EnvironmentFault as fault:
         readiness.diagnoses.append(Diagnosis("address", State.ENVIRONMENT, str(fault)))
-    if session.notes and readiness.state is not State.ENVIRONMENT:
-        clock = clock_in_words(session)
-        clocks = Diagnosis("clock", State.NOTE if clock else State.OK, clock or "agrees with ours")
-        readiness.diagnoses.append(clocks)
     if not write:
         text = "were not looked at; `doctor --write` saves a draft to see whether the accounts may write"
         readiness.diagnoses.append(Diagnosis("rights", State.UNKNOWN, text))

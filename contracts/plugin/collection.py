@@ -67,13 +67,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
     """The realms of a run that have an operation."""
-    selection = config.stash[SELECTION]
     has = load_description().operations[operation].realms
     if has == (ANY_REALM,):
         yield ANY_REALM
-    for realm in selection.settings.realms if selection.settings else DEVELOPMENT_REALMS:
-        if realm in has and (not selection.realms or realm in selection.realms):
-            yield realm
+    yield from (realm for realm in config.stash[SELECTION].realms if realm in has)
 
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
@@ -170,7 +167,7 @@ def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
     return direct | {case for case in cases if any(relies(*cell) for cell in case.cells - judged)}
 
 
-def _narrowings(config: pytest.Config, kept: Iterable[Case]) -> list[Narrowing]:
+def _narrowings(config: pytest.Config, kept: Iterable[Case]) -> Iterator[Narrowing]:
     """Say where cases were left out, by options of the suite or of pytest itself.
 
     From the gate on, a profile takes in all that must be.
@@ -188,11 +185,10 @@ def _narrowings(config: pytest.Config, kept: Iterable[Case]) -> list[Narrowing]:
         if selection.profile is Profile.SMOKE or _is_of(case, selection)
         for cell in case.cells
     }
-    narrowed: list[Narrowing] = [(why, None) for why, holds in asked.items() if holds]
+    yield from ((why, None) for why, holds in asked.items() if holds)
     if cells:
         cells |= set(product(UNIVERSAL, {realm for clause in load_catalogue() for realm in clause.realms}))
-        narrowed.append(("cases were left out by the selection", [list(cell) for cell in sorted(cells)]))
-    return narrowed
+        yield "cases were left out by the selection", [list(cell) for cell in sorted(cells)]
 
 
 def _write_unreached(

@@ -25,8 +25,8 @@ from contracts.cases.world import World
 from contracts.checks.claims import Expect, Observer
 from contracts.checks.outcomes import Attempt, Untested
 from contracts.interface.profiles import Profile
-from contracts.plugin.attempts import TRY, Try
 from contracts.plugin.case import case_of
+from contracts.plugin.protocol import TRY, Try
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor
 from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, DOCUMENT_REALMS, RealmSettings
@@ -121,7 +121,7 @@ def description(request: pytest.FixtureRequest, operation: str, probe: Probe) ->
 def _turns(worker: Worker, operation: str, realm: str) -> Turns:
     """Which generated cases of the operation the realm sends: in a gate they are dealt out, later all are sent."""
     has = worker.description.operations[operation].realms
-    realms = [name for name in worker.realms if name in has] or [realm]
+    realms = [name for name in worker.selection.realms if name in has] or [realm]
     profile = worker.selection.profile
     return Turns(
         realms.index(realm) if realm in realms else 0,
@@ -147,15 +147,15 @@ def deal(request: pytest.FixtureRequest, worker: Worker, realm: str) -> Deal:
     smoke = case_of(request.node).smoke
     if worker.selection.profile is Profile.SMOKE and smoke:
         return Deal(0, 1, smoke["values"])
-    run = [name for name in worker.realms if name in DOCUMENT_REALMS]
+    run = [name for name in worker.selection.realms if name in DOCUMENT_REALMS]
     return Deal(run.index(realm), len(run)) if realm in run else Deal(0, 1)
 
 
 @pytest.fixture
 def elsewhere(worker: Worker, realm: str) -> Elsewhere:
     """Another realm with drafts, one of the run where it has one."""
-    other = next((name for name in OTHERS[realm] if name in worker.realms), OTHERS[realm][0])
-    return Elsewhere(other, other in worker.realms)
+    other = next((name for name in OTHERS[realm] if name in worker.selection.realms), OTHERS[realm][0])
+    return Elsewhere(other, other in worker.selection.realms)
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ class Selection:
 
     Attributes:
         target: Settings file or name; None for the variables or else the sandbox.
-        realms, clauses, operations: Empty for all.
+        clauses, operations: Empty for all.
         sandbox_arguments: More options for the embedded sandbox; only where it is the target.
         terms: The consumer that the run is limited to, and the deviations accepted on the target.
         settings: The target that these name; None for the embedded sandbox.
@@ -140,10 +140,10 @@ def read_selection(config: pytest.Config) -> Selection:
         option("--sandbox-arguments"),
     )
     check_way(settings or Target(SANDBOX, "http://127.0.0.1"))
+    offered = settings.realms if settings else DEVELOPMENT_REALMS
     for realm in option("--realm"):
         refuse_production_realm(realm)
-    offered = settings.realms if settings else DEVELOPMENT_REALMS
-    realms = _checked("realm", option("--realm"), offered)
+    realms = _checked("realm", option("--realm"), offered) or offered
     files, name = (option("--consumer"), option("--deviations")), settings.name if settings else SANDBOX
     terms = load_terms(*files, option("--target"), name, Path.cwd())
     if arguments and settings is not None:
@@ -155,7 +155,7 @@ def read_selection(config: pytest.Config) -> Selection:
     return Selection(
         target=option("--target"),
         profile=profile,
-        realms=_limited(terms, realms, offered),
+        realms=_limited(terms, realms),
         clauses=clauses,
         operations=operations,
         seed=FIXED_SEED if option("--seed") is None else option("--seed"),
@@ -196,15 +196,13 @@ def _checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str
     return tuple(names)
 
 
-def _limited(terms: Terms, realms: tuple[str, ...], offered: tuple[str, ...]) -> tuple[str, ...]:
+def _limited(terms: Terms, realms: tuple[str, ...]) -> tuple[str, ...]:
     """The realms of a run, limited to those of its consumer."""
-    if not terms.consumer or not terms.consumer.realms:
-        return realms
-    selected, used = realms or offered, terms.consumer.realms
-    limited = tuple(realm for realm in selected if realm in used)
-    if not limited:
+    used = terms.consumer.realms if terms.consumer else ()
+    limited = tuple(realm for realm in realms if realm in used or not used)
+    if terms.consumer and not limited:
         raise UsageError(
-            f"{terms.consumer.file} uses {', '.join(used)}, but the run is for {', '.join(selected)}; "
+            f"{terms.consumer.file} uses {', '.join(used)}, but the run is for {', '.join(realms)}; "
             "name a realm that is in both"
         )
     return limited

@@ -30,7 +30,7 @@ from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
 from contracts.session.authentication import NO_TOKEN
 from contracts.session.session import Session, wait_for_start
-from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
+from contracts.session.tokens import Token
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     AUTHOR,
@@ -53,6 +53,7 @@ _SHORT_LIFE_SECONDS: Final = 120.0
 _TOKEN_COSTS, _WRITE_COSTS = 4, 4
 #: What a name costs at most: its own form, and the documented one twice.
 _NAME_COSTS: Final = 3
+_CLOCK: Final = "clock"
 _NAMES: Final = "names"
 #: The clause that says which realms there are, and the operation that shows it by reading alone.
 _REALMS_CLAUSE: Final = "realm-document-realms"
@@ -96,52 +97,44 @@ class Diagnosis:
     stops: bool = False
 
 
-@dataclass(frozen=True)
-class TriedName:
-    """A documented name, the clause that says it is known, and the request that tries it.
-
-    Attributes:
-        most: Records that are listed where the name is known; more of them show that it is not.
-    """
-
-    name: str
-    clause: str
-    operation: str = _READING
-    parts: dict[str, Any] = field(default_factory=lambda: _FIRST_ITEM)
-    most: int | None = None
-
-    def is_unknown(self, documented: Response, own: Response) -> bool | None:
-        """Whether the answer to it shows that it is not known, by that to the target's own; None for neither."""
-        if self.operation == _SUBMITTING:
-            return _finds_no_realm(documented) and not _finds_no_realm(own)
-        if not own.success or documented.refusal:
-            return True if own.success else None
-        return False if self.most is None else (_listed(documented) > self.most >= _listed(own) or None)
+#: A documented name, the clause that says that it is known, the request that tries it, and how many records are listed
+#: at most where it is known.
+_Tried = tuple[str, str, str, dict[str, Any], int | None]
 
 
-def tried_names(target: Target, realm: str) -> Iterator[TriedName]:
+def _tried_names(target: Target, realm: str) -> Iterator[_Tried]:
     """Every name that reading in a realm allows to try; what submits names a schema that no service has."""
     submission = {"path": {"schema": UNKNOWN_SCHEMA}, "json": {}, "query": {}}
     by_query = submission | {"headers": {"Realm": None}, "query": {"Realm": realm}}
-    yield TriedName("Realm", "realm-query", _SUBMITTING, by_query)
+    yield "Realm", "realm-query", _SUBMITTING, by_query, None
     if realm not in DOCUMENT_REALMS:
-        yield TriedName(realm, "realm-workflow-realms", _SUBMITTING, submission)
+        yield realm, "realm-workflow-realms", _SUBMITTING, submission, None
         return
-    yield TriedName(realm, _REALMS_CLAUSE)
-    yield TriedName(REALM_HEADER, _REALMS_CLAUSE)
-    yield TriedName(BEARER, _TOKEN_CLAUSE)
-    of_mine = {"query": {"collection": "my", "$top": "1"}}
-    yield TriedName("my", "list-my-answers", parts=of_mine)
-    yield TriedName("collection", "list-my-answers", parts=of_mine)
-    of_drafts = {"query": {"collection": "mydrafts", "$top": "1"}}
-    yield TriedName("mydrafts", "list-mydrafts-has-mine", parts=of_drafts)
-    yield TriedName("$top", "list-top", most=1)
-    yield TriedName("$skip", "list-skip-beyond", parts={"query": {"$skip": "1000000"}}, most=0)
+    of_lists: tuple[tuple[str, str, dict[str, str], int | None], ...] = (
+        (realm, _REALMS_CLAUSE, {}, None),
+        (REALM_HEADER, _REALMS_CLAUSE, {}, None),
+        (BEARER, _TOKEN_CLAUSE, {}, None),
+        ("my", "list-my-answers", {"collection": "my"}, None),
+        ("collection", "list-my-answers", {"collection": "my"}, None),
+        ("mydrafts", "list-mydrafts-has-mine", {"collection": "mydrafts"}, None),
+        ("$top", "list-top", {}, 1),
+        ("$skip", "list-skip-beyond", {"$skip": "1000000"}, 0),
+    )
+    for name, clause, query, most in of_lists:
+        yield name, clause, _READING, {"query": {"$top": "1"} | query}, most
     for uid in target.realm_settings(realm).existing_identifier[:1]:
-        one = {"path": {"uid": uid}, "query": {"top": "1"}}
-        none = {"path": {"uid": uid}, "query": {"skip": "1000000"}}
-        yield TriedName("top", "attachment-list-top", "listAttachments", one, 1)
-        yield TriedName("skip", "attachment-list-skip-beyond", "listAttachments", none, 0)
+        one, none = ({"path": {"uid": uid}, "query": query} for query in ({"top": "1"}, {"skip": "1000000"}))
+        yield "top", "attachment-list-top", "listAttachments", one, 1
+        yield "skip", "attachment-list-skip-beyond", "listAttachments", none, 0
+
+
+def _is_unknown(operation: str, documented: Response, own: Response, most: int | None) -> bool | None:
+    """Whether the answer to a name shows that it is not known, by that to the target's own; None for neither."""
+    if operation == _SUBMITTING:
+        return _finds_no_realm(documented) and not _finds_no_realm(own)
+    if not own.success or documented.refusal:
+        return True if own.success else None
+    return False if most is None else (_listed(documented) > most >= _listed(own) or None)
 
 
 def _finds_no_realm(answer: Response) -> bool:
@@ -156,7 +149,7 @@ def _listed(answer: Response) -> int:
         return 0
 
 
-#: What keeps a clause, what was seen, and the exchanges that show it; the last one is what a finding shows.
+#: What was seen, and the exchanges that show it; the last one is what a finding shows.
 Contrast = tuple[Any, ...]
 
 
@@ -169,6 +162,7 @@ class Probe:
         self._session = session
         self._attempts = [Attempt(1), Attempt(2)]
         self._started = datetime.now(UTC)
+        self._expected = f"{name} is known"
         self._case = Case(
             f"[preflight in {realm}: {name}]",
             realm,
@@ -198,9 +192,9 @@ class Probe:
             contrast = look(attempt.number)
             if contrast is None:
                 return False
-            expected, seen, *exchanges = contrast
+            seen, *exchanges = contrast
             shown = tuple(exchange.id for exchange in exchanges)
-            attempt.note(contradicted(clause, operation, expected, seen, shown, AUTHOR))
+            attempt.note(contradicted(clause, operation, self._expected, seen, shown, AUTHOR))
         return True
 
     def write_down(self, worker: Worker) -> None:
@@ -273,6 +267,7 @@ class Look:
             yield Diagnosis("address", State.ENVIRONMENT, why, stops=True)
         yield Diagnosis("address", *_address(url))
         yield _signed_in(AUTHOR, author, url)
+        yield _clock(author.ahead)
 
     def _sign_in(self, role: str) -> Token:
         with self.session.time_limit(_LONGEST_SECONDS):
@@ -326,8 +321,7 @@ class Look:
             answered = before if attempt == 1 else probe.send(attempt)
             quoted = answered.answer.quote()
             hint = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {quoted}"
-            seen = "the realm is accepted", hint if capitals else quoted, answered
-            return seen if answered.answer.refusal else None
+            return (hint if capitals else quoted, answered) if answered.answer.refusal else None
 
         return self._affords(1) and self._contradicts(probe, refused)
 
@@ -346,7 +340,7 @@ class Look:
             refusals.append(issued.answer.quote())
             seen = f"a token just issued is refused as one that never was: {refusals[-1]}; {SCHEME_ADVICE}"
             unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
-            return ("the token is known", seen, made_up, issued) if unknown else None
+            return (seen, made_up, issued) if unknown else None
 
         found = self._contradicts(probe, refused)
         return f"knows none of its own tokens: {refusals[-1]}; {SCHEME_ADVICE}" if found else ""
@@ -414,22 +408,25 @@ class Look:
         yield Diagnosis(_NAMES, State.NOTE, text)
         self.limit += _NAME_COSTS * len(names.sent)
         for realm in self.realms:
-            for tried in tried_names(self._target, realm):
-                asked = tried.name in names and tried.name not in told
-                if asked and self._affords(_NAME_COSTS) and (self.writes or tried.operation != _SUBMITTING):
-                    told |= {tried.name} if self._tells(tried, realm) else set()
+            for tried in _tried_names(self._target, realm):
+                name, _, operation, *_ = tried
+                asked = name in names and name not in told and (self.writes or operation != _SUBMITTING)
+                if asked and self._affords(_NAME_COSTS) and self._tells(realm, *tried):
+                    told.add(name)
 
-    def _tells(self, tried: TriedName, realm: str) -> bool:
+    def _tells(
+        self, realm: str, name: str, clause: str, operation: str, parts: dict[str, Any], most: int | None
+    ) -> bool:
         """Whether a realm tells if a documented name is known."""
-        probe = Probe(self.session, realm, tried.name, tried.clause, tried.operation)
-        own, unknown = probe.send(**tried.parts), list[bool | None]()
+        probe = Probe(self.session, realm, name, clause, operation)
+        own, unknown = probe.send(**parts), list[bool | None]()
 
         def refused(attempt: int) -> Contrast | None:
-            documented = probe.send(attempt, **tried.parts, documented=tried.name)
-            unknown.append(tried.is_unknown(documented.answer, own.answer))
+            documented = probe.send(attempt, **parts, documented=name)
+            unknown.append(_is_unknown(operation, documented.answer, own.answer, most))
             quoted = documented.answer.quote()
             seen = f"the name of the settings is known, and the documented one was answered {quoted}"
-            return (f"{tried.name} is known", seen, documented, own) if unknown[-1] else None
+            return (seen, documented, own) if unknown[-1] else None
 
         return self._contradicts(probe, refused) or unknown[-1] is not None
 
@@ -446,22 +443,21 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, li
         author = worker.tokens.token(AUTHOR)
         down = author.environment and author.status is None
         return (f"{worker.target.base_url} cannot be judged: {author.refusal}" if down else None), []
-    look = Look(worker, worker.realms, writes=True, consumer=worker.selection.terms.consumer)
+    look = Look(worker, worker.selection.realms, writes=True, consumer=worker.selection.terms.consumer)
     told = list(look.diagnoses(wait_seconds))
     for probe in look.contradicted:
         probe.write_down(worker)
     stopping = (each.text for each in told if each.stops and each.state is not State.SERVICE)
-    notes = [clock_in_words(worker), *(each.text for each in told if each.subject == _NAMES)]
-    return next(stopping, None), [note for note in notes if note]
+    notes = [each for each in told if each.subject in {_CLOCK, _NAMES} and each.state is State.NOTE]
+    return next(stopping, None), [each.text for each in notes]
 
 
-def clock_in_words(of: Session) -> str | None:
-    """Say by how much the clocks differ, as the author's sign-in showed; None when they agree."""
-    ahead = of.tokens.token(AUTHOR, as_it_is=True).ahead
-    if abs(ahead) <= CLOCKS_AGREE_SECONDS:
-        return None
-    direction = "ahead of" if ahead > 0 else "behind"
-    return f"the target's clock is {abs(ahead):,.0f} s {direction} ours, which is taken into account"
+def _clock(ahead: float) -> Diagnosis:
+    """By how much the clocks differ, as signing in showed."""
+    if not ahead:
+        return Diagnosis(_CLOCK, State.OK, "agrees with ours")
+    differs = f"{abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} ours, which is taken into account"
+    return Diagnosis(_CLOCK, State.NOTE, f"the target's clock is {differs}")
 
 
 def _signed_in(role: str, token: Token, base_url: str) -> Diagnosis:

@@ -28,7 +28,6 @@ from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.operations import PERMANENT_KINDS
-from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.case import is_case
 from contracts.plugin.collection import forecast
 from contracts.plugin.finding_again import command_of
@@ -36,6 +35,7 @@ from contracts.plugin.hooks import Sandbox
 from contracts.plugin.interruption import PYTEST_BROKE, Stopping, signals_held
 from contracts.plugin.plan import Plan, request_budget
 from contracts.plugin.preflight import preflight
+from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.run_options import KEEP, UNPACKED
 from contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, Worker
 from contracts.reports.writers import ALL, pack, unwritten, write_all
@@ -63,7 +63,6 @@ class Run:
         died: Names of workers that died.
         planned: How many cases have to run for the run to be whole.
         ended: What each process has sent and met, by name, once it is over.
-        obstacle: Why the target could not be judged at all.
         failed: Why something failed that is no case, by where.
         complaints: What is wrong with the history, lines of it or all, in a line each.
         trouble: Why there are no reports.
@@ -78,8 +77,7 @@ class Run:
     nodes: list[Any] = field(default_factory=list)
     died: list[str] = field(default_factory=list)
     planned: int | None = None
-    ended: dict[str, dict[str, Any]] = field(default_factory=dict)
-    obstacle: str | None = None
+    ended: dict[str, dict[str, int]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
     verdict: RunVerdict | None = None
@@ -123,11 +121,12 @@ class Run:
         """Look at the target before any case sends something; one clear line when it cannot be judged."""
         self.stopping.begin()
         try:
-            self.obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
+            obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
         except SuiteError as error:
             self.worker.write_trouble("looking at the target", str(error))
             pytest.exit("the suite broke", returncode=ExitCode.ERROR)
-        if self.obstacle:
+        if obstacle:
+            self.worker.stop(BREAKER, obstacle)
             pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
         write_lines(self.config, [f"contract: {note}" for note in notes])
         # What killed runs left goes before this one adds anything; each run has an embedded sandbox of its own.
@@ -196,18 +195,15 @@ class Run:
             part.unlink()
         return write_all(self.folder, self.config.hook.pytest_contract_formats() or ALL)
 
-    def _await_workers(self) -> dict[str, dict[str, Any]]:
+    def _await_workers(self) -> dict[str, dict[str, int]]:
         """Let xdist's workers end the case they are in and close their books; after Ctrl-C they are still at work.
 
         Returns:
             What each of them has sent and met, by name; without those that died.
         """
         names = {node.workerinput["workerid"]: node for node in self.nodes}
-        at_work = [
-            node
-            for name, node in names.items()
-            if not hasattr(node, "workeroutput") and name not in self.died
-        ]
+        alive = (node for name, node in names.items() if name not in self.died)
+        at_work = [node for node in alive if not hasattr(node, "workeroutput")]
         if at_work:
             self.worker.stop(BY_HAND, BY_HAND)
         for node in at_work:
@@ -217,8 +213,8 @@ class Run:
             # A worker that died says nothing more; its channel is closed as that of one which has ended.
             with suppress(EOFError, node.channel.TimeoutError, node.channel.RemoteError):
                 node.channel.waitclose(max(0.0, deadline - time.monotonic()))
-        told = {name: getattr(node, "workeroutput", {}).get("contract") for name, node in names.items()}
-        return {name: counts for name, counts in told.items() if counts}
+        told = {name: getattr(node, "workeroutput", {}) for name, node in names.items()}
+        return {name: output["contract"] for name, output in told.items() if output.get("contract")}
 
     def _write_troubles(self, exitstatus: int) -> None:
         """Put into the evidence what failed outside the cases, so that no report says pass beside it."""
@@ -270,7 +266,7 @@ class Run:
             "base_url": target.base_url,
             "profile": str(selection.profile),
             "seed": selection.seed,
-            "realms": list(self.worker.realms),
+            "realms": list(self.worker.selection.realms),
             "clauses": selection.judged(load_catalogue()),
             "started": self.plan.started,
             "workers": max(1, len(workers)),
@@ -289,16 +285,16 @@ class Run:
         }
 
     def _environment(self) -> dict[str, Any]:
-        faults: Counter[str] = Counter()
+        sent = Counter[str]()
         for counts in self.ended.values():
-            faults.update(counts["faults"])
+            sent.update(counts)
         kind, why = self.worker.stopped
         target, embedded = self.worker.target, self.sandbox is not None
         return {
-            "requests": sum(counts["requests"] for counts in self.ended.values()),
-            "retries": sum(counts["retries"] for counts in self.ended.values()),
-            "faults": dict(faults),
-            "breaker": why if kind == BREAKER else self.obstacle,
+            "requests": sent.pop("requests", 0),
+            "retries": sent.pop("retries", 0),
+            "faults": dict(sent),
+            "breaker": why if kind == BREAKER else None,
             # What the run may do to its target; null is no limit.
             "limits": {
                 "requests_per_second": None if embedded else target.pace.requests_per_second,

@@ -12,11 +12,11 @@ from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.operations import in_realms
-from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.case import is_case
 from contracts.plugin.collection import forecast
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.plan import SELECTION
+from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.run import RUN, Run, write_lines
 from contracts.reports.build_server import annotate
 from contracts.reports.cards import lines_of

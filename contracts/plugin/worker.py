@@ -78,11 +78,6 @@ class Worker(Session):
         self._finished = False
         self._parent = os.getppid()
 
-    @property
-    def realms(self) -> tuple[str, ...]:
-        """The realms of the run: those that it was limited to, or all of the target's."""
-        return self.selection.realms or self.target.realms
-
     def stop(self, kind: str, why: str) -> None:
         """Let no process of the run begin another case; the first reason stands, but for a worker that broke."""
         (self.shared.put if kind == BROKEN else self.shared.offer)(_STOP, (kind, why))
@@ -210,7 +205,7 @@ class Worker(Session):
         """Delete the drafts of a case that are there or may be there, newest first."""
         self.cleanup.after_case()
 
-    def finish(self, ended: Collection[str] = ()) -> dict[str, Any]:
+    def finish(self, ended: Collection[str] = ()) -> dict[str, int]:
         """Delete drafts, write down what stays behind, and close journal and ledger.
 
         Other workers may still need the kept drafts: the controller, which finishes last, deletes them.
@@ -219,7 +214,8 @@ class Worker(Session):
             ended: Names of the workers that have closed their own books.
 
         Returns:
-            What this process has sent and met; nothing at a second call, which does nothing.
+            How many requests this process has sent, how often it has tried again, and how often it has met each fault;
+            nothing at a second call, which does nothing.
         """
         if self._finished:
             return {}
@@ -235,11 +231,7 @@ class Worker(Session):
         self.ledger.close()
         if not main:
             self.close()
-        return {
-            "requests": self.counts["requests"],
-            "retries": self.counts["retries"],
-            "faults": dict(self.faults),
-        }
+        return {**self.counts, **self.faults}
 
     def _take_over(self, ledgers: list[Path], ended: Collection[str]) -> None:
         """Take in what workers leave to the controller: the drafts of all, and what the dead could not list."""
