@@ -25,7 +25,6 @@ from contracts.plugin.case import Case, case_of, is_case
 from contracts.plugin.forecast import Forecast
 from contracts.plugin.plan import SELECTION, Selection
 from contracts.plugin.worker import MAIN, WORKER, Worker
-from contracts.session import used_up
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: Why cases were left out, and the cells concerned, pairs of clause and realm; None for all of them.
@@ -224,13 +223,4 @@ def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
     arranged = [case for case in _ARRANGED if case.realm in realms]
     # A run that was stopped while it collected has not selected anything.
     unreached = config.stash.get(UNREACHED, {})
-    return Forecast([*cases, *arranged], selection, unreached, _unused_files(selection))
-
-
-def _unused_files(selection: Selection) -> dict[str, int]:
-    """How many temporary files no run has used up yet, in each realm whose settings name some."""
-    target = selection.aim()
-    kept = selection.reports / used_up.FILE_NAME if selection.settings else None
-    used = used_up.UsedUp(kept, target.base_url)
-    named = {realm: set(target.realm_settings(realm).temporary_files) for realm in target.realms}
-    return {realm: len(files - used.of(realm)) for realm, files in named.items() if files}
+    return Forecast([*cases, *arranged], selection, unreached)
