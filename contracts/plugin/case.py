@@ -38,7 +38,7 @@ class Case:
         clauses: These, and those on generated faults where it covers them.
         operation: The one that it is parametrized with; empty where it is not.
         operations: What it exercises: its parameter, what its marks name, or the operations of its clauses.
-        smoke: What the mark says that puts it into the profile `smoke`; None without one.
+        smoke: What the mark says that puts it into the profile `smoke` in its realm; None without one.
         requests, dealt, nightly: About how many it sends in a realm, deals out among its realms, and sends at night.
         records, files: Permanent records that it creates when it passes, and temporary files that it uses up.
         deals: What it tries is dealt out among its realms in the run.
@@ -46,8 +46,7 @@ class Case:
         turns: A gate asks it in one realm by turns.
         needs: Settings and accounts without which it sends nothing, as the catalogue names them.
         title, doc: The words of its function.
-        in_smoke, in_turn: Whether the profile `smoke` takes it in, and a gate that asks it in one realm by turns; those
-            of one function go round the realms.
+        in_turn: A gate that asks it in one realm by turns asks it in this one.
     """
 
     id: str
@@ -69,7 +68,6 @@ class Case:
     needs: tuple[str, ...] = ()
     title: str = ""
     doc: str = ""
-    in_smoke: bool = False
     in_turn: bool = False
 
     @property
@@ -105,13 +103,6 @@ class Case:
     def cells(self) -> set[tuple[str, str]]:
         """Its clauses in its realm; none where it has no realm in the run."""
         return {(name, self.realm) for name in self.clauses} if self.realm in _REALMS else set()
-
-    @property
-    def spoken(self) -> Iterator[str]:
-        """The clauses that it says something of with its own operation, where it has one."""
-        for clause in map(load_catalogue().clause, self.clauses):
-            if not self.operation or self.operation in clause.operations:
-                yield clause.id
 
     def sends(self, profile: Profile) -> tuple[float, float]:
         """About how many requests it sends in its realm, and how many it deals out among its realms besides."""
@@ -156,9 +147,8 @@ def case_of(item: pytest.Item) -> Case:
 
 def _read(item: pytest.Item) -> Case:
     marks = [mark.kwargs for mark in item.iter_markers(MARK)]
-    catalogue, parameters = load_catalogue(), getattr(item, "callspec", None)
-    operation = str(parameters.params.get("operation", "")) if parameters else ""
-    realm = str(parameters.params.get("realm", ANY_REALM)) if parameters else ANY_REALM
+    catalogue, parameters = load_catalogue(), getattr(getattr(item, "callspec", None), "params", {})
+    operation, realm = str(parameters.get("operation", "")), str(parameters.get("realm", ANY_REALM))
     declared = tuple(dict.fromkeys(name for mark in marks for name in mark["clauses"]))
     named = [name for mark in marks for name in mark["operations"]]
     of_clauses = [name for clause in declared for name in catalogue.clause(clause).operations]

@@ -83,7 +83,8 @@ def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> N
         of_function = realms[case.function]
         own = of_function[case.name]
         turn = crc32(case.function.encode()) + list(of_function).index(case.name)
-        case.in_smoke = bool(case.smoke and (case.smoke["every_realm"] or case.realm == own[0]))
+        if case.smoke and not (case.smoke["every_realm"] or case.realm == own[0]):
+            case.smoke = None
         case.in_turn = case.realm == own[turn % len(own)]
 
 
@@ -95,7 +96,7 @@ def _is_of(case: Case, selection: Selection) -> bool:
     """
     profile = selection.profile
     if profile is Profile.SMOKE:
-        return case.in_smoke
+        return case.smoke is not None
     if not profile.includes(case.profile):
         return False
     if profile is not Profile.GATE or selection.clauses or (case.level is Level.MUST and not case.turns):
@@ -212,7 +213,7 @@ def _place(item: pytest.Item) -> tuple[int, float, bool]:
     case = case_of(item)
     if case.last:
         return 2, -sum(case.sends(Profile.GATE)), False
-    return int(bool(case.records)), 0, not case.in_smoke
+    return int(bool(case.records)), 0, case.smoke is None
 
 
 def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:

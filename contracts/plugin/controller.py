@@ -80,7 +80,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
     config.add_cleanup(partial(_release, config, plan, sandbox))
     try:
         worker = _begin_work(config, plan, MAIN)
-        config.stash[RUN] = run = Run(config, plan, worker, stopping, comparison, sandbox)
+        config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
         config.pluginmanager.register(run)
         run.write_facts()
         run.complaints += comparison.note_in(run.folder)

@@ -44,9 +44,10 @@ class Forecast:
         of_cells: defaultdict[Cell, list[Case]] = defaultdict(list)
         requests, self._records, self._files = 0.0, Counter[str](), Counter[str]()
         for case in cases:
-            for clause in map(catalogue.clause, case.spoken):
+            for clause in map(catalogue.clause, case.clauses):
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
-                if of_it and (consumer is None or consumer.covers(clause, case.realm)):
+                spoken = not case.operation or case.operation in clause.operations
+                if of_it and spoken and (consumer is None or consumer.covers(clause, case.realm)):
                     of_cells[clause.id, case.realm].append(case)
             if not case.lacks(self._target):
                 own, dealt = case.sends(selection.profile)

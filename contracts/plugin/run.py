@@ -33,7 +33,7 @@ from contracts.plugin.collection import forecast
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.hooks import Sandbox
 from contracts.plugin.interruption import PYTEST_BROKE, Stopping, signals_held
-from contracts.plugin.plan import Plan, request_budget
+from contracts.plugin.plan import request_budget
 from contracts.plugin.preflight import preflight
 from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.run_options import KEEP, UNPACKED
@@ -69,7 +69,6 @@ class Run:
     """
 
     config: pytest.Config
-    plan: Plan
     worker: Worker
     stopping: Stopping
     comparison: Comparison
@@ -86,7 +85,7 @@ class Run:
     @property
     def folder(self) -> Path:
         """Where its evidence stands."""
-        return Path(self.plan.folder)
+        return Path(self.worker.plan.folder)
 
     # What xdist tells of its workers.
 
@@ -99,7 +98,7 @@ class Run:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Send the plan to a worker."""
-        node.workerinput["contract_plan"] = asdict(self.plan)
+        node.workerinput["contract_plan"] = asdict(self.worker.plan)
         self.nodes.append(node)
         self.write_facts()
 
@@ -268,7 +267,7 @@ class Run:
             "seed": selection.seed,
             "realms": list(self.worker.selection.realms),
             "clauses": selection.judged(load_catalogue()),
-            "started": self.plan.started,
+            "started": self.worker.plan.started,
             "workers": max(1, len(workers)),
             "command": command_of(self.config),
             "versions": {"python": platform.python_version()}
@@ -280,7 +279,7 @@ class Run:
             "waived": selection.terms.waived,
             "terms": plain(selection.terms),
             "settings": {realm: asdict(target.realm_settings(realm)) for realm in target.realms},
-            "token": self.plan.token,
+            "token": self.worker.plan.token,
             "process": {"pid": os.getpid(), "host": platform.node()},
         }
 
