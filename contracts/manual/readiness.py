@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from contracts.cases.rights import Rights
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import DOCUMENT_REALMS
 from contracts.manual.manual_session import ManualSession
-from contracts.plugin.preflight import Diagnosis, Look, State, clock_in_words
+from contracts.plugin.preflight import Diagnosis, Look, State
 from contracts.settings.target import AUTHOR
 
 #: Settings that name records a run reads.
@@ -61,17 +60,13 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
         GuardViolation: a request must not be sent.
     """
     readiness, started = Readiness(), time.monotonic()
-    look = Look(session, session.target.realms, Rights(session), write, seconds=_LONGEST_SECONDS)
+    look = Look(session, session.target.realms, write, seconds=_LONGEST_SECONDS)
     readiness.diagnoses += look.diagnoses(wait_seconds)
     try:
         if not any(diagnosis.stops for diagnosis in readiness.diagnoses):
             readiness.diagnoses += _named_records(session)
     except EnvironmentFault as fault:
         readiness.diagnoses.append(Diagnosis("address", State.ENVIRONMENT, str(fault)))
-    if session.notes and readiness.state is not State.ENVIRONMENT:
-        clock = clock_in_words(session)
-        clocks = Diagnosis("clock", State.NOTE if clock else State.OK, clock or "agrees with ours")
-        readiness.diagnoses.append(clocks)
     if not write:
         text = "were not looked at; `doctor --write` saves a draft to see whether the accounts may write"
         readiness.diagnoses.append(Diagnosis("rights", State.UNKNOWN, text))

@@ -5,7 +5,7 @@ One result a case, whatever its attempts. Of the fixtures nothing is written: a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -19,15 +19,21 @@ from allure_commons.utils import md5
 
 from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.evidence.record import Verdict
+from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import redacted
 from contracts.exchanges.transcript import curl, heading, transcript
 from contracts.interface.catalogue import Level
-from contracts.plugin.case import Case, case_of
-from contracts.plugin.plan import ALLURE as PLUGIN
-from contracts.plugin.worker import WORKER, Worker
+from contracts.plugin.case import case_of
+from contracts.plugin.plan import is_contract_run
+from contracts.plugin.worker import MAIN, WORKER
 from contracts.safe_text import printable
 
 _CLAUSE: Final = "clause"
+_PLUGIN: Final = "allure_pytest"
+_LISTENER: Final = "allure_listener"
+#: What `--alluredir` says.
+_FOLDER = pytest.StashKey[str | None]()
+_DYNAMIC: Any = allure.dynamic
 _SEVERITY: Final = {
     Level.MUST: allure.severity_level.CRITICAL,
     Level.SHOULD: allure.severity_level.NORMAL,
@@ -43,83 +49,80 @@ class _Results(AllureFileLogger):
     report_container: Any = None
 
 
-class AllureResults:
-    """The results of one process of a run.
+@pytest.hookimpl(tryfirst=True, specname="pytest_configure")
+def pytest_wait_for_the_run(config: pytest.Config) -> None:
+    """Let allure-pytest not begin before the run: its results stand in the run's folder by default."""
+    if config.pluginmanager.has_plugin(_PLUGIN) and is_contract_run(config):
+        config.stash[_FOLDER] = config.option.allure_report_dir
+        config.option.allure_report_dir = None
 
-    Args:
-        config: pytest's, with the options of allure-pytest.
-        page: The run's page, into which clauses are linked unless `--allure-link-pattern` says otherwise.
-        place: Folder of the results.
-        clean: Begin with an empty folder.
-    """
 
-    def __init__(self, config: pytest.Config, page: Path, place: Path, *, clean: bool) -> None:
-        listener = config.pluginmanager.get_plugin(PLUGIN).AllureListener(config)  # type: ignore[union-attr]
-        config.pluginmanager.register(listener, "allure_listener")
-        self._reporter: Any = listener.allure_logger
-        for plugin in (listener, _Results(place, clean)):  # type: ignore[no-untyped-call]
-            allure_commons.plugin_manager.register(plugin)
-            config.add_cleanup(partial(allure_commons.plugin_manager.unregister, plugin))
-        # What a case prints is not redacted.
-        config.option.attach_capture = False
-        pattern = (_CLAUSE, f"{page.absolute().as_uri()}#{_CLAUSE}-{{}}")
-        config.option.allure_link_pattern = [pattern, *config.option.allure_link_pattern]
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin as allure-pytest does."""
+    if _FOLDER not in config.stash:
+        return
+    plugin: Any = config.pluginmanager.get_plugin(_PLUGIN)
+    option, given = config.option, config.stash[_FOLDER]
+    option.allure_report_dir = given  # which workers are told
+    worker = config.stash[WORKER]
+    folder = Path(worker.plan.folder)
+    listener = plugin.AllureListener(config)
+    config.pluginmanager.register(listener, _LISTENER)
+    place, clean = given or folder / "allure", worker.name == MAIN and option.clean_alluredir
+    for each in (listener, _Results(place, clean)):  # type: ignore[no-untyped-call]
+        allure_commons.plugin_manager.register(each)
+        config.add_cleanup(partial(allure_commons.plugin_manager.unregister, each))
+    # What a case prints is not redacted.
+    option.attach_capture = False
+    # Into the run's page, unless `--allure-link-pattern` says otherwise.
+    pattern = (_CLAUSE, f"{(folder / 'index.html').absolute().as_uri()}#{_CLAUSE}-{{}}")
+    option.allure_link_pattern = [pattern, *option.allure_link_pattern]
 
-    def pytest_contract_case(
-        self,
-        item: pytest.Item,
-        verdict: Verdict,
-        reports: Iterable[pytest.TestReport],
-        findings: Iterable[Confirmed],
-        attempts: Iterable[Attempt],
-    ) -> None:
-        """Complete the result of a case, which allure-pytest has begun and writes when the case is over."""
-        worker = item.config.stash[WORKER]
-        result: TestResult = self._reporter.get_test(None)
-        # Each attempt has added them.
-        result.labels = list({(label.name, label.value): label for label in result.labels}.values())
-        case = case_of(item)
-        others = [each.value for each in result.parameters if each.name != "realm"]
-        # One test in all realms, which Allure shows side by side; each has a history of its own.
-        result.testCaseId = md5(result.fullName, *others)  # type: ignore[no-untyped-call]
-        self._describe(case, worker)
-        dynamic: Any = allure.dynamic
-        confirmed = [finding for finding in findings if finding.confirmed]
-        result.status, result.statusDetails = _status(verdict, reports, confirmed)
+
+def pytest_contract_case(
+    item: pytest.Item,
+    verdict: Verdict,
+    reports: Iterable[pytest.TestReport],
+    findings: Iterable[Confirmed],
+    attempts: Iterable[Attempt],
+) -> None:
+    """Complete the result of a case, which allure-pytest has begun and writes when the case is over."""
+    listener: Any = item.config.pluginmanager.get_plugin(_LISTENER)
+    if listener is None:
+        return
+    worker, case, dynamic = item.config.stash[WORKER], case_of(item), _DYNAMIC
+    result: TestResult = listener.allure_logger.get_test(None)
+    # Each attempt has added them.
+    result.labels = list({(label.name, label.value): label for label in result.labels}.values())
+    others = [each.value for each in result.parameters if each.name != "realm"]
+    # One test in all realms, which Allure shows side by side; each has a history of its own.
+    result.testCaseId = md5(result.fullName, *others)  # type: ignore[no-untyped-call]
+    clauses = [worker.catalogue.clause(name) for name in case.declared]
+    dynamic.epic(*dict.fromkeys(clause.source for clause in clauses))
+    dynamic.feature(*dict.fromkeys(clause.family for clause in clauses))
+    dynamic.story(*case.declared)
+    dynamic.label("realm", case.realm)
+    dynamic.label("operation", *case.operations)
+    dynamic.severity(_SEVERITY[case.level])
+    for name in case.declared:
+        dynamic.link(name, link_type=_CLAUSE, name=name)
+    confirmed = [finding for finding in findings if finding.confirmed]
+    result.status, result.statusDetails = _status(verdict, reports, confirmed)
+    sent = {exchange.id: exchange for attempt in attempts for exchange in attempt.exchanges}
+    for evidence in (finding.evidence for finding in confirmed):
         if result.status == Status.FAILED:
-            self._attach(worker, confirmed, attempts)
-        for finding in confirmed:
-            evidence = finding.evidence
-            accepted = worker.selection.terms.accepted(
-                evidence.clause, case.realm, evidence.operation, worker.day
-            )
-            if accepted is not None:
-                dynamic.issue(accepted.issue, name=printable(accepted.reason))
+            names = (name for name in evidence.exchanges if name in sent)
+            _attach([redacted(sent[name], worker.redactor) for name in names])
+        place = evidence.clause, case.realm, evidence.operation
+        if accepted := worker.selection.terms.accepted(*place, worker.day):
+            dynamic.issue(accepted.issue, name=printable(accepted.reason))
 
-    @staticmethod
-    def _describe(case: Case, worker: Worker) -> None:
-        clauses = [worker.catalogue.clause(name) for name in case.declared]
-        dynamic: Any = allure.dynamic
-        dynamic.epic(*dict.fromkeys(clause.source for clause in clauses))
-        dynamic.feature(*dict.fromkeys(clause.family for clause in clauses))
-        dynamic.story(*(clause.id for clause in clauses))
-        dynamic.label("realm", case.realm)
-        dynamic.label("operation", *case.operations)
-        if clauses:
-            dynamic.severity(_SEVERITY[min((clause.level for clause in clauses), key=list(_SEVERITY).index)])
-        for clause in clauses:
-            dynamic.link(clause.id, link_type=_CLAUSE, name=clause.id)
 
-    @staticmethod
-    def _attach(worker: Worker, findings: Iterable[Confirmed], attempts: Iterable[Attempt]) -> None:
-        sent = {exchange.id: exchange for attempt in attempts for exchange in attempt.exchanges}
-        for finding in findings:
-            names = (name for name in finding.evidence.exchanges if name in sent)
-            shown = [redacted(sent[name], worker.redactor) for name in names]
-            for exchange in shown[:_ATTACHED_AT_MOST]:
-                allure.attach(transcript(exchange), heading(exchange), allure.attachment_type.TEXT)
-            lines = map(curl, shown)
-            allure.attach("\n\n".join(lines), "curl", allure.attachment_type.TEXT)
+def _attach(exchanges: Sequence[Exchange]) -> None:
+    for exchange in exchanges[:_ATTACHED_AT_MOST]:
+        allure.attach(transcript(exchange), heading(exchange), allure.attachment_type.TEXT)
+    allure.attach("\n\n".join(map(curl, exchanges)), "curl", allure.attachment_type.TEXT)
 
 
 def _status(

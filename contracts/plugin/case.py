@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import pytest
 
+from contracts.checks.outcomes import Blocked
+from contracts.evidence.record import Verdict
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.location import cases_directory
@@ -19,12 +21,14 @@ from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, DEVELOPMENT_REAL
 
 MARK: Final = "contract"
 SMOKE: Final = "smoke"
+#: What its marks say in figures: the largest counts.
+_COUNTED: Final = ("requests", "dealt", "nightly", "records", "files", "last", "turns")
 _PERSISTING: Final = "persistTemporaryFile"
 _REALMS: Final = (*DEVELOPMENT_REALMS, ANY_REALM)
 _REALM: Final = re.compile("|".join(rf"\b{realm}\b" for realm in DEVELOPMENT_REALMS))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Case:
     """A case in one realm.
 
@@ -34,7 +38,7 @@ class Case:
         clauses: These, and those on generated faults where it covers them.
         operation: The one that it is parametrized with; empty where it is not.
         operations: What it exercises: its parameter, what its marks name, or the operations of its clauses.
-        smoke: What the mark says that puts it into the profile `smoke`; None without one.
+        smoke: What the mark says that puts it into the profile `smoke` in its realm; None without one.
         requests, dealt, nightly: About how many it sends in a realm, deals out among its realms, and sends at night.
         records, files: Permanent records that it creates when it passes, and temporary files that it uses up.
         deals: What it tries is dealt out among its realms in the run.
@@ -42,6 +46,7 @@ class Case:
         turns: A gate asks it in one realm by turns.
         needs: Settings and accounts without which it sends nothing, as the catalogue names them.
         title, doc: The words of its function.
+        in_turn: A gate that asks it in one realm by turns asks it in this one.
     """
 
     id: str
@@ -63,6 +68,7 @@ class Case:
     needs: tuple[str, ...] = ()
     title: str = ""
     doc: str = ""
+    in_turn: bool = False
 
     @property
     def record(self) -> dict[str, Any]:
@@ -98,13 +104,6 @@ class Case:
         """Its clauses in its realm; none where it has no realm in the run."""
         return {(name, self.realm) for name in self.clauses} if self.realm in _REALMS else set()
 
-    @property
-    def spoken(self) -> Iterator[str]:
-        """The clauses that it says something of with its own operation, where it has one."""
-        for clause in map(load_catalogue().clause, self.clauses):
-            if not self.operation or self.operation in clause.operations:
-                yield clause.id
-
     def sends(self, profile: Profile) -> tuple[float, float]:
         """About how many requests it sends in its realm, and how many it deals out among its realms besides."""
         if profile is Profile.SMOKE and self.smoke and self.smoke["requests"] is not None:
@@ -116,6 +115,15 @@ class Case:
     def lacks(self, target: Target) -> frozenset[str]:
         """What of its needs a target does not have."""
         return frozenset(need for need in self.needs if target.missing(need, self.realm))
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one attempt ended: a verdict before confirmation, and why."""
+
+    verdict: Verdict
+    reason: str | None = None
+    blocked: Blocked | None = None
 
 
 def is_case(item: pytest.Item) -> bool:
@@ -139,21 +147,19 @@ def case_of(item: pytest.Item) -> Case:
 
 def _read(item: pytest.Item) -> Case:
     marks = [mark.kwargs for mark in item.iter_markers(MARK)]
-    catalogue, parameters = load_catalogue(), getattr(item, "callspec", None)
-    operation = str(parameters.params.get("operation", "")) if parameters else ""
-    realm = str(parameters.params.get("realm", ANY_REALM)) if parameters else ANY_REALM
+    catalogue, parameters = load_catalogue(), getattr(getattr(item, "callspec", None), "params", {})
+    operation, realm = str(parameters.get("operation", "")), str(parameters.get("realm", ANY_REALM))
     declared = tuple(dict.fromkeys(name for mark in marks for name in mark["clauses"]))
     named = [name for mark in marks for name in mark["operations"]]
     of_clauses = [name for clause in declared for name in catalogue.clause(clause).operations]
     operations = (operation,) if operation else tuple(dict.fromkeys(named or of_clauses))
 
-    def most(fact: str) -> Any:
-        return max((mark[fact] or 0 for mark in marks), default=0)
-
-    faults = operations if most("faults") else ()
+    facts: dict[str, Any] = {fact: max((mark[fact] or 0 for mark in marks), default=0) for fact in _COUNTED}
+    faults = operations if any(mark["faults"] for mark in marks) else ()
     covered = [clause.id for name in faults for clause in catalogue.by_operation(name) if clause.faults]
     fixtures = set(getattr(item, "fixturenames", ()))
-    files = int(most("files")) if operation in ("", _PERSISTING) else 0
+    if operation not in ("", _PERSISTING):
+        facts["files"] = 0
     return Case(
         f"{_file_of(item.path)}::{item.nodeid.partition('::')[2]}",
         realm,
@@ -163,17 +169,14 @@ def _read(item: pytest.Item) -> Case:
         operations,
         min((mark["profile"] for mark in marks), key=list(Profile).index),
         _smoke_of(item, realm),
-        most("requests"),
-        most("dealt"),
-        most("nightly"),
-        int(most("records")),
-        files,
+        **facts,
         deals=not fixtures.isdisjoint(("deal", "probe")),
-        last=bool(most("last")),
-        turns=bool(most("turns")),
         title=getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
         doc=" ".join((getattr(getattr(item, "function", None), "__doc__", None) or "").split()),
-        needs=(*_needs(marks, declared, operations, fixtures), *(["realm.temporary_files"] * (files > 0))),
+        needs=(
+            *_needs(marks, declared, operations, fixtures),
+            *(["realm.temporary_files"] * (facts["files"] > 0)),
+        ),
     )
 
 

@@ -23,32 +23,28 @@ from contracts.interface.location import cases_directory
 from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case, case_of, is_case
 from contracts.plugin.forecast import Forecast
-from contracts.plugin.plan import SELECTION, SMALL_LIMIT, TARGET, Selection, request_budget
+from contracts.plugin.plan import SELECTION, Selection
 from contracts.plugin.worker import MAIN, WORKER, Worker
-from contracts.session.budgets import USED_UP_FILE, UsedUp
-from contracts.settings.embedded_sandbox import sandbox_target
-from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS, Target
+from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: Why cases were left out, and the cells concerned, pairs of clause and realm; None for all of them.
 Narrowing = tuple[str, list[list[str]] | None]
 #: Reasons for cells that no case of this run can reach, by (clause, realm).
 UNREACHED = pytest.StashKey[Mapping[tuple[str, str], str]]()
-#: Where the selection leaves cases out.
-NARROWED = pytest.StashKey[list[Narrowing]]()
-_OFFERED = pytest.StashKey[list[pytest.Item]]()
-#: Whether a case is in the profile `smoke`, in its realm.
-_IN_SMOKE = pytest.StashKey[bool]()
-#: Whether a case that a gate asks by turns has its turn in its realm; those of one function go round the realms.
-_IN_TURN = pytest.StashKey[bool]()
-#: Permanent records that cases use together, by realm, and the setting without which there are none: a contact of each
-#: realm serves the cases of all runs, two submissions those of one run.
-_ARRANGED: Final = {
-    **{f"[the kept contact of {realm}]": (realm, 1, "realm.contact_schema") for realm in DOCUMENT_REALMS},
-    **{
-        f"[submissions arranged in {realm}]": (realm, 2, "realm.workflow_schema")
+#: Every case, before some are left out.
+_OFFERED = pytest.StashKey[list[Case]]()
+#: What creates the permanent records that cases use together: a contact of each realm serves the cases of all runs, two
+#: submissions those of one run.
+_ARRANGED: Final = (
+    *(
+        Case(f"[the kept contact of {realm}]", realm, records=1, needs=("realm.contact_schema",))
+        for realm in DOCUMENT_REALMS
+    ),
+    *(
+        Case(f"[submissions arranged in {realm}]", realm, records=2, needs=("realm.workflow_schema",))
         for realm in DEVELOPMENT_REALMS
-    },
-}
+    ),
+)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -70,79 +66,75 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
     """The realms of a run that have an operation."""
-    target, selection = config.stash[TARGET], config.stash[SELECTION]
     has = load_description().operations[operation].realms
     if has == (ANY_REALM,):
         yield ANY_REALM
-    for realm in target.realms if target else DEVELOPMENT_REALMS:
-        if realm in has and (not selection.realms or realm in selection.realms):
-            yield realm
+    yield from (realm for realm in config.stash[SELECTION].realms if realm in has)
 
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Note every case, and whether it is in `smoke` and has its turn, before -k and the like take some away."""
-    config.stash[_OFFERED] = offered = [item for item in items if is_case(item)]
+    config.stash[_OFFERED] = offered = [case_of(item) for item in items if is_case(item)]
     realms: dict[str, dict[str, list[str]]] = {}
-    for case in map(case_of, offered):
+    for case in offered:
         realms.setdefault(case.function, {}).setdefault(case.name, []).append(case.realm)
-    for item in offered:
-        case = case_of(item)
+    for case in offered:
         of_function = realms[case.function]
         own = of_function[case.name]
         turn = crc32(case.function.encode()) + list(of_function).index(case.name)
-        item.stash[_IN_SMOKE] = bool(case.smoke and (case.smoke["every_realm"] or case.realm == own[0]))
-        item.stash[_IN_TURN] = case.realm == own[turn % len(own)]
+        if case.smoke and not (case.smoke["every_realm"] or case.realm == own[0]):
+            case.smoke = None
+        case.in_turn = case.realm == own[turn % len(own)]
 
 
-def _is_of(item: pytest.Item, selection: Selection) -> bool:
+def _is_of(case: Case, selection: Selection) -> bool:
     """Whether the profile of a selection takes a case in.
 
     A gate has to judge each must clause in each realm: what is not needed for that it asks in one realm by turns, and
     what can only be observed not at all, unless its clause is named.
     """
-    case, profile = case_of(item), selection.profile
+    profile = selection.profile
     if profile is Profile.SMOKE:
-        return item.stash[_IN_SMOKE]
+        return case.smoke is not None
     if not profile.includes(case.profile):
         return False
     if profile is not Profile.GATE or selection.clauses or (case.level is Level.MUST and not case.turns):
         return True
-    return case.level is not Level.SILENT and item.stash[_IN_TURN]
+    return case.level is not Level.SILENT and case.in_turn
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Keep what the selection asks for; begin with `smoke`, and end with the cases that use things up."""
     selection = config.stash[SELECTION]
-    reasons = {item: _reason_to_drop(item, selection) for item in items if is_case(item)}
+    offered = {item: case_of(item) for item in items if is_case(item)}
+    reasons = {case: why for case in offered.values() if (why := _reason_to_drop(case, selection))}
     if consumer := selection.terms.consumer:
-        needed = _needed(consumer, {case_of(item) for item, reason in reasons.items() if not reason})
-        outside = f"outside {consumer.file}"
-        reasons = {
-            item: reason or (None if case_of(item) in needed else outside) for item, reason in reasons.items()
-        }
-    kept = [item for item in items if not reasons.get(item)]
-    cases = [case_of(item) for item in kept if is_case(item)]
-    unreached = {cell: why for item, why in reasons.items() if why for cell in case_of(item).cells}
-    for cell in {cell for case in cases for cell in case.cells} & unreached.keys():
-        del unreached[cell]
-    config.stash[UNREACHED] = unreached
-    config.stash[NARROWED] = _narrowings(config, kept)
-    if len(kept) < len(items):
-        config.hook.pytest_deselected(items=[item for item in items if reasons.get(item)])
-    items[:] = sorted(kept, key=_place)
+        chosen = {*offered.values()} - reasons.keys()
+        reasons |= dict.fromkeys(chosen - _needed(consumer, chosen), f"outside {consumer.file}")
+    dropped = [item for item, case in offered.items() if case in reasons]
+    cases = [case for case in offered.values() if case not in reasons]
+    reached = {cell for case in cases for cell in case.cells}
+    config.stash[UNREACHED] = unreached = {
+        cell: why for case, why in reasons.items() for cell in case.cells if cell not in reached
+    }
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+    items[:] = sorted((item for item in items if offered.get(item) not in reasons), key=_place)
     if worker := config.stash.get(WORKER, None):
-        planned = {case.id: (case.realm, case.records) for case in cases if case.records}
-        shared = {name: (realm, number) for name, (realm, number, _) in _ARRANGED.items()}
-        worker.permanent_records.plan(planned | shared)
+        planned = {case.id: (case.realm, case.records) for case in [*cases, *_ARRANGED] if case.records}
+        worker.permanent_records.plan(planned)
+        with worker.giving_up_where_broken(session):
+            _write_unreached(worker, unreached, _narrowings(config, cases))
 
 
-def _reason_to_drop(item: pytest.Item, selection: Selection) -> str | None:
-    case = case_of(item)
+def _reason_to_drop(case: Case, selection: Selection) -> str | None:
     if not case.cells:
         return "in no realm of this run"  # pytest's stand-in for a case without parameters
-    if not _is_of(item, selection):
+    if not _is_of(case, selection):
         return f"out of the profile {selection.profile}"
     if selection.clauses and not set(selection.clauses) & set(case.clauses):
         return "not selected by --clause"
@@ -175,7 +167,7 @@ def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
     return direct | {case for case in cases if any(relies(*cell) for cell in case.cells - judged)}
 
 
-def _narrowings(config: pytest.Config, kept: Iterable[pytest.Item]) -> list[Narrowing]:
+def _narrowings(config: pytest.Config, kept: Iterable[Case]) -> Iterator[Narrowing]:
     """Say where cases were left out, by options of the suite or of pytest itself.
 
     From the gate on, a profile takes in all that must be.
@@ -187,25 +179,26 @@ def _narrowings(config: pytest.Config, kept: Iterable[pytest.Item]) -> list[Narr
         "the command names some cases only": not everything,
         "the run stops at the first failures": config.getoption("maxfail", 0),
     }
-    left_out = [
-        case_of(item)
-        for item in {*config.stash[_OFFERED]}.difference(kept)
-        if selection.profile is Profile.SMOKE or _is_of(item, selection)
-    ]
-    cells = {cell for case in left_out for cell in case.cells}
-    narrowed: list[Narrowing] = [(why, None) for why, holds in asked.items() if holds]
+    cells = {
+        cell
+        for case in {*config.stash[_OFFERED]}.difference(kept)
+        if selection.profile is Profile.SMOKE or _is_of(case, selection)
+        for cell in case.cells
+    }
+    yield from ((why, None) for why, holds in asked.items() if holds)
     if cells:
         cells |= set(product(UNIVERSAL, {realm for clause in load_catalogue() for realm in clause.realms}))
-        narrowed.append(("cases were left out by the selection", [list(cell) for cell in sorted(cells)]))
-    return narrowed
+        yield "cases were left out by the selection", [list(cell) for cell in sorted(cells)]
 
 
-def write_unreached(config: pytest.Config, worker: Worker) -> None:
+def _write_unreached(
+    worker: Worker, unreached: Mapping[tuple[str, str], str], narrowed: Iterable[Narrowing]
+) -> None:
     """Say of each cell without a case why there is none; one process says it for all."""
     if worker.name in (MAIN, "gw0"):
-        for (clause, realm), reason in config.stash.get(UNREACHED, {}).items():
+        for (clause, realm), reason in unreached.items():
             worker.journal.write("untested", clause=clause, realm=realm, reason=reason)
-        for reason, cells in config.stash.get(NARROWED, []):
+        for reason, cells in narrowed:
             worker.journal.write("narrowed", reason=reason, cells=cells)
 
 
@@ -220,34 +213,15 @@ def _place(item: pytest.Item) -> tuple[int, float, bool]:
     case = case_of(item)
     if case.last:
         return 2, -sum(case.sends(Profile.GATE)), False
-    return int(bool(case.records)), 0, not item.stash.get(_IN_SMOKE, False)
+    return int(bool(case.records)), 0, case.smoke is None
 
 
 def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
     """What a run of these items will send and leave, and what it leaves untested."""
-    selection, target = config.stash[SELECTION], config.stash[TARGET] or sandbox_target("", SMALL_LIMIT)
+    selection = config.stash[SELECTION]
     cases = [case_of(item) for item in items if is_case(item)]
     realms = {case.realm for case in cases}
-    return Forecast(
-        cases,
-        target,
-        selection.profile,
-        arranged=[
-            (realm, number)
-            for realm, number, need in _ARRANGED.values()
-            if realm in realms and not target.missing(need, realm)
-        ],
-        counts=consumer.covers if (consumer := selection.terms.consumer) else None,
-        # A run that was stopped while it collected has not selected anything.
-        unreached=config.stash.get(UNREACHED, {}),
-        budget=request_budget(target, selection.profile),
-        files=_unused_files(config, target),
-    )
-
-
-def _unused_files(config: pytest.Config, target: Target) -> dict[str, int]:
-    """How many temporary files no run has used up yet, in each realm whose settings name some."""
-    kept = config.stash[SELECTION].reports / USED_UP_FILE if config.stash[TARGET] else None
-    used = UsedUp(kept, target.base_url)
-    named = {realm: set(target.realm_settings(realm).temporary_files) for realm in target.realms}
-    return {realm: len(files - used.of(realm)) for realm, files in named.items() if files}
+    arranged = [case for case in _ARRANGED if case.realm in realms]
+    # A run that was stopped while it collected has not selected anything.
+    unreached = config.stash.get(UNREACHED, {})
+    return Forecast([*cases, *arranged], selection, unreached)

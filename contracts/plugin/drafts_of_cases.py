@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -27,35 +26,23 @@ _ABSENT: Final = (404, 410)
 _Place = tuple[str, str, str]
 
 
-@dataclass
-class _Trail:
-    """What the requests of a case did to one draft.
-
-    Attributes:
-        refused_to: The role whose save was refused last, unless the draft was found absent since.
-        deleted_by: Token and realm of the deletion that was accepted last, unless the draft was there since.
-        gone: It was then refused to them, so that it is not a matter of rights.
-    """
-
-    saved: bool = False
-    refused_to: str | None = None
-    deleted_by: tuple[str | None, str | None] | None = None
-    gone: bool = False
-
-
 def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
     """Take off the ledger what a case deleted and found absent, and put on it what a refused save has stored.
 
     Looked up is a valid uid of the run, where the case itself neither found the draft absent after the refusal, nor
     saved it as well.
     """
-    for (realm, uid, sent), trail in _trails(attempts).items():
-        if trail.gone and uid not in worker.kept:
+    of_drafts: dict[_Place, list[Exchange]] = {}
+    for exchange in (exchange for attempt in attempts for exchange in attempt.exchanges):
+        if (place := _place(exchange)) and exchange.response is not None and not exchange.fault:
+            of_drafts.setdefault(place, []).append(exchange)
+    for (realm, uid, sent), exchanges in of_drafts.items():
+        gone, refused_to = _trail(exchanges)
+        if gone and uid not in worker.kept:
             worker.ledger.removed(realm, uid, sent)
-        if trail.refused_to is None or trail.saved or worker.breaker.open:
-            continue
-        if is_valid_uid(uid) and uid.startswith(worker.namespace.prefix):
-            _look_for(worker, (realm, uid, sent), trail.refused_to)
+        own = is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)
+        if refused_to is not None and own and not worker.breaker.open:
+            _look_for(worker, (realm, uid, sent), refused_to)
 
 
 def _look_for(worker: Worker, place: _Place, role: str) -> None:
@@ -70,30 +57,30 @@ def _look_for(worker: Worker, place: _Place, role: str) -> None:
                 worker.ledger.settle(entry, "created")
 
 
-def _trails(attempts: Iterable[Attempt]) -> dict[_Place, _Trail]:
+def _trail(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
+    """What the requests of a case did to one draft.
+
+    Returns:
+        Whether it was deleted, and then refused to who deleted it, so that this is not a matter of rights; and the
+        role whose save was refused last, unless the draft was found absent since or saved as well.
+    """
     # What reads at the address of a draft; another operation's refusal may be about who asks.
     looking = operations_with(path=load_description().operations["saveDraft"].path, safe=True)
-    trails: dict[_Place, _Trail] = {}
-    for exchange in (exchange for attempt in attempts for exchange in attempt.exchanges):
-        place, answer = _place(exchange), exchange.response
-        if place is None or answer is None or exchange.fault:
-            continue
-        trail, saving = trails.setdefault(place, _Trail()), exchange.operation == "saveDraft"
+    saved, gone, refused_to, deleted_by = False, False, None, None
+    for exchange in exchanges:
+        answer, saving = exchange.answer, exchange.operation == "saveDraft"
+        headers = exchange.documented.request_headers
+        sender = headers.get("Authorization"), headers.get("Realm")
         if exchange.operation == "deleteDraft" and answer.success:
-            trail.deleted_by = _sender(exchange)
+            deleted_by = sender
         elif exchange.operation in looking and answer.refusal:
-            trail.gone |= trail.deleted_by == _sender(exchange)
-            trail.refused_to = None if answer.status in _ABSENT else trail.refused_to
+            gone |= deleted_by == sender
+            refused_to = None if answer.status in _ABSENT else refused_to
         elif saving or answer.success:
-            trail.deleted_by, trail.gone = None, False
-            trail.saved |= saving and answer.success
-            trail.refused_to = exchange.role if saving and answer.refusal else trail.refused_to
-    return trails
-
-
-def _sender(exchange: Exchange) -> tuple[str | None, str | None]:
-    headers = exchange.documented.request_headers
-    return headers.get("Authorization"), headers.get("Realm")
+            deleted_by, gone = None, False
+            saved |= saving and answer.success
+            refused_to = exchange.role if saving and answer.refusal else refused_to
+    return gone, None if saved else refused_to
 
 
 def _place(exchange: Exchange) -> _Place | None:

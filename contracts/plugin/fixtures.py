@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -24,12 +25,11 @@ from contracts.cases.world import World
 from contracts.checks.claims import Expect, Observer
 from contracts.checks.outcomes import Attempt, Untested
 from contracts.interface.profiles import Profile
-from contracts.plugin.attempts import TRY, Try
 from contracts.plugin.case import case_of
+from contracts.plugin.protocol import TRY, Try
 from contracts.plugin.worker import WORKER, Worker
 from contracts.session.actor import Actor
-from contracts.session.namespace import Namespace
-from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, DOCUMENT_REALMS, RealmSettings
+from contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, DOCUMENT_REALMS, RealmSettings
 
 
 @pytest.fixture
@@ -69,24 +69,9 @@ def settings(worker: Worker, realm: str) -> RealmSettings:
 
 
 @pytest.fixture
-def fresh(worker: Worker) -> Namespace:
-    """The run's namespace: `fresh.uid()` gives an unused identifier."""
-    return worker.namespace
-
-
-@pytest.fixture
-def samples(
-    request: pytest.FixtureRequest, worker: Worker, attempt: Attempt, settings: RealmSettings, realm: str
-) -> Samples:
+def samples(worker: Worker, author: Actor, settings: RealmSettings, realm: str) -> Samples:
     """Valid records of the realm, as far as the settings tell; drafts also where they do not."""
-
-    def proven(made: Samples) -> None:
-        missing = worker.target.missing(f"account.{AUTHOR}", realm)
-        if missing:
-            raise Untested(missing)
-        prove(worker, worker.actor(AUTHOR, realm, case_of(request.node).id, attempt), made)
-
-    return Samples(settings, realm, proven)
+    return Samples(settings, realm, partial(prove, worker, author))
 
 
 @pytest.fixture
@@ -133,11 +118,10 @@ def description(request: pytest.FixtureRequest, operation: str, probe: Probe) ->
     return described_operation(operation)
 
 
-@pytest.fixture
-def turns(worker: Worker, operation: str, realm: str) -> Turns:
+def _turns(worker: Worker, operation: str, realm: str) -> Turns:
     """Which generated cases of the operation the realm sends: in a gate they are dealt out, later all are sent."""
     has = worker.description.operations[operation].realms
-    realms = [name for name in worker.realms if name in has] or [realm]
+    realms = [name for name in worker.selection.realms if name in has] or [realm]
     profile = worker.selection.profile
     return Turns(
         realms.index(realm) if realm in realms else 0,
@@ -149,16 +133,12 @@ def turns(worker: Worker, operation: str, realm: str) -> Turns:
 
 @pytest.fixture
 def probe(
-    worker: Worker,
-    attempt: Attempt,
-    ordinary: OrdinaryRequests,
-    world: World,
-    contacts: ContactRequests,
-    turns: Turns,
+    worker: Worker, attempt: Attempt, ordinary: OrdinaryRequests, world: World, contacts: ContactRequests
 ) -> Probe:
     """Judges generated cases of the operation."""
-    send = sending(contacts.operation, ordinary, world)
-    return Probe(contacts.operation, attempt, worker.catalogue, send, contacts.reporting, turns)
+    operation = contacts.operation
+    send, turns = sending(operation, ordinary, world), _turns(worker, operation, world.realm)
+    return Probe(operation, attempt, worker.catalogue, send, contacts.reporting, turns)
 
 
 @pytest.fixture
@@ -167,15 +147,15 @@ def deal(request: pytest.FixtureRequest, worker: Worker, realm: str) -> Deal:
     smoke = case_of(request.node).smoke
     if worker.selection.profile is Profile.SMOKE and smoke:
         return Deal(0, 1, smoke["values"])
-    run = [name for name in worker.realms if name in DOCUMENT_REALMS]
+    run = [name for name in worker.selection.realms if name in DOCUMENT_REALMS]
     return Deal(run.index(realm), len(run)) if realm in run else Deal(0, 1)
 
 
 @pytest.fixture
 def elsewhere(worker: Worker, realm: str) -> Elsewhere:
     """Another realm with drafts, one of the run where it has one."""
-    other = next((name for name in OTHERS[realm] if name in worker.realms), OTHERS[realm][0])
-    return Elsewhere(other, other in worker.realms)
+    other = next((name for name in OTHERS[realm] if name in worker.selection.realms), OTHERS[realm][0])
+    return Elsewhere(other, other in worker.selection.realms)
 
 
 @pytest.fixture

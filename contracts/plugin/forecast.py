@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 
 from contracts.checks.table import UNIVERSAL
 from contracts.evidence.findings import wanting_settings
-from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import in_realms
-from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case
+from contracts.plugin.plan import Selection, request_budget
 from contracts.safe_text import many
+from contracts.session.budgets import USED_UP_FILE, UsedUp
 from contracts.settings.target import Target
 
 #: A clause in a realm: what a run gives one verdict on.
@@ -25,96 +25,66 @@ class Forecast:
     """What a run will do to its target.
 
     Args:
-        cases: Those that the run takes up.
-        arranged: Permanent records that cases use together, by realm.
+        cases: Those that the run takes up, and what creates the records that they use together.
         unreached: Cells that no case of the run reaches, by reason.
-        budget: Requests that the run may send in all.
-        files: Temporary files that are unused, by realm; a realm whose settings name none is not there.
-        counts: Whether a clause counts in a realm; None where all do.
+
+    Attributes:
+        requests: About how many the run sends when nothing has to be repeated.
+        minutes: How long these take at the target's pace at least; None without a limit.
+        permanent_records: How many contacts and submissions stay.
+        musts: The must clauses that the run takes up.
+        wanting: Those that stay untested for want of a setting, counted as at the end of the run.
+        dealt: Those that are judged in a part of their realms: their cases deal out what they try.
     """
 
-    def __init__(
-        self,
-        cases: Iterable[Case],
-        target: Target,
-        profile: Profile,
-        *,
-        arranged: Iterable[tuple[str, int]] = (),
-        unreached: Mapping[Cell, str],
-        budget: int,
-        files: Mapping[str, int] = MappingProxyType({}),
-        counts: Callable[[Clause, str], bool] | None = None,
-    ) -> None:
-        self._target, self._catalogue = target, load_catalogue()
-        self._budget, self._unreached, self._unused = budget, unreached, files
-        self._requests, self._records, self._files = 0.0, Counter[str](), Counter[str]()
-        for realm, number in arranged:
-            self._records[realm] += number
-        cases = list(cases)
-        realms = Counter(case.name for case in cases)
-        of_cells: defaultdict[Cell, list[frozenset[str]]] = defaultdict(list)
-        deals: defaultdict[Cell, list[bool]] = defaultdict(list)
+    def __init__(self, cases: Sequence[Case], selection: Selection, unreached: Mapping[Cell, str]) -> None:
+        self._target, self._unreached, catalogue = selection.aim(), unreached, load_catalogue()
+        self._budget = request_budget(self._target, selection.profile)
+        consumer, realms = selection.terms.consumer, Counter(case.name for case in cases)
+        of_cells: defaultdict[Cell, list[Case]] = defaultdict(list)
+        requests, self._records, self._files = 0.0, Counter[str](), Counter[str]()
         for case in cases:
-            lacking = case.lacks(target)
-            for clause in map(self._catalogue.clause, case.spoken):
+            for clause in map(catalogue.clause, case.clauses):
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
-                if of_it and (counts is None or counts(clause, case.realm)):
-                    of_cells[clause.id, case.realm].append(lacking)
-                    deals[clause.id, case.realm].append(case.deals)
-            if not lacking:
-                own, dealt = case.sends(profile)
-                self._requests += own + dealt / realms[case.name]
+                spoken = not case.operation or case.operation in clause.operations
+                if of_it and spoken and (consumer is None or consumer.covers(clause, case.realm)):
+                    of_cells[clause.id, case.realm].append(case)
+            if not case.lacks(self._target):
+                own, dealt = case.sends(selection.profile)
+                requests += own + dealt / realms[case.name]
                 self._records[case.realm] += case.records
                 self._files[case.realm] += case.files
-        self._dealt = {name for (name, _), each in deals.items() if all(each)}
-        #: What each cell that the run takes up lacks.
-        self.lacking = {
-            cell: _lacking(self._catalogue.clause(cell[0]), found) for cell, found in of_cells.items()
-        }
-
-    @property
-    def requests(self) -> int:
-        """About how many requests the run sends when nothing has to be repeated."""
-        return math.ceil(self._requests)
-
-    @property
-    def minutes(self) -> float | None:
-        """How long these take at the target's pace at least; None without a limit."""
-        rate = self._target.pace.requests_per_second
-        return None if rate is None or math.isinf(rate) else self.requests / rate / 60
-
-    @property
-    def permanent_records(self) -> int:
-        """How many contacts and submissions stay."""
-        return sum(self._records.values())
-
-    @property
-    def musts(self) -> set[str]:
-        """The must clauses that the run takes up."""
-        taken_up = {name for name, _ in self.lacking} | {*UNIVERSAL}
-        return {clause.id for clause in self._catalogue.must if clause.id in taken_up}
-
-    @property
-    def wanting(self) -> set[str]:
-        """The must clauses that stay untested for want of a setting, counted as at the end of the run."""
-        return wanting_settings(
-            (self._catalogue.clause(cell[0]), self._reason(cell)) for cell in self.lacking
+        pace = self._target.pace.requests_per_second
+        self.requests = math.ceil(requests)
+        self.minutes = None if pace is None or math.isinf(pace) else self.requests / pace / 60
+        self.permanent_records = sum(self._records.values())
+        self._unused = _unused_files(selection, self._target)
+        #: What keeps each cell that the run takes up from a verdict.
+        self._reasons = {cell: self._reason(cell, found) for cell, found in of_cells.items()}
+        taken_up = Counter(name for name, _ in of_cells)
+        self.musts = {clause.id for clause in catalogue.must if clause.id in {*taken_up, *UNIVERSAL}}
+        self.wanting = wanting_settings(
+            (catalogue.clause(name), why) for (name, _), why in self._reasons.items()
         )
+        dealing = {name for (name, _), found in of_cells.items() if all(case.deals for case in found)}
+        self.dealt = sorted(name for name in self.musts & dealing if taken_up[name] > 1)
 
-    def _reason(self, cell: Cell) -> str | None:
-        return next((self._target.missing(need, cell[1]) for need in sorted(self.lacking[cell])), None)
+    def _reason(self, cell: Cell, cases: Sequence[Case]) -> str | None:
+        """What keeps a clause from a verdict in a realm, by what each of its cases lacks.
+
+        As at the end of a run: a case that lacks a setting counts where the clause itself needs that, and where no case
+        sends anything.
+        """
+        lacking, clause = [case.lacks(self._target) for case in cases], load_catalogue().clause(cell[0])
+        least = min(lacking, key=lambda needs: (len(needs), sorted(needs)))
+        needed = least.union(need for needs in lacking for need in needs if need in clause.needs)
+        return next((self._target.missing(need, cell[1]) for need in sorted(needed)), None)
 
     @property
     def files(self) -> str:
         """The realms whose temporary files the run uses up; empty where it needs none."""
         needs = ((realm, need) for realm, need in self._files.items() if need and realm in self._unused)
         return ", ".join(f"{realm} needs {need}, has {self._unused[realm]} left" for realm, need in needs)
-
-    @property
-    def dealt(self) -> list[str]:
-        """The must clauses that are judged in a part of their realms: their cases deal out what they try."""
-        realms = Counter(name for name, _ in self.lacking)
-        return sorted(name for name in self._dealt & self.musts if realms[name] > 1)
 
     @property
     def summary(self) -> str:
@@ -163,26 +133,22 @@ class Forecast:
         """
         clauses: defaultdict[str, dict[str, None]] = defaultdict(dict)
         realms: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        wanting, judged = self.wanting, {name for name, _ in self.lacking}
-        for name, realm in self.lacking:
-            reason = self._reason((name, realm))
-            if reason and name in wanting:
+        for (name, realm), reason in self._reasons.items():
+            if reason and name in self.wanting:
                 of_realms = reason.replace(f"realm.{realm}.", "realm.<realm>.")
                 clauses[of_realms][name] = None
                 realms[of_realms] |= {realm: None} if of_realms != reason else {}
-        must = {clause.id for clause in self._catalogue.must if clause.untested is None}
+        must = {clause.id for clause in load_catalogue().must if clause.untested is None}
+        unjudged = must - {name for name, _ in self._reasons}
         for (name, _), reason in self._unreached.items():
-            if name in must - judged:
+            if name in unjudged:
                 clauses[reason][name] = None
         ordered = sorted(clauses.items(), key=lambda pair: -len(pair[1]))
         return {f"{why} {in_realms(realms[why])}".rstrip(): list(names) for why, names in ordered}
 
 
-def _lacking(clause: Clause, of_cases: list[frozenset[str]]) -> frozenset[str]:
-    """What keeps a clause from a verdict, by what each of its cases lacks.
-
-    As at the end of a run: a case that lacks a setting counts where the clause itself needs that, and where no case
-    sends anything.
-    """
-    needed = {name for lacking in of_cases for name in lacking if name in clause.needs}
-    return min(of_cases, key=lambda lacking: (len(lacking), sorted(lacking))) | needed
+def _unused_files(selection: Selection, target: Target) -> dict[str, int]:
+    """How many temporary files no run has used up yet, in each realm whose settings name some."""
+    used = UsedUp(selection.reports / USED_UP_FILE if selection.settings else None, target.base_url)
+    named = {realm: set(target.realm_settings(realm).temporary_files) for realm in target.realms}
+    return {realm: len(files - used.of(realm)) for realm, files in named.items() if files}

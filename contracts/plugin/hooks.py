@@ -19,10 +19,6 @@ class Sandbox(Protocol):
     def base_url(self) -> str:
         """Where it answers."""
 
-    @property
-    def size_limit(self) -> int:
-        """Largest upload it takes, in bytes; what the run was to ask for may be more than it can wait for."""
-
     def ask_to_end(self) -> None:
         """Tell it that nothing more is sent, and do not wait for its end."""
 

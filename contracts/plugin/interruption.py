@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -109,7 +109,7 @@ class Stopping:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Name the outermost step alone where one within has no line, as between two statements: pytest breaks there."""
+        """Name the outermost step alone where one within has no line, which pytest needs: as between two lines."""
         try:
             excinfo.getrepr()
         except TypeError:
@@ -134,15 +134,11 @@ class Stopping:
             raise KeyboardInterrupt
 
     def _say(self, text: str) -> None:
-        capture = self._config.pluginmanager.getplugin("capturemanager")
-        if capture is not None:
-            capture.suspend(in_=True)
+        capture: Any = self._config.pluginmanager.getplugin("capturemanager")
         # A terminal that is closed takes no words.
-        with suppress(OSError):
+        with capture.global_and_fixture_disabled() if capture else nullcontext(), suppress(OSError):
             sys.stderr.write(f"\n{text}\n")
             sys.stderr.flush()
-        if capture is not None:
-            capture.resume()
 
     def _stop_at_once(self) -> None:
         """End this process, as its workers notice; it cleans nothing, and the ledgers say what that leaves."""

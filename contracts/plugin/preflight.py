@@ -17,35 +17,28 @@ from contracts.cases.comparison import refused_as
 from contracts.cases.requests import UNKNOWN_REALM
 from contracts.cases.rights import Rights, first_writes
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW
+from contracts.cases.submissions import UNKNOWN_SCHEMA
 from contracts.checks.outcomes import Attempt, confirm, contradicted
+from contracts.checks.workflow import Row, carries_message
 from contracts.errors import EnvironmentFault
 from contracts.evidence.record import Verdict
 from contracts.evidence.terms import Consumer
 from contracts.exchanges.exchange import Exchange, Response, read_timestamp
-from contracts.exchanges.readers import page_words
-from contracts.plugin.attempts import Ending
-from contracts.plugin.case import Case
-from contracts.plugin.case_records import write_case
-from contracts.plugin.documented_names import (
-    FIRST_ITEM,
-    READING,
-    REALMS_CLAUSE,
-    SUBMITTING,
-    TOKEN_CLAUSE,
-    TriedName,
-    tried_names,
-)
+from contracts.exchanges.readers import Ambiguous, page_words, records
+from contracts.plugin.case import Case, Ending
 from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
 from contracts.session.authentication import NO_TOKEN
 from contracts.session.session import Session, wait_for_start
-from contracts.session.tokens import CLOCKS_AGREE_SECONDS, Token
+from contracts.session.tokens import Token
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     AUTHOR,
     BEARER,
     DOCUMENT_REALMS,
+    REALM_HEADER,
     SCHEME_ADVICE,
+    Target,
     WireNames,
     sent_as_line,
 )
@@ -60,7 +53,16 @@ _SHORT_LIFE_SECONDS: Final = 120.0
 _TOKEN_COSTS, _WRITE_COSTS = 4, 4
 #: What a name costs at most: its own form, and the documented one twice.
 _NAME_COSTS: Final = 3
-NAMES: Final = "names"
+_CLOCK: Final = "clock"
+_NAMES: Final = "names"
+#: The clause that says which realms there are, and the operation that shows it by reading alone.
+_REALMS_CLAUSE: Final = "realm-document-realms"
+_READING: Final = "listDrafts"
+#: The clause that says how a token is sent.
+_TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
+_SUBMITTING: Final = "createWorkflowRecord"
+#: The list of drafts as a look reads it in each realm.
+_FIRST_ITEM: Final = {"query": {"$top": "1"}}
 
 
 class State(StrEnum):
@@ -95,17 +97,72 @@ class Diagnosis:
     stops: bool = False
 
 
-#: What keeps a clause, what was seen, and the exchanges that show it; the last one is what a finding shows.
+#: A documented name, the clause that says that it is known, the request that tries it, and how many records are listed
+#: at most where it is known.
+_Tried = tuple[str, str, str, dict[str, Any], int | None]
+
+
+def _tried_names(target: Target, realm: str) -> Iterator[_Tried]:
+    """Every name that reading in a realm allows to try; what submits names a schema that no service has."""
+    submission = {"path": {"schema": UNKNOWN_SCHEMA}, "json": {}, "query": {}}
+    by_query = submission | {"headers": {"Realm": None}, "query": {"Realm": realm}}
+    yield "Realm", "realm-query", _SUBMITTING, by_query, None
+    if realm not in DOCUMENT_REALMS:
+        yield realm, "realm-workflow-realms", _SUBMITTING, submission, None
+        return
+    of_lists: tuple[tuple[str, str, dict[str, str], int | None], ...] = (
+        (realm, _REALMS_CLAUSE, {}, None),
+        (REALM_HEADER, _REALMS_CLAUSE, {}, None),
+        (BEARER, _TOKEN_CLAUSE, {}, None),
+        ("my", "list-my-answers", {"collection": "my"}, None),
+        ("collection", "list-my-answers", {"collection": "my"}, None),
+        ("mydrafts", "list-mydrafts-has-mine", {"collection": "mydrafts"}, None),
+        ("$top", "list-top", {}, 1),
+        ("$skip", "list-skip-beyond", {"$skip": "1000000"}, 0),
+    )
+    for name, clause, query, most in of_lists:
+        yield name, clause, _READING, {"query": {"$top": "1"} | query}, most
+    for uid in target.realm_settings(realm).existing_identifier[:1]:
+        one, none = ({"path": {"uid": uid}, "query": query} for query in ({"top": "1"}, {"skip": "1000000"}))
+        yield "top", "attachment-list-top", "listAttachments", one, 1
+        yield "skip", "attachment-list-skip-beyond", "listAttachments", none, 0
+
+
+def _is_unknown(operation: str, documented: Response, own: Response, most: int | None) -> bool | None:
+    """Whether the answer to a name shows that it is not known, by that to the target's own; None for neither."""
+    if operation == _SUBMITTING:
+        return _finds_no_realm(documented) and not _finds_no_realm(own)
+    if not own.success or documented.refusal:
+        return True if own.success else None
+    return False if most is None else (_listed(documented) > most >= _listed(own) or None)
+
+
+def _finds_no_realm(answer: Response) -> bool:
+    return any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN))
+
+
+def _listed(answer: Response) -> int:
+    """How many records a list holds; none where that cannot be told."""
+    try:
+        return len(records(answer) or ()) if answer.success else 0
+    except Ambiguous:
+        return 0
+
+
+#: What was seen, and the exchanges that show it; the last one is what a finding shows.
 Contrast = tuple[Any, ...]
 
 
 class Probe:
     """Requests of the author that show one thing in one realm, twice where it contradicts a clause."""
 
-    def __init__(self, session: Session, realm: str, name: str, clause: str, operation: str) -> None:
+    def __init__(
+        self, session: Session, realm: str, name: str, clause: str, operation: str = _READING
+    ) -> None:
         self._session = session
         self._attempts = [Attempt(1), Attempt(2)]
         self._started = datetime.now(UTC)
+        self._expected = f"{name} is known"
         self._case = Case(
             f"[preflight in {realm}: {name}]",
             realm,
@@ -115,23 +172,18 @@ class Probe:
             doc="A name that the interface document shows is understood by the service.",
         )
 
-    def send(self, attempt: int, **parts: Any) -> Exchange:
-        """Send the operation as the author.
+    def send(self, attempt: int = 1, **parts: Any) -> Exchange:
+        """Send the operation as the author: one draft is listed, unless parts say otherwise.
 
         Raises:
             EnvironmentFault: it was not answered.
         """
         of, case = self._attempts[attempt - 1], self._case
         actor = Actor(self._session, AUTHOR, case.realm, case.id, attempt=of.number, exchanges=of.exchanges)
-        exchange = actor.send(case.operations[0], **parts)
+        exchange = actor.send(case.operations[0], **(_FIRST_ITEM | parts))
         if exchange.fault:
             raise EnvironmentFault(exchange.fault)
         return exchange
-
-    def list(self, attempt: int = 1, *, realm: str = "", **parts: Any) -> Exchange:
-        """List one draft, under another realm where one is named."""
-        headers = {"Realm": realm} if realm else {}
-        return self.send(attempt, **FIRST_ITEM, headers=headers, **parts)
 
     def contradicts(self, look: Callable[[int], Contrast | None]) -> bool:
         """Whether the clause is contradicted in each of two attempts; each is noted."""
@@ -140,17 +192,17 @@ class Probe:
             contrast = look(attempt.number)
             if contrast is None:
                 return False
-            expected, seen, *exchanges = contrast
+            seen, *exchanges = contrast
             shown = tuple(exchange.id for exchange in exchanges)
-            attempt.note(contradicted(clause, operation, expected, seen, shown, AUTHOR))
+            attempt.note(contradicted(clause, operation, self._expected, seen, shown, AUTHOR))
         return True
 
     def write_down(self, worker: Worker) -> None:
         """Write the finding down as that of a case."""
-        (finding,) = confirm(self._attempts)
-        why = f"expected {finding.evidence.expected}; seen: {finding.evidence.seen}"
-        ending = Ending(Verdict.FAIL, why)
-        write_case(self._case, worker, self._attempts, ending, self._started, findings=[finding])
+        findings = list(confirm(self._attempts))
+        evidence = findings[0].evidence
+        ending = Ending(Verdict.FAIL, f"expected {evidence.expected}; seen: {evidence.seen}")
+        worker.write_case(self._case, self._attempts, ending, self._started, findings=findings)
 
 
 @dataclass
@@ -166,12 +218,16 @@ class Look:
 
     session: Session
     realms: tuple[str, ...]
-    rights: Rights
     writes: bool = False
     consumer: Consumer | None = None
     seconds: float = _LONGEST_SECONDS
     limit: int = field(default=_MOST_REQUESTS, init=False)
     contradicted: list[Probe] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Note where there are drafts."""
+        self._rights, self._target = Rights(self.session), self.session.target
+        self._reading = [realm for realm in self.realms if realm in DOCUMENT_REALMS]
 
     def diagnoses(self, wait_seconds: float = 0.0) -> Iterator[Diagnosis]:
         """Everything in order of use; ends at what stops everything, or is spent.
@@ -179,43 +235,39 @@ class Look:
         Args:
             wait_seconds: How long to wait for a target whose gateway answers in its place.
         """
-        steps: tuple[Callable[[], Iterator[Diagnosis]], ...]
-        steps = self._lists, self._first_writes, self._workflow_schemas, self._accounts, self._names
         try:
-            for diagnosis in self._author(wait_seconds):
+            for diagnosis in self._steps(wait_seconds):
                 yield diagnosis
                 if diagnosis.stops:
                     return
-            with self.session.time_limit(self.seconds):
-                for step in steps:
-                    for diagnosis in step():
-                        yield diagnosis
-                        if diagnosis.stops:
-                            return
         except EnvironmentFault as fault:  # a fault that passes; a run has its own ways with it
             yield Diagnosis("address", State.ENVIRONMENT, str(fault))
 
-    @property
-    def _reading(self) -> list[str]:
-        return [realm for realm in self.realms if realm in DOCUMENT_REALMS]
+    def _steps(self, wait_seconds: float) -> Iterator[Diagnosis]:
+        yield from self._author(wait_seconds)
+        with self.session.time_limit(self.seconds):
+            yield from self._lists()
+            yield from self._first_writes()
+            yield from self._workflow_schemas()
+            yield from self._accounts()
+            yield from self._names()
 
     def _affords(self, requests: int) -> bool:
         return self.session.counts["requests"] + requests <= self.limit
 
     def _author(self, wait_seconds: float) -> Iterator[Diagnosis]:
-        target, author = self.session.target, self._sign_in(AUTHOR)
-        began = datetime.now(UTC)
-        if author.gateway and not self.session.disposable and wait_for_start(target, wait_seconds):
+        author, began, url = self._sign_in(AUTHOR), datetime.now(UTC), self._target.base_url
+        if author.gateway and not self.session.disposable and wait_for_start(self._target, wait_seconds):
             waited = (datetime.now(UTC) - began).total_seconds()
             yield Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s")
             author = self._sign_in(AUTHOR)
         if author.environment:
-            hint = _other_scheme(target.base_url, author.refusal)
-            why = f"cannot be judged: {author.refusal}{hint or '; is the service up and the base URL right?'}"
-            yield Diagnosis("address", State.ENVIRONMENT, f"{target.base_url} {why}", stops=True)
-            return
-        yield Diagnosis("address", *_address(target.base_url))
-        yield _signed_in(AUTHOR, author, target.base_url)
+            hint = _other_scheme(url, author.refusal) or "; is the service up and the base URL right?"
+            why = f"{url} cannot be judged: {author.refusal}{hint}"
+            yield Diagnosis("address", State.ENVIRONMENT, why, stops=True)
+        yield Diagnosis("address", *_address(url))
+        yield _signed_in(AUTHOR, author, url)
+        yield _clock(author.ahead)
 
     def _sign_in(self, role: str) -> Token:
         with self.session.time_limit(_LONGEST_SECONDS):
@@ -225,58 +277,51 @@ class Look:
 
     def _lists(self) -> Iterator[Diagnosis]:
         """The list of drafts in each realm."""
-        url, reading = self.session.target.base_url, self._reading
-        probes = {realm: Probe(self.session, realm, realm, REALMS_CLAUSE, READING) for realm in reading}
-        seen = {realm: probe.list() for realm, probe in probes.items()}
+        probes = {realm: Probe(self.session, realm, realm, _REALMS_CLAUSE) for realm in self._reading}
+        seen = {realm: probe.send() for realm, probe in probes.items()}
         if seen and all(exchange.answer.hollow_page for exchange in seen.values()):
             where = f"every list of drafts is {page_words(next(iter(seen.values())).answer)}"
-            why = f"{url} cannot be judged: {where}; is a proxy or a login page in between?"
+            why = f"{self._target.base_url} cannot be judged: {where}; is a proxy or a login page in between?"
             yield Diagnosis("realms", State.ENVIRONMENT, why, stops=True)
-            return
         refused = {realm: exchange for realm, exchange in seen.items() if exchange.answer.refusal}
         for realm in self.realms:
             if realm not in seen:
                 yield Diagnosis(realm, State.UNKNOWN, "has the workflow endpoint only, which cannot be read")
             elif realm not in refused:
                 yield Diagnosis(realm, State.OK, "answers to listDrafts")
-        if not refused:
-            return
-        first = next(iter(refused))
-        if len(refused) == len(seen) and self._affords(_TOKEN_COSTS) and (why := self._token_refused(first)):
-            yield Diagnosis("realms", State.ENVIRONMENT, f"{url} {why}", stops=True)
-            return
-        yield from self._refused_realms(probes, refused)
+        if refused:
+            yield from self._refused_realms(probes, refused)
 
     def _refused_realms(
         self, probes: Mapping[str, Probe], refused: Mapping[str, Exchange]
     ) -> Iterator[Diagnosis]:
-        first, answer = next((realm, exchange.answer) for realm, exchange in refused.items())
-        taken = probes[first].list(realm=first.upper()).answer.success
-        advice = (
-            f"; it takes '{first.upper()}': {sent_as_line(first)} lets the rest be judged" if taken else ""
-        )
-        for realm, exchange in refused.items():
-            yield Diagnosis(realm, State.NOTE, f"listDrafts: {exchange.answer.quote()}{advice}")
-        if len(refused) < len(probes) or not (taken or self._all_unknown(probes[first], refused)):
+        (first, exchange), everywhere = next(iter(refused.items())), len(refused) == len(probes)
+        url, capitals = self._target.base_url, first.upper()
+        if everywhere and self._affords(_TOKEN_COSTS) and (why := self._token_refused(first)):
+            yield Diagnosis("realms", State.ENVIRONMENT, f"{url} {why}", stops=True)
+        taken = probes[first].send(headers={"Realm": capitals}).answer.success
+        advice = f"; it takes '{capitals}': {sent_as_line(first)} lets the rest be judged" if taken else ""
+        for realm, refusal in refused.items():
+            yield Diagnosis(realm, State.NOTE, f"listDrafts: {refusal.answer.quote()}{advice}")
+        if not everywhere or not (taken or self._all_unknown(probes[first], refused)):
             return  # cases judge it
         if all(self._refused_again(probes[realm], realm, refused[realm], taken) for realm in probes):
-            why = f"refuses every realm of the interface document: {answer.quote()}{advice}"
+            why = f"refuses every realm of the interface document: {exchange.answer.quote()}{advice}"
             state = State.SETTINGS if taken else State.ENVIRONMENT
-            yield Diagnosis("realms", state, f"{self.session.target.base_url} {why}", stops=True)
+            yield Diagnosis("realms", state, f"{url} {why}", stops=True)
 
     def _all_unknown(self, probe: Probe, refused: Mapping[str, Exchange]) -> bool:
         """Whether all are refused as a realm is that does not exist, and in words about the realm."""
-        unknown = probe.list(realm=UNKNOWN_REALM).answer
+        unknown = probe.send(headers={"Realm": UNKNOWN_REALM}).answer
         answers = [exchange.answer for exchange in refused.values()]
         return all(refused_as(answer, unknown) and "realm" in answer.text.lower() for answer in answers)
 
     def _refused_again(self, probe: Probe, realm: str, before: Exchange, capitals: bool) -> bool:
         def refused(attempt: int) -> Contrast | None:
-            answered = before if attempt == 1 else probe.list(attempt)
+            answered = before if attempt == 1 else probe.send(attempt)
             quoted = answered.answer.quote()
             hint = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {quoted}"
-            seen = "the realm is accepted", hint if capitals else quoted, answered
-            return seen if answered.answer.refusal else None
+            return (hint if capitals else quoted, answered) if answered.answer.refusal else None
 
         return self._affords(1) and self._contradicts(probe, refused)
 
@@ -287,15 +332,15 @@ class Look:
 
     def _token_refused(self, realm: str) -> str:
         """How a token just issued is refused as one that never was, in words, seen twice."""
-        probe = Probe(self.session, realm, BEARER, TOKEN_CLAUSE, READING)
+        probe = Probe(self.session, realm, BEARER, _TOKEN_CLAUSE)
         refusals: list[str] = []
 
         def refused(attempt: int) -> Contrast | None:
-            issued, made_up = probe.list(attempt), probe.list(attempt, token=NO_TOKEN)
+            issued, made_up = probe.send(attempt), probe.send(attempt, token=NO_TOKEN)
             refusals.append(issued.answer.quote())
             seen = f"a token just issued is refused as one that never was: {refusals[-1]}; {SCHEME_ADVICE}"
             unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
-            return ("the token is known", seen, made_up, issued) if unknown else None
+            return (seen, made_up, issued) if unknown else None
 
         found = self._contradicts(probe, refused)
         return f"knows none of its own tokens: {refusals[-1]}; {SCHEME_ADVICE}" if found else ""
@@ -307,21 +352,22 @@ class Look:
 
         The first realm that lets it tells enough.
         """
-        used = self.consumer is None or any(map(self.consumer.uses, first_writes()))
-        if not (self.writes and used):
+        if not self.writes or not (self.consumer is None or any(map(self.consumer.uses, first_writes()))):
             return
         lacking: dict[str, str] = {}
         for realm in self._reading:
             if not self._affords(_WRITE_COSTS):
                 return
-            first = self.rights.first_write(AUTHOR, realm)
+            first = self._rights.first_write(AUTHOR, realm)
             if first.unknown_schema and self.consumer is None:
-                yield from self._unknown_schema(realm, first.unknown_schema)
+                others = (other for other in self._reading if other != realm and self._affords(1))
+                everywhere = not any(map(self._rights.knows_schema, others))
+                yield _names_no_schema(realm, "contact_schema", first.unknown_schema, stops=everywhere)
                 return
             if first.lacks_rights:
                 lacking[realm] = first.lacks_rights
                 continue
-            if first.refused and self.rights.takes_workflow_draft(realm):
+            if first.refused and self._rights.takes_workflow_draft(realm):
                 self.session.shared.mark(DRAFTS_OF_WORKFLOW)
             break
         if lacking:
@@ -329,20 +375,14 @@ class Look:
             why = f"the author's account may not write in {where}: {how}"
             yield Diagnosis(AUTHOR, State.SETTINGS, why, stops=len(lacking) == len(self._reading))
 
-    def _unknown_schema(self, realm: str, refusal: str) -> Iterator[Diagnosis]:
-        others = [other for other in self._reading if other != realm]
-        everywhere = not any(self.rights.knows_schema(other) for other in others if self._affords(1))
-        yield _names_no_schema(realm, "contact_schema", refusal, stops=everywhere)
-
     def _workflow_schemas(self) -> Iterator[Diagnosis]:
         """Whether one realm knows the schema that its settings name for the workflow."""
-        settings = self.session.target.realm_settings
-        named = [realm for realm in self.realms if settings(realm).workflow_schema]
-        refusals = {}
+        named = [realm for realm in self.realms if self._target.realm_settings(realm).workflow_schema]
+        refusals: dict[str, str] = {}
         if not self.writes or self.consumer is not None or not self._affords(len(named)):
             return
         for realm in named:
-            refusals[realm] = self.rights.unknown_workflow_schema(realm)
+            refusals[realm] = self._rights.unknown_workflow_schema(realm)
             if not refusals[realm]:
                 break
         for realm, refusal in refusals.items():
@@ -352,38 +392,41 @@ class Look:
     def _accounts(self) -> Iterator[Diagnosis]:
         """Whether the other accounts sign in."""
         for role in ACCOUNT_ROLES[1:]:
-            if missing := self.session.target.missing(f"account.{role}"):
+            if missing := self._target.missing(f"account.{role}"):
                 yield Diagnosis(role, State.UNKNOWN, missing)
             elif self._affords(1):
-                yield _signed_in(role, self._sign_in(role), self.session.target.base_url)
+                yield _signed_in(role, self._sign_in(role), self._target.base_url)
 
     # Names of the target's own.
 
     def _names(self) -> Iterator[Diagnosis]:
         """Try the documented names that the settings replace, each in the first realm that can tell."""
-        names, told = WireNames.of(self.session.target), set[str]()
+        names, told = WireNames.of(self._target), set[str]()
         if not names:
             return
-        text = f"{self.session.target.base_url} is sent names of its own: {names.in_words()}"
-        yield Diagnosis(NAMES, State.NOTE, text)
+        text = f"{self._target.base_url} is sent names of its own: {names.in_words()}"
+        yield Diagnosis(_NAMES, State.NOTE, text)
         self.limit += _NAME_COSTS * len(names.sent)
         for realm in self.realms:
-            for tried in tried_names(self.session.target, realm):
-                asked = tried.name in names and tried.name not in told
-                if asked and self._affords(_NAME_COSTS) and (self.writes or tried.operation != SUBMITTING):
-                    told |= {tried.name} if self._tells(tried, realm) else set()
+            for tried in _tried_names(self._target, realm):
+                name, _, operation, *_ = tried
+                asked = name in names and name not in told and (self.writes or operation != _SUBMITTING)
+                if asked and self._affords(_NAME_COSTS) and self._tells(realm, *tried):
+                    told.add(name)
 
-    def _tells(self, tried: TriedName, realm: str) -> bool:
+    def _tells(
+        self, realm: str, name: str, clause: str, operation: str, parts: dict[str, Any], most: int | None
+    ) -> bool:
         """Whether a realm tells if a documented name is known."""
-        probe = Probe(self.session, realm, tried.name, tried.clause, tried.operation)
-        own, unknown = probe.send(1, **tried.parts), list[bool | None]()
+        probe = Probe(self.session, realm, name, clause, operation)
+        own, unknown = probe.send(**parts), list[bool | None]()
 
         def refused(attempt: int) -> Contrast | None:
-            documented = probe.send(attempt, **tried.parts, documented=tried.name)
-            unknown.append(tried.is_unknown(documented.answer, own.answer))
+            documented = probe.send(attempt, **parts, documented=name)
+            unknown.append(_is_unknown(operation, documented.answer, own.answer, most))
             quoted = documented.answer.quote()
             seen = f"the name of the settings is known, and the documented one was answered {quoted}"
-            return (f"{tried.name} is known", seen, documented, own) if unknown[-1] else None
+            return (seen, documented, own) if unknown[-1] else None
 
         return self._contradicts(probe, refused) or unknown[-1] is not None
 
@@ -398,26 +441,23 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, li
     if worker.target.is_sandbox:
         # An embedded sandbox that answers may be one with a fault, which its cases are there to find.
         author = worker.tokens.token(AUTHOR)
-        if author.environment and author.status is None:
-            return f"{worker.target.base_url} cannot be judged: {author.refusal}", []
-        return None, []
-    realms, consumer = worker.realms, worker.selection.terms.consumer
-    look = Look(worker, realms, worker.rights, writes=True, consumer=consumer)
+        down = author.environment and author.status is None
+        return (f"{worker.target.base_url} cannot be judged: {author.refusal}" if down else None), []
+    look = Look(worker, worker.selection.realms, writes=True, consumer=worker.selection.terms.consumer)
     told = list(look.diagnoses(wait_seconds))
     for probe in look.contradicted:
         probe.write_down(worker)
-    stopping = [each.text for each in told if each.stops and each.state is not State.SERVICE]
-    notes = [clock_in_words(worker), *(each.text for each in told if each.subject == NAMES)]
-    return next(iter(stopping), None), [note for note in notes if note]
+    stopping = (each.text for each in told if each.stops and each.state is not State.SERVICE)
+    notes = [each for each in told if each.subject in {_CLOCK, _NAMES} and each.state is State.NOTE]
+    return next(stopping, None), [each.text for each in notes]
 
 
-def clock_in_words(of: Session) -> str | None:
-    """Say by how much the clocks differ, as the author's sign-in showed; None when they agree."""
-    ahead = of.tokens.token(AUTHOR, as_it_is=True).ahead
-    if abs(ahead) <= CLOCKS_AGREE_SECONDS:
-        return None
-    direction = "ahead of" if ahead > 0 else "behind"
-    return f"the target's clock is {abs(ahead):,.0f} s {direction} ours, which is taken into account"
+def _clock(ahead: float) -> Diagnosis:
+    """By how much the clocks differ, as signing in showed."""
+    if not ahead:
+        return Diagnosis(_CLOCK, State.OK, "agrees with ours")
+    differs = f"{abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} ours, which is taken into account"
+    return Diagnosis(_CLOCK, State.NOTE, f"the target's clock is {differs}")
 
 
 def _signed_in(role: str, token: Token, base_url: str) -> Diagnosis:
@@ -429,21 +469,18 @@ def _signed_in(role: str, token: Token, base_url: str) -> Diagnosis:
         seconds = (end - issued).total_seconds() - token.ahead
         lifetime = f"{seconds / 60:.0f} minutes" if seconds >= _SHORT_LIFE_SECONDS else f"{seconds:.0f} s"
         return Diagnosis(role, State.OK, f"signs in; its token is good for {lifetime}")
-    stops = role == AUTHOR
+    refused = token.status is not None and 400 <= token.status < 500
+    state, text = State.SERVICE, f"gets no token, which contradicts token-issued: {token.refusal}"
     if token.environment:
-        return Diagnosis(role, State.ENVIRONMENT, f"gets no token: {token.refusal}", stops)
-    if token.status is not None and 400 <= token.status < 500 and "an HTML page" in token.refusal:
-        text = f"{base_url} answers signing in with {token.refusal}: open it in a browser to see who refuses"
-        return Diagnosis(
-            role, State.ENVIRONMENT, f"{text}, a firewall, a login wall, or the service itself", stops
-        )
-    if token.status is not None and 400 <= token.status < 500:
+        state, text = State.ENVIRONMENT, f"gets no token: {token.refusal}"
+    elif refused and "an HTML page" in token.refusal:
+        who = "a firewall, a login wall, or the service itself"
+        text = f"{base_url} answers signing in with {token.refusal}: open it in a browser to see who refuses, {who}"
+        state = State.ENVIRONMENT
+    elif refused:
         why = f"refuses the {role}'s e-mail and password (status {token.status})"
-        advice = "check the variables that hold them"
-        return Diagnosis(role, State.SETTINGS, f"{base_url} {why}: {advice}", stops)
-    return Diagnosis(
-        role, State.SERVICE, f"gets no token, which contradicts token-issued: {token.refusal}", stops
-    )
+        state, text = State.SETTINGS, f"{base_url} {why}: check the variables that hold them"
+    return Diagnosis(role, state, text, stops=role == AUTHOR)
 
 
 def _names_no_schema(realm: str, setting: str, refusal: str, *, stops: bool) -> Diagnosis:

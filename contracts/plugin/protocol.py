@@ -5,33 +5,69 @@ A contradiction is repeated on fresh data until it is confirmed (design 4.6). Re
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Final
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis.errors import Flaky
 
-from contracts.checks.outcomes import Blocked, Contradiction, Result, Untested, confirm
+from contracts.cases.world import disturbed
+from contracts.checks.outcomes import (
+    MOST_REPLAYS,
+    MOST_REQUESTS,
+    Attempt,
+    Blocked,
+    Contradiction,
+    Result,
+    Untested,
+    confirm,
+)
+from contracts.checks.table import note_universal
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.record import Verdict
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
-from contracts.plugin.attempts import TRY, VERDICT_PROPERTY, Ending, Try, attempts_at
-from contracts.plugin.case import case_of, is_case
-from contracts.plugin.case_records import write_case
+from contracts.plugin.case import Case, Ending, case_of, is_case
 from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.plugin.worker import WORKER, Worker
 from contracts.safe_text import displayed
 from contracts.session.authentication import NoTokenError
 
+#: Key of the case's verdict among a report's user properties.
+VERDICT_PROPERTY = "contract"
+#: Attempts that the environment may spoil before a case stays inconclusive.
+MOST_SPOILT = 5
+_SPOILABLE: Final = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 #: Endings of a case that say nothing against the service.
 INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous, Flaky)
 #: Endings that a case raises on purpose.
 EXPECTED = (Contradiction, *INCONCLUSIVE, Untested)
 _TRIES_DIFFER: Final = "the same requests came to something else from one try to the next"
 _BAD: Final = (Verdict.FAIL, Verdict.ADVISORY)
+
+
+@dataclass
+class Try:
+    """One attempt with its reports, and how it has ended so far.
+
+    Attributes:
+        spoilt: The environment stood in the way, or may have caused what was seen; nothing in it is a finding.
+    """
+
+    attempt: Attempt
+    reports: list[pytest.TestReport] = field(default_factory=list)
+    ending: Ending = field(default_factory=lambda: Ending(Verdict.PASS))
+    spoilt: bool = False
+
+
+#: The attempt under way, on the item's stash.
+TRY = pytest.StashKey[Try]()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,14 +95,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[pytest.TestReport]:
     """Run a case to its end, write it down, and return the reports that speak for it."""
-    started = datetime.now(UTC)
+    case, started = case_of(item), datetime.now(UTC)
     tries = attempts_at(item, nextitem, worker)
-    judged, tried = tries.judged, [each.attempt for each in tries.all]
+    judged, tried = judged_by(tries), [each.attempt for each in tries]
     attempts = [each.attempt for each in judged]
     findings = list(confirm(attempts))
     confirmed = [finding.evidence for finding in findings if finding.confirmed]
-    reports, ending = _conclusion(item, judged, confirmed, worker)
-    write_case(case_of(item), worker, attempts, ending, started, findings=findings, tried=tried)
+    reports, ending = _conclusion(case, judged, confirmed, worker)
+    worker.write_case(case, attempts, ending, started, findings=findings, tried=tried)
     _speak(item, reports, ending, confirmed, worker)
     item.ihook.pytest_contract_case(
         item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
@@ -76,8 +112,93 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     return reports
 
 
+def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[Try]:
+    """Run a case until it is judged, or its attempts are used up; all of them, in order."""
+    tries: list[Try] = []
+    while True:
+        clear = [tried.attempt for tried in tries if not tried.spoilt]
+        spoilt_in_a_row = len(list(takewhile(lambda tried: tried.spoilt, reversed(tries))))
+        judged = bool(clear) and not _needs_replay(clear)
+        if judged or len(tries) - len(clear) > MOST_SPOILT or (tries and worker.breaker.open):
+            return tries
+        if tries:
+            worker.breaker.pause(spoilt_in_a_row)
+        contradicted = {clause for attempt in clear for clause, _ in attempt.keys}
+        about = map(worker.catalogue.clause, contradicted or case_of(item).clauses)
+        must = any(clause.level is Level.MUST for clause in about)
+        # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
+        planned = not contradicted and bool(case_of(item).records)
+        attempt = Attempt(len(tries) + 1, replay=bool(contradicted), advisory=not must and not planned)
+        tries.append(_run_attempt(item, nextitem, worker, attempt))
+
+
+def judged_by(tries: Sequence[Try]) -> list[Try]:
+    """Attempts that a case is judged by: the clear ones, or else the last, which says what went wrong."""
+    return [tried for tried in tries if not tried.spoilt] or [_in_failing_environment(tries[-1])]
+
+
+def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
+    """Run the item once, and judge its exchanges by the universal checks."""
+    item.stash[TRY] = tried = Try(attempt)
+    # Also on the reports of subtests, which go out while the case runs.
+    item.user_properties[:] = [(VERDICT_PROPERTY, "")]
+    unanswered, began = worker.breaker.unanswered, time.time()
+    tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    note_universal(attempt, worker.redactor.knows)
+    for mark in disturbed(attempt):
+        worker.shared.mark(mark)
+    tried.ending = _ending(tried.ending, attempt)
+    lost = worker.breaker.unanswered > unanswered
+    tried.spoilt = is_spoilt(attempt, tried.ending, lost=lost, disturbed=worker.breaker.fault_since(began))
+    return tried
+
+
+def _ending(raised: Ending, attempt: Attempt) -> Ending:
+    """The attempt's verdict: what was raised, or what its assertions amount to."""
+    if raised.verdict is not Verdict.PASS:
+        return raised
+    if attempt.keys - attempt.dismissed:
+        return Ending(Verdict.ADVISORY)
+    if attempt.held:
+        return raised
+    if attempt.observations:
+        return Ending(Verdict.OBSERVED)
+    return Ending(Verdict.ERROR, "the case ended without an assertion or an observation")
+
+
+def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) -> bool:
+    """Whether the environment may have caused how an attempt ended (design 4.7).
+
+    Args:
+        lost: A request was not answered in it, be it one of the suite's own.
+        disturbed: Some worker met a fault meanwhile, so that the service may have forgotten a token of the case's own.
+    """
+    if attempt.keys - attempt.confirmed.keys() and (attempt.clouded or (disturbed and attempt.shut_out)):
+        return True
+    unfinished = ending.verdict in _SPOILABLE or (ending.verdict is Verdict.FAIL and not attempt.keys)
+    return unfinished and (lost or disturbed or attempt.clouded or attempt.met_a_page)
+
+
+def _needs_replay(attempts: Sequence[Attempt]) -> bool:
+    """Whether something contradicted in the first attempt has neither been seen again nor looked for enough."""
+    open_keys = attempts[0].keys - attempts[0].confirmed.keys()
+    seen_again = {key for attempt in attempts[1:] for key in attempt.keys}
+    spent = sum(len(attempt.exchanges) for attempt in attempts[1:])
+    return bool(open_keys - seen_again) and len(attempts) <= MOST_REPLAYS and spent < MOST_REQUESTS
+
+
+def _in_failing_environment(last: Try) -> Try:
+    """The last of attempts that were all spoilt, without its contradictions."""
+    if last.attempt.keys - last.attempt.confirmed.keys():
+        last.attempt.forget_doubtful()
+        why = last.ending.reason or "see the traffic"
+        words = f"contradicted only where the environment failed, which proves nothing: {why}"
+        last.ending = Ending(Verdict.INCONCLUSIVE, words)
+    return last
+
+
 def _conclusion(
-    item: pytest.Item, judged: Sequence[Try], confirmed: Sequence[Result], worker: Worker
+    case: Case, judged: Sequence[Try], confirmed: Sequence[Result], worker: Worker
 ) -> tuple[list[pytest.TestReport], Ending]:
     """The reports that speak for a case, and how it ended."""
     first, ending = judged[0].reports, judged[0].ending
@@ -88,7 +209,13 @@ def _conclusion(
         if not replay.attempt.keys and not hindered:
             reports, ending = replay.reports, replay.ending
     if confirmed:
-        return first, _worse(item, confirmed, ending, worker)
+        must = any(worker.catalogue.clause(each.clause).level is Level.MUST for each in confirmed)
+        own = any(each.clause in case.clauses for each in confirmed)
+        # Findings hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of
+        # the universal checks, which is one of its own and says nothing about the clauses of the case.
+        blocked = ending.verdict is Verdict.INCONCLUSIVE and not (own and must)
+        stays = ending.verdict is Verdict.ERROR or blocked
+        return first, ending if stays else Ending(Verdict.FAIL if must else Verdict.ADVISORY)
     if ending.verdict is Verdict.ADVISORY and judged[0].attempt.held:
         # A finding that was not confirmed is told for its own clause.
         return first, Ending(Verdict.PASS)
@@ -96,20 +223,6 @@ def _conclusion(
         why = f"a contradiction that did not come back: {ending.reason}"
         return first, Ending(Verdict.INCONCLUSIVE, why)
     return reports, ending
-
-
-def _worse(item: pytest.Item, confirmed: Sequence[Result], ended: Ending, worker: Worker) -> Ending:
-    """The ending of a case with confirmed findings.
-
-    They hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of the
-    universal checks, which is one of its own and says nothing about the clauses of the case.
-    """
-    must = any(worker.catalogue.clause(each.clause).level is Level.MUST for each in confirmed)
-    own = any(each.clause in case_of(item).clauses for each in confirmed)
-    blocked = ended.verdict is Verdict.INCONCLUSIVE and not (own and must)
-    if ended.verdict is Verdict.ERROR or blocked:
-        return ended
-    return Ending(Verdict.FAIL if must else Verdict.ADVISORY)
 
 
 def _speak(

@@ -21,23 +21,23 @@ import pytest
 from contracts.errors import RegistryContractsError, SuiteError, UsageError
 from contracts.evidence.journal import journal_path
 from contracts.evidence.record import ExitCode
+from contracts.evidence.run_comparison import Comparison
 from contracts.evidence.run_folder import point_latest, prune
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.operations import PERMANENT_KINDS
-from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.case import is_case
-from contracts.plugin.case_records import write_trouble
-from contracts.plugin.collection import forecast, write_unreached
+from contracts.plugin.collection import forecast
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.hooks import Sandbox
-from contracts.plugin.interruption import PYTEST_BROKE, Stopping
-from contracts.plugin.plan import COMPARISON, Plan, request_budget
+from contracts.plugin.interruption import PYTEST_BROKE, Stopping, signals_held
+from contracts.plugin.plan import request_budget
 from contracts.plugin.preflight import preflight
+from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.run_options import KEEP, UNPACKED
-from contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, Worker, stop, stopped
+from contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, Worker
 from contracts.reports.writers import ALL, pack, unwritten, write_all
 from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
 from contracts.session.namespace import SUITE_PREFIX
@@ -46,6 +46,11 @@ from contracts.session.sweep import sweep_runs
 
 #: How long workers may take to end the case they are in and to clean up.
 _PATIENCE_SECONDS: Final = 60.0
+#: What generates and runs the cases.
+_VERSIONS: Final = {
+    "suite": "registry-contracts",
+    **{name: name for name in ("schemathesis", "hypothesis", "pytest")},
+}
 _BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 
 
@@ -58,22 +63,20 @@ class Run:
         died: Names of workers that died.
         planned: How many cases have to run for the run to be whole.
         ended: What each process has sent and met, by name, once it is over.
-        obstacle: Why the target could not be judged at all.
         failed: Why something failed that is no case, by where.
         complaints: What is wrong with the history, lines of it or all, in a line each.
         trouble: Why there are no reports.
     """
 
     config: pytest.Config
-    plan: Plan
     worker: Worker
     stopping: Stopping
+    comparison: Comparison
     sandbox: Sandbox | None = None
     nodes: list[Any] = field(default_factory=list)
     died: list[str] = field(default_factory=list)
     planned: int | None = None
-    ended: dict[str, dict[str, Any]] = field(default_factory=dict)
-    obstacle: str | None = None
+    ended: dict[str, dict[str, int]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
     verdict: RunVerdict | None = None
@@ -82,15 +85,20 @@ class Run:
     @property
     def folder(self) -> Path:
         """Where its evidence stands."""
-        return Path(self.plan.folder)
+        return Path(self.worker.plan.folder)
 
     # What xdist tells of its workers.
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self) -> Iterator[None]:
+        """Let no signal end a worker that is only starting."""
+        with signals_held():
+            return (yield)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Send the plan to a worker."""
-        node.workerinput["contract_plan"] = asdict(self.plan)
-        node.workerinput["contract_seed"] = self.worker.selection.seed
+        node.workerinput["contract_plan"] = asdict(self.worker.plan)
         self.nodes.append(node)
         self.write_facts()
 
@@ -112,11 +120,12 @@ class Run:
         """Look at the target before any case sends something; one clear line when it cannot be judged."""
         self.stopping.begin()
         try:
-            self.obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
+            obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
         except SuiteError as error:
-            write_trouble(self.worker, "looking at the target", str(error))
+            self.worker.write_trouble("looking at the target", str(error))
             pytest.exit("the suite broke", returncode=ExitCode.ERROR)
-        if self.obstacle:
+        if obstacle:
+            self.worker.stop(BREAKER, obstacle)
             pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
         write_lines(self.config, [f"contract: {note}" for note in notes])
         # What killed runs left goes before this one adds anything; each run has an embedded sandbox of its own.
@@ -131,18 +140,14 @@ class Run:
             self.planned = sum(map(is_case, session.items))
             write_lines(self.config, [f"contract: {forecast(self.config, session.items).summary}"])
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         """Note a test that is no case, and failed."""
-        self._note(report)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note what cannot be collected."""
-        self._note(report)
-
-    def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.failed and VERDICT_PROPERTY not in dict(getattr(report, "user_properties", ())):
             lines = [line for line in report.longreprtext.splitlines() if line.strip()]
             self.failed[report.nodeid] = lines[-1] if lines else "failed"
+
+    #: Note what cannot be collected.
+    pytest_collectreport = pytest_runtest_logreport
 
     # Its end.
 
@@ -177,7 +182,6 @@ class Run:
         try:
             self.ended = self._await_workers()
             self._write_troubles(exitstatus)
-            write_unreached(self.config, self.worker)
         finally:
             # What was created is removed, whatever became of the notes.
             self.ended[MAIN] = self.worker.finish(self.ended)
@@ -190,20 +194,17 @@ class Run:
             part.unlink()
         return write_all(self.folder, self.config.hook.pytest_contract_formats() or ALL)
 
-    def _await_workers(self) -> dict[str, dict[str, Any]]:
+    def _await_workers(self) -> dict[str, dict[str, int]]:
         """Let xdist's workers end the case they are in and close their books; after Ctrl-C they are still at work.
 
         Returns:
             What each of them has sent and met, by name; without those that died.
         """
         names = {node.workerinput["workerid"]: node for node in self.nodes}
-        at_work = [
-            node
-            for name, node in names.items()
-            if not hasattr(node, "workeroutput") and name not in self.died
-        ]
+        alive = (node for name, node in names.items() if name not in self.died)
+        at_work = [node for node in alive if not hasattr(node, "workeroutput")]
         if at_work:
-            stop(Path(self.plan.private), BY_HAND, BY_HAND)
+            self.worker.stop(BY_HAND, BY_HAND)
         for node in at_work:
             node.shutdown()
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -211,25 +212,25 @@ class Run:
             # A worker that died says nothing more; its channel is closed as that of one which has ended.
             with suppress(EOFError, node.channel.TimeoutError, node.channel.RemoteError):
                 node.channel.waitclose(max(0.0, deadline - time.monotonic()))
-        told = {name: getattr(node, "workeroutput", {}).get("contract") for name, node in names.items()}
-        return {name: counts for name, counts in told.items() if counts}
+        told = {name: getattr(node, "workeroutput", {}) for name, node in names.items()}
+        return {name: output["contract"] for name, output in told.items() if output.get("contract")}
 
     def _write_troubles(self, exitstatus: int) -> None:
         """Put into the evidence what failed outside the cases, so that no report says pass beside it."""
         broke = self.config.stash.get(PYTEST_BROKE, "")
         for where, why in self.failed.items():
-            write_trouble(self.worker, where, why)
-        kind, why = stopped(self.worker.private) or ("", "")
+            self.worker.write_trouble(where, why)
+        kind, why = self.worker.stopped
         if kind == BROKEN:
-            write_trouble(self.worker, "worker", why)
+            self.worker.write_trouble("worker", why)
         if exitstatus in _BROKEN or broke:
             words = f"pytest itself broke{f': {broke}' if broke else ''}; -v shows the traceback"
-            write_trouble(self.worker, "pytest", words)
+            self.worker.write_trouble("pytest", words)
 
     def _put_away(self) -> None:
         """Add the run to the history, pack its folder, remove old runs; trouble with the history fails nothing."""
         try:
-            self.config.stash[COMPARISON].add_to_history(self.folder)
+            self.comparison.add_to_history(self.folder)
         except UsageError as error:
             self.complaints.append(f"{error}; this run is not in it")
         if not self.config.getoption(UNPACKED.flag):
@@ -264,12 +265,13 @@ class Run:
             "base_url": target.base_url,
             "profile": str(selection.profile),
             "seed": selection.seed,
-            "realms": list(self.worker.realms),
+            "realms": list(self.worker.selection.realms),
             "clauses": selection.judged(load_catalogue()),
-            "started": self.plan.started,
+            "started": self.worker.plan.started,
             "workers": max(1, len(workers)),
             "command": command_of(self.config),
-            "versions": _versions(),
+            "versions": {"python": platform.python_version()}
+            | {name: version(package) for name, package in _VERSIONS.items()},
             "environment": self._environment(),
             "interrupted": self.stopping.asked,
             "expected_workers": [MAIN, *workers],
@@ -277,21 +279,21 @@ class Run:
             "waived": selection.terms.waived,
             "terms": plain(selection.terms),
             "settings": {realm: asdict(target.realm_settings(realm)) for realm in target.realms},
-            "token": self.plan.token,
+            "token": self.worker.plan.token,
             "process": {"pid": os.getpid(), "host": platform.node()},
         }
 
     def _environment(self) -> dict[str, Any]:
-        faults: Counter[str] = Counter()
+        sent = Counter[str]()
         for counts in self.ended.values():
-            faults.update(counts["faults"])
-        kind, why = stopped(Path(self.plan.private)) or ("", "")
+            sent.update(counts)
+        kind, why = self.worker.stopped
         target, embedded = self.worker.target, self.sandbox is not None
         return {
-            "requests": sum(counts["requests"] for counts in self.ended.values()),
-            "retries": sum(counts["retries"] for counts in self.ended.values()),
-            "faults": dict(faults),
-            "breaker": why if kind == BREAKER else self.obstacle,
+            "requests": sent.pop("requests", 0),
+            "retries": sent.pop("retries", 0),
+            "faults": dict(sent),
+            "breaker": why if kind == BREAKER else None,
             # What the run may do to its target; null is no limit.
             "limits": {
                 "requests_per_second": None if embedded else target.pace.requests_per_second,
@@ -324,10 +326,3 @@ def write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
     if reporter := config.pluginmanager.get_plugin("terminalreporter"):
         for line in lines:
             reporter.write_line(line)
-
-
-def _versions() -> dict[str, str]:
-    """Versions of the suite and of what generates and runs its cases."""
-    named = {"suite": "registry-contracts", "schemathesis": "schemathesis"}
-    named |= {name: name for name in ("hypothesis", "pytest")}
-    return {"python": platform.python_version()} | {name: version(package) for name, package in named.items()}

@@ -12,10 +12,12 @@ from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.interface.operations import in_realms
-from contracts.plugin.attempts import VERDICT_PROPERTY
+from contracts.plugin.case import is_case
+from contracts.plugin.collection import forecast
 from contracts.plugin.finding_again import command_of
-from contracts.plugin.plan import SELECTION, TARGET
-from contracts.plugin.run import RUN, Run
+from contracts.plugin.plan import SELECTION
+from contracts.plugin.protocol import VERDICT_PROPERTY
+from contracts.plugin.run import RUN, Run, write_lines
 from contracts.reports.build_server import annotate
 from contracts.reports.cards import lines_of
 from contracts.safe_text import cut, many, one_line, plain_line
@@ -42,8 +44,9 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """Target, profile and seed, so that any output can be reproduced."""
     if RUN not in config.stash and not config.getoption("--plan"):
         return None
-    selection, target = config.stash[SELECTION], config.stash[TARGET]
-    name, terms = target.in_words if target else "the embedded sandbox", selection.terms
+    selection = config.stash[SELECTION]
+    target, terms = selection.settings, selection.terms
+    name = target.in_words if target else "the embedded sandbox"
     parts = [f"contract: {name}, profile {selection.profile}, seed {selection.seed}"]
     parts += [f"consumer {terms.consumer.file}"] if terms.consumer else []
     deviations = f"{many(len(terms.deviations), 'deviation')} in {terms.deviations_file}"
@@ -61,6 +64,16 @@ def pytest_report_teststatus(
         return None
     word, letter, colour = _WORDS[verdict]
     return word, letter, (word.upper(), {colour: True})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """With `--plan`, say what would be sent in the place of sending it."""
+    config = session.config
+    if not config.getoption("--plan") or session.testsfailed or not any(map(is_case, session.items)):
+        return None
+    write_lines(config, ["", *forecast(config, session.items).lines(), "Nothing was sent."])
+    return True
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -1,21 +1,29 @@
-"""One process's part of a run: its session and journal, and what its cases share."""
+"""One process's part of a run: its session, what its journal says, which holds no secrets, and what its cases share."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from contracts.cases.rights import Rights
-from contracts.checks.outcomes import Attempt
+from contracts.checks.outcomes import Attempt, Confirmed
 from contracts.errors import breakdown
 from contracts.evidence.journal import Journal, journal_path
+from contracts.evidence.record import AssertionCount, Block, Verdict
+from contracts.exchanges import transcript
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.redaction import redacted
 from contracts.interface.catalogue import Catalogue, load_catalogue
+from contracts.interface.operations import ANY_REALM
+from contracts.plugin.case import Case, Ending
 from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session.actor import Actor
 from contracts.session.budgets import USED_UP_FILE
@@ -30,31 +38,11 @@ _DELETIONS: Final = 2
 BREAKER: Final = "breaker"
 BY_HAND: Final = "stopped by hand"
 BROKEN: Final = "broken"
-_STOP_FILE: Final = "stop"
+_STOP: Final = "stop"
+#: What a finding takes from its evidence as it is.
+_SHOWN: Final = ("clause", "operation", "role", "check", "exchanges")
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
-
-
-def stop(private: Path, kind: str, why: str) -> None:
-    """Let no process of a run begin another case; the first reason stands, but for a worker that cannot go on.
-
-    Args:
-        private: The run's private folder.
-    """
-    path = private / _STOP_FILE
-    if kind == BROKEN or not path.exists():
-        fresh = path.with_suffix(f".{os.getpid()}")
-        fresh.write_text(f"{kind}: {why}", encoding="utf-8")
-        fresh.replace(path)
-
-
-def stopped(private: Path) -> tuple[str, str] | None:
-    """The kind of reason why a run stops, and the reason; None while it goes on."""
-    path = private / _STOP_FILE
-    if not path.exists():
-        return None
-    kind, _, why = path.read_text(encoding="utf-8").partition(": ")
-    return kind, why
 
 
 class Worker(Session):
@@ -75,7 +63,7 @@ class Worker(Session):
             target,
             name,
             namespace=namespace_of(target, plan.token, f"{selection.seed} {name}"),
-            group=SessionGroup(private, self._stop_all, folder.parent / USED_UP_FILE),
+            group=SessionGroup(private, partial(self.stop, BREAKER), folder.parent / USED_UP_FILE),
             ledger_folder=folder,
             request_budget=request_budget(target, selection.profile),
             disposable=embedded,
@@ -90,19 +78,19 @@ class Worker(Session):
         self._finished = False
         self._parent = os.getppid()
 
-    @property
-    def realms(self) -> tuple[str, ...]:
-        """The realms of the run: those that it was limited to, or all of the target's."""
-        return self.selection.realms or self.target.realms
+    def stop(self, kind: str, why: str) -> None:
+        """Let no process of the run begin another case; the first reason stands, but for a worker that broke."""
+        (self.shared.put if kind == BROKEN else self.shared.offer)(_STOP, (kind, why))
 
-    def _stop_all(self, reason: str) -> None:
-        stop(self.private, BREAKER, reason)
+    @property
+    def stopped(self) -> tuple[str, str]:
+        """The kind of reason why the run stops, and the reason; empty while it goes on."""
+        return self.shared.offered(_STOP) or ("", "")
 
     def halted(self) -> str | None:
         """Why no further case is to be started, by any worker."""
-        found = stopped(self.private)
-        if found is not None:
-            return found[1]
+        if why := self.stopped[1]:
+            return why
         if self.name != MAIN and os.getppid() != self._parent:
             return "the run this worker belongs to is gone"
         return None
@@ -126,7 +114,7 @@ class Worker(Session):
             session.shouldstop = why
             # Where not even that can be written, the journal lacks its closing line.
             with suppress(OSError):
-                stop(self.private, BROKEN, why)
+                self.stop(BROKEN, why)
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""
@@ -141,11 +129,83 @@ class Worker(Session):
             judge=self.rights.judge,
         )
 
+    def write_case(
+        self,
+        case: Case,
+        attempts: Sequence[Attempt],
+        ending: Ending,
+        started: datetime,
+        *,
+        findings: Iterable[Confirmed] = (),
+        tried: Sequence[Attempt] = (),
+    ) -> None:
+        """Write a case that is judged: its findings, what it observed, and how it ended.
+
+        Args:
+            attempts: Those that it is judged by.
+            tried: With those that faults of the environment spoilt, where there are any.
+        """
+        text, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
+        of_case = {"realm": realm, "case": case.id}
+        exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
+        for finding in findings:
+            write("finding", **of_case, **self._finding(finding, realm, exchanges))
+        # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
+        counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
+        for clause, reason in counted.untested.items():
+            write("untested", clause=clause, realm=realm, reason=reason)
+        for seen in counted.observations:
+            value = self.redactor.value(seen.seen)
+            write("observation", **of_case, clause=seen.clause, operation=seen.operation, seen=value)
+        by, counts = ending.blocked, (counted.held, counted.contradicted)
+        write(
+            "case",
+            **case.record,
+            profile=str(self.selection.profile),
+            outcome=str(ending.verdict),
+            reason=text(ending.reason) if ending.reason else None,
+            blocked_by=by and asdict(Block(by.operation, realm, text(by.cause))),
+            attempts=len(tried),
+            started=started.isoformat(),
+            seconds=(datetime.now(UTC) - started).total_seconds(),
+            requests=sum(len(attempt.exchanges) for attempt in tried),
+            assertions=[
+                asdict(AssertionCount(*key, *(count[key] for count in counts)))
+                for key in sorted({*counted.held, *counted.contradicted})
+            ],
+        )
+
+    def _finding(self, finding: Confirmed, realm: str, exchanges: Iterable[Exchange]) -> dict[str, Any]:
+        """A finding with the exchanges that show it and how to see them again."""
+        evidence, selection = finding.evidence, self.selection
+        shown = [each for each in exchanges if each.id in evidence.exchanges]
+        return {
+            **{name: getattr(evidence, name) for name in _SHOWN},
+            "expected": self.redactor.text(evidence.expected),
+            "seen": self.redactor.text(evidence.seen),
+            "confirmed": finding.confirmed,
+            "rate": [finding.reproduced, finding.attempts],
+            "curl": [transcript.curl(redacted(each, self.redactor)) for each in shown],
+            "command": transcript.command(
+                target=selection.target or self.target.name,
+                realm=realm,
+                clause=evidence.clause,
+                profile=str(selection.profile),
+                seed=selection.seed,
+                sandbox_arguments=selection.sandbox_arguments,
+            ),
+        }
+
+    def write_trouble(self, where: str, why: str) -> None:
+        """Write down as an error what went wrong outside the cases."""
+        case = Case(f"[{where}]", ANY_REALM, title=where)
+        self.write_case(case, [Attempt(1)], Ending(Verdict.ERROR, why), datetime.now(UTC))
+
     def clean(self) -> None:
         """Delete the drafts of a case that are there or may be there, newest first."""
         self.cleanup.after_case()
 
-    def finish(self, ended: Collection[str] = ()) -> dict[str, Any]:
+    def finish(self, ended: Collection[str] = ()) -> dict[str, int]:
         """Delete drafts, write down what stays behind, and close journal and ledger.
 
         Other workers may still need the kept drafts: the controller, which finishes last, deletes them.
@@ -154,7 +214,8 @@ class Worker(Session):
             ended: Names of the workers that have closed their own books.
 
         Returns:
-            What this process has sent and met; nothing at a second call, which does nothing.
+            How many requests this process has sent, how often it has tried again, and how often it has met each fault;
+            nothing at a second call, which does nothing.
         """
         if self._finished:
             return {}
@@ -164,32 +225,25 @@ class Worker(Session):
             self._take_over(ledgers, ended)
         # One process sends its requests in one order; where workers did not, their drafts may go as they came.
         self.cleanup.at_the_end(last=main, at_once=max(1, _DELETIONS * len(ledgers)) if main else 1)
-        for entry in self.ledger.removable() if main else ():
-            self._write_left("leftover", entry)
-        for entry in self.ledger.residue():
-            self._write_left("residue", entry)
+        self._write_left("leftover", self.ledger.removable() if main else ())
+        self._write_left("residue", self.ledger.residue())
         self.journal.close()
         self.ledger.close()
         if not main:
             self.close()
-        return {
-            "requests": self.counts["requests"],
-            "retries": self.counts["retries"],
-            "faults": dict(self.faults),
-        }
+        return {**self.counts, **self.faults}
 
     def _take_over(self, ledgers: list[Path], ended: Collection[str]) -> None:
         """Take in what workers leave to the controller: the drafts of all, and what the dead could not list."""
         self.ledger.take_over(ledgers)
         dead = [path for path in ledgers if path.stem.removeprefix("ledger-") not in ended]
-        for entry in residue(read_entries(dead)):
-            self._write_left("residue", entry)
+        self._write_left("residue", residue(read_entries(dead)))
 
-    def _write_left(self, kind: str, entry: Entry) -> None:
-        what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
-        self.journal.write(
-            kind, realm=entry.realm, operation=entry.operation, identifier=entry.identifier, what=what
-        )
+    def _write_left(self, kind: str, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
+            of = {"realm": entry.realm, "operation": entry.operation, "identifier": entry.identifier}
+            self.journal.write(kind, **of, what=what)
 
 
 WORKER = pytest.StashKey[Worker]()

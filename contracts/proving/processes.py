@@ -22,7 +22,7 @@ import pytest
 
 from contracts.errors import INTERRUPTING_SIGNALS, RegistryContractsError, SuiteError, UsageError
 from contracts.interface.location import cases_directory
-from contracts.plugin.plan import SMALL_LIMIT
+from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT
 
 _RUN_INI: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 #: What a fork would load otherwise, each for itself.
@@ -43,7 +43,7 @@ class ForkedSandbox:
         arguments: Options of `registry-contracts sandbox`.
     """
 
-    size_limit = SMALL_LIMIT
+    size_limit = DEFAULT_SIZE_LIMIT
 
     def __init__(self, arguments: Sequence[str]) -> None:
         with socket.create_server((_LOCAL, 0), backlog=512) as listener:

@@ -19,9 +19,9 @@ from contracts.evidence.record import ExitCode, Verdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.profiles import Profile
-from contracts.plugin.attempts import VERDICT_PROPERTY
 from contracts.plugin.case import case_of, is_case
 from contracts.plugin.hooks import Sandbox
+from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.worker import WORKER
 from contracts.proving.false_passes import false_passes
 from contracts.proving.processes import ForkedSandbox, output_to, run_suite

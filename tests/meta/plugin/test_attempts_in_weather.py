@@ -5,7 +5,8 @@ import pytest
 from contracts.checks.outcomes import Attempt, contradicted
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
-from contracts.plugin.attempts import Attempts, Ending, Try, is_spoilt
+from contracts.plugin.case import Ending
+from contracts.plugin.protocol import Try, is_spoilt, judged_by
 from tests.meta.messages import exchange, response
 
 EVIDENCE = contradicted("draft-get-content", "getDraft", "this", "that", ("main-1",))
@@ -63,8 +64,8 @@ def test_weather_spoils_what_it_may_have_made(
 
 def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
     seen = attempt(LOST, contradicts=True)
-    made = Attempts([Try(seen, [], Ending(Verdict.FAIL, "draft-get-content: that"), spoilt=True)])
-    (judged,) = made.judged
+    made = Try(seen, [], Ending(Verdict.FAIL, "draft-get-content: that"), spoilt=True)
+    (judged,) = judged_by([made])
     assert judged.ending.verdict is Verdict.INCONCLUSIVE
     assert "only where the environment failed" in (judged.ending.reason or "")
     assert (seen.keys, dict(seen.contradicted)) == (set(), {})
