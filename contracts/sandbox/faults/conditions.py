@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -87,7 +88,7 @@ def values(value: Any) -> Iterator[Any]:
         yield from values(each)
 
 
-def _any(kind: type | tuple[type, ...], test: Callable[[Any, int], Any]) -> Test:
+def _holds(kind: type | tuple[type, ...], test: Callable[[Any, int], Any]) -> Test:
     """Documents of which some value is of a kind and passes a test."""
     return lambda request, number: any(
         isinstance(value, kind) and test(value, number) for value in values(request.document)
@@ -96,11 +97,7 @@ def _any(kind: type | tuple[type, ...], test: Callable[[Any, int], Any]) -> Test
 
 def _text(pattern: str) -> Test:
     """Documents of which some text has a pattern."""
-    return _any(str, lambda text, _: re.search(pattern, text))
-
-
-def _letter(test: Callable[[str], Any]) -> Test:
-    return _any(str, lambda text, _: any(map(test, text)))
+    return _holds(str, lambda text, _: re.search(pattern, text))
 
 
 def _of_length(value: Sized, number: int) -> bool:
@@ -122,41 +119,11 @@ def _page(request: Request, number: int) -> bool:
     return top.isdecimal() and skip.isdecimal() and int(skip) >= (number - 1) * max(1, int(top))
 
 
-def _second_token(request: Request, _: int) -> bool:
-    """Whether the token is not the first one of its account."""
-    token = request.header("authorization").rpartition(" ")[2]
-    return token in [text for text, role in request.memory.issued.items() if role == request.role][1:]
-
-
 ALWAYS: Final = "always"
 OVERLAPPING: Final = "overlapping"
 ONE_ONLY: Final = "only-N"
+_content = partial(Condition, drawn=CONTENT, wide=True)
 # fmt: off
-#: What some value in a document may be: the name, the test, and in words.
-_CONTENTS: Final = (
-    *(
-        (name, _text(pattern), f"with {says}")
-        for name, pattern, says in (
-            ("with-joiners", "[\u200b-\u200d\u2060]", "characters that join others"),
-            ("with-line-separators", "[\x0b\x0c\x85\u2028\u2029]", "line separators other than line feeds"),
-            ("with-full-width", "[\uff01-\uff5e]", "full-width letters"),
-            ("like-a-date", r"^\d{4}-\d\d-\d\d", "a text that looks like a date"),
-            ("like-a-number", r"^[-+]?\d+([.]\d+)?(e\d+)?$", "a text that looks like a number"),
-            ("like-a-boolean", "(?i)^(true|false)$", "a text that looks like a boolean"),
-            ("like-null", "(?i)^null$", "a text that looks like null"),
-            ("like-json", r"(?s)^[\[{].*[\]}]$", "a text that looks like JSON"),
-            ("like-html", r"<\w+[^>]*>|&\w+;", "a text that looks like HTML"),
-            ("like-base64", r"^[A-Za-z0-9+/]{8,}={1,2}$", "a text that looks like Base64"),
-            ("like-an-address", r"^\w+://|^\S+@\S+$", "a text that looks like an address"),
-        )
-    ),
-    ("empty-inside", _any(object, lambda v, _: v in ("", [], {})), "with something empty inside"),
-    ("nested-arrays", _any(list, lambda v, _: any(isinstance(i, list) for i in v)), "with arrays in arrays"),
-    ("repeated-items", _any(list, lambda v, _: any(v.count(i) > 1 for i in v)), "with an item that comes twice"),
-    ("strange-keys", _any(dict, lambda v, _: not all(re.fullmatch(r"[\w-]+", k) for k in v)),
-        "with a key that is no word"),
-    ("extreme-numbers", _any((int, float), _extreme), "with a number at the limits of a double"),
-)
 _ROWS: Final = (
     Condition(ALWAYS, lambda *_: True, ""),
     *(Condition(f"in-{realm}", _in(realm), f"in {realm}", SINGLE) for realm in WORKFLOW_REALMS),
@@ -171,27 +138,38 @@ _ROWS: Final = (
     Condition("after-refusal", lambda r, _: r.memory.refused, "behind a refused request", REPEATED, wide=True),
     Condition("after-another", lambda r, _: r.role != r.memory.role_before, "behind a request of another account",
         REPEATED, wide=True, beside=True),
-    Condition("second-token", _second_token, "to an account that signed in again", REPEATED, wide=True, beside=True),
+    Condition("second-token", lambda r, _: r.bearer in [t for t, role in r.memory.issued.items() if role == r.role][1:],
+        "to an account that signed in again", REPEATED, wide=True, beside=True),
     Condition("above-N", lambda r, n: len(r.body) > n, "above {} bytes", CONTENT, Range(1_000, 65_536, 2 * 1024**2)),
-    *(
-        Condition(name, _any(kind, test), says, CONTENT, numbers, wide=True)
-        for name, kind, test, says, numbers in (
-            ("texts-N", str, _of_length, "with a text of {} characters", Range(100, 10_000, 100_000)),
-            ("items-N", list, _of_length, "with an array of {} items", Range(2, 20, 200)),
-            ("members-N", dict, _of_length, "with an object of {} members", Range(2, 20, 60)),
-            ("languages-N", dict, _languages, "with a text in {} languages", Range(2, 6, 60)),
-        )
-    ),
-    *(
-        Condition(name, _letter(test), f"to {says}", CONTENT)
-        for name, test, says in (
-            ("beyond-ascii", lambda c: c > "\x7f", "text beyond ASCII"),
-            ("with-astral", lambda c: c > "\uffff", "characters beyond the basic plane"),
-            ("with-marks", unicodedata.combining, "combining marks"),
-            ("right-to-left", lambda c: unicodedata.bidirectional(c) in ("R", "AL"), "scripts that run from the right"),
-        )
-    ),
-    *(Condition(name, test, says, CONTENT, wide=True) for name, test, says in _CONTENTS),
+    _content("texts-N", _holds(str, _of_length), "with a text of {} characters", numbers=Range(100, 10_000, 100_000)),
+    _content("items-N", _holds(list, _of_length), "with an array of {} items", numbers=Range(2, 20, 200)),
+    _content("members-N", _holds(dict, _of_length), "with an object of {} members", numbers=Range(2, 20, 60)),
+    _content("languages-N", _holds(dict, _languages), "with a text in {} languages", numbers=Range(2, 6, 60)),
+    Condition("beyond-ascii", _holds(str, lambda text, _: not text.isascii()), "to text beyond ASCII", CONTENT),
+    Condition("with-astral", _holds(str, lambda text, _: max(text, default="") > "\uffff"),
+        "to characters beyond the basic plane", CONTENT),
+    Condition("with-marks", _holds(str, lambda text, _: any(map(unicodedata.combining, text))),
+        "to combining marks", CONTENT),
+    Condition("right-to-left", _holds(str, lambda text, _: {"R", "AL"} & {*map(unicodedata.bidirectional, text)}),
+        "to scripts that run from the right", CONTENT),
+    _content("with-joiners", _text("[\u200b-\u200d\u2060]"), "with characters that join others"),
+    _content("with-line-separators", _text("[\x0b\x0c\x85\u2028\u2029]"), "with line separators other than line feeds"),
+    _content("with-full-width", _text("[\uff01-\uff5e]"), "with full-width letters"),
+    _content("like-a-date", _text(r"^\d{4}-\d\d-\d\d"), "with a text that looks like a date"),
+    _content("like-a-number", _text(r"^[-+]?\d+([.]\d+)?(e\d+)?$"), "with a text that looks like a number"),
+    _content("like-a-boolean", _text("(?i)^(true|false)$"), "with a text that looks like a boolean"),
+    _content("like-null", _text("(?i)^null$"), "with a text that looks like null"),
+    _content("like-json", _text(r"(?s)^[\[{].*[\]}]$"), "with a text that looks like JSON"),
+    _content("like-html", _text(r"<\w+[^>]*>|&\w+;"), "with a text that looks like HTML"),
+    _content("like-base64", _text(r"^[A-Za-z0-9+/]{8,}={1,2}$"), "with a text that looks like Base64"),
+    _content("like-an-address", _text(r"^\w+://|^\S+@\S+$"), "with a text that looks like an address"),
+    _content("empty-inside", _holds(object, lambda v, _: v in ("", [], {})), "with something empty inside"),
+    _content("nested-arrays", _holds(list, lambda v, _: any(isinstance(i, list) for i in v)), "with arrays in arrays"),
+    _content("repeated-items", _holds(list, lambda v, _: any(v.count(i) > 1 for i in v)),
+        "with an item that comes twice"),
+    _content("strange-keys", _holds(dict, lambda v, _: not all(re.fullmatch(r"[\w-]+", k) for k in v)),
+        "with a key that is no word"),
+    _content("extreme-numbers", _holds((int, float), _extreme), "with a number at the limits of a double"),
     *(Condition(f"files-{ending}", _where(rf"filename~(?i)[.]{ending}\Z"), f"to files named .{ending}", FILES)
         for ending in ("txt", "json", "xml", "csv", "html", "pdf", "png", "bin")),
     Condition("larger-N", lambda r, n: len((r.upload or r).body) > n, "to files of more than {} bytes", FILES,
@@ -212,12 +190,11 @@ def conditions_of(name: str) -> list[tuple[Condition, int]]:
     Raises:
         UsageError: there is none of this name.
     """
-    return [_condition_of(part) for part in name.split("+")]
-
-
-def _condition_of(name: str) -> tuple[Condition, int]:
-    match = re.fullmatch(r"(.+)-([0-9]{1,9})", name)
-    row = CONDITIONS.get(name) or (CONDITIONS.get(f"{match[1]}-N") if match else None)
-    if row is None or (row.numbers.gate > 0 and match is None) or (match and int(match[2]) == 0):
-        raise UsageError(f"unknown condition '{name}' of a fault; there are {', '.join(CONDITIONS)}")
-    return row, int(match[2]) if match and row.numbers.gate else 0
+    found = list[tuple[Condition, int]]()
+    for part in name.split("+"):
+        match = re.fullmatch(r"(.+)-([0-9]{1,9})", part)
+        row, number = CONDITIONS.get(f"{match[1]}-N" if match else part), int(match[2]) if match else 0
+        if row is None or bool(row.numbers.gate) is not bool(number):
+            raise UsageError(f"unknown condition '{part}' of a fault; there are {', '.join(CONDITIONS)}")
+        found.append((row, number))
+    return found

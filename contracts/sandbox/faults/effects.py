@@ -11,19 +11,15 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 
-from contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request, answer_json
+from contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
 from contracts.sandbox.validation import CONTACT, REALMS, Field, Kind, RecordType
 
 Given = ParamSpec("Given")
 Record = dict[str, Any]
 Errors = list[Record]
-MANDATORY, ANY_OF, VALUE, PROPERTY, LOCALE, TERM, KIND = (
-    f"Error.{name}"
-    for name in (
-        *("Mandatory", "MandatoryAnyOf", "InvalidValue", "InvalidProperty"),
-        *("UnspecifiedLocale", "UnexpectedTerm", "InvalidType"),
-    )
-)
+MANDATORY, ANY_OF, KIND = "Error.Mandatory", "Error.MandatoryAnyOf", "Error.InvalidType"
+VALUE, PROPERTY = "Error.InvalidValue", "Error.InvalidProperty"
+LOCALE, TERM = "Error.UnspecifiedLocale", "Error.UnexpectedTerm"
 #: A member that no record has: a record that is faulty for it alone is a good one.
 _MARK: Final = "only-to-look"
 #: Stands for the answer to a success of which the document shows nothing.
@@ -32,10 +28,6 @@ _MADE_UP: Final = object()
 BROKEN: Final = answer_json(500, {"message": "internal error"})
 #: What a service answers that does not want a request.
 REFUSED: Final = answer_json(400, {"message": "this is refused"})
-#: Longer than any client waits.
-_FOREVER_SECONDS: Final = 3600.0
-
-
 #: Values that the service takes, for requests that a fault repairs and passes on.
 _VALUES: Final[Mapping[Kind, Any]] = {
     Kind.STRING: "text",
@@ -45,54 +37,39 @@ _VALUES: Final[Mapping[Kind, Any]] = {
     Kind.BOOLEAN: True,
     Kind.DATE: "2026-01-31",
     Kind.PLACE: {"point": {"latitude": 1.5, "longitude": 2.5}},
-    Kind.HEADER: {"languages": ["en"]},
 }
 
 
-def _sample(field: Field, realm: str = "abs-dev") -> Any:
-    """A value of a field that the service takes in a realm."""
-    names = {Kind.TERM: min(field.terms, default="term"), Kind.REFERENCE: f"organization-{realm}"}
-    value = {"identifier": names[field.kind]} if field.kind in names else _VALUES[field.kind]
+def sample(field: Field, realm: str = "abs-dev", **header: str) -> Any:
+    """A value of a field that the service takes in a realm, of a record with some members in its header."""
+    term, reference = min(field.terms, default="term"), f"organization-{realm}"
+    named = {Kind.TERM: {"identifier": term}, Kind.REFERENCE: {"identifier": reference}}
+    value = {**_VALUES, **named, Kind.HEADER: {"languages": ["en"], **header}}[field.kind]
     return [value] if field.many else value
 
 
 #: A value of each field of a contact, and the fields that it has to hold.
-SAMPLES: Final = {field.name: _sample(field) for field in CONTACT.fields}
+SAMPLES: Final = {field.name: sample(field) for field in CONTACT.fields}
 NEEDED: Final = tuple(field.name for field in CONTACT.fields if field.mandatory)
 
 
-def contact_value(name: str, request: Request) -> Any:
-    """A value of a contact's field that the service takes in this request."""
-    sample = SAMPLES[name]
-    if name == "contactOrganization":
-        return {"identifier": f"organization-{request.realm}"}
-    if name == "header" and request.uid:
-        return {**sample, "identifier": request.uid, "schema": "contact"}
-    return sample
+def good_record(request: Request, schema: str) -> Record:
+    """A record that holds every field of a schema, as the service takes it in a request; empty for no schema."""
+    kinds: Mapping[str, RecordType] = next((r.types for r in REALMS if r.name == request.realm), {})
+    header = {"schema": schema, **({"identifier": request.uid} if request.uid else {})}
+    fields = kinds[schema].fields if schema in kinds else ()
+    return {field.name: sample(field, request.realm, **header) for field in fields}
 
 
-def valid_document(realm: str, schema: str, identifier: str) -> dict[str, Any] | None:
-    """A document that holds every mandatory field of its schema; None where there is no such schema."""
-    kinds: Mapping[str, RecordType] = next((r.types for r in REALMS if r.name == realm), {})
-    if schema not in kinds:
-        return None
-    header: dict[str, Any] = {"schema": schema, "languages": ["en"]}
-    document = {field.name: _sample(field, realm) for field in kinds[schema].fields if field.mandatory}
-    return {"header": {**header, **({"identifier": identifier} if identifier else {})}, **document}
-
-
-def repaired(request: Request, errors: list[dict[str, Any]]) -> Request:
+def repaired(request: Request, errors: Errors) -> Request:
     """The request with what its errors name put right, so that the service takes it."""
-    body = dict(request.json)
-    for error in errors:
-        name = str(error["property"]).split(".")[0]
-        body.pop(name, None)
-        if request.operation.stores == "submission":
-            if name not in ("batchId", "additionalInfo"):
-                body["document"] = valid_document(request.realm, request.params["schema"], request.uid)
-        elif name in SAMPLES:
-            body[name] = contact_value(name, request)
-    return request.with_json(body)
+    wrong = {str(error["property"]).split(".")[0] for error in errors}
+    good = good_record(request, request.text("schema") or "")
+    if request.operation.stores == "submission":
+        good = {"document": good} if wrong - {"batchId", "additionalInfo"} else {}
+    else:
+        good = {name: value for name, value in good.items() if name in wrong}
+    return request.with_json({**{k: v for k, v in request.json.items() if k not in wrong}, **good})
 
 
 def always(value: Any) -> Callable[..., Any]:
@@ -138,6 +115,11 @@ def edit(change: Callable[[Any], Any]) -> Inject:
     return success(lambda got: got if got.json is None else got.with_json(change(got.json)))
 
 
+def content(change: Callable[[bytes], bytes]) -> Inject:
+    """Change the bytes of a success."""
+    return success(lambda got: replace(got, body=change(got.body)))
+
+
 def refusals(change: Callable[[Answer], Answer]) -> Inject:
     """Change the answer of a refusal."""
     return answer(lambda _, got: change(got) if got.refusal else got)
@@ -149,9 +131,11 @@ def refuse(status: int = 400) -> Inject:
 
 
 @effect
-async def give(request: Request, choose: Callable[[Request], Answer | None]) -> Answer | None:
+async def give(
+    request: Request, choose: Callable[[Request], Answer | None], *, to_anyone: bool = False
+) -> Answer | None:
     """Answer in place of the service, which does nothing, requests that have the token they need."""
-    return choose(request) if request.signed_in else None
+    return choose(request) if to_anyone or request.signed_in else None
 
 
 def refuse_before(status: int = 400) -> Inject:
@@ -170,10 +154,14 @@ async def forgive(request: Request, body: Any = _MADE_UP, status: int = 200) -> 
 
 
 @effect
-async def mend(request: Request, repair: Callable[[Request], Request]) -> Answer | None:
-    """Take what the service refuses as it would stand repaired."""
+async def mend(request: Request, repaired: Callable[[Request], Sequence[Request]]) -> Answer | None:
+    """Give the first success of other requests where the service refuses this one, and not the caller."""
     got = await request.ask()
-    return got if got.success or not request.signed_in else await request.ask(repair(request))
+    for other in repaired(request) if got.refusal and request.signed_in else ():
+        answer = await request.ask(other)
+        if answer.success:
+            return answer
+    return got
 
 
 @effect
@@ -186,43 +174,41 @@ async def afterwards(request: Request, more: Callable[[Request], Sequence[Reques
     return got
 
 
-@effect
-async def report(request: Request, change: Callable[[Errors], Any]) -> Answer | None:
+def report(change: Callable[[Errors], Any]) -> Inject:
     """Change the errors array of a refusal."""
-    got = await request.ask()
-    if not got.errors:
-        return got
-    errors = change(got.errors)
-    rest = {name: value for name, value in got.json.items() if name != "errors"}
-    return got.with_json(rest if errors is MISSING else {**rest, "errors": errors})
+    return answer(lambda _, got: got.with_member("errors", change(got.errors)) if got.errors else got)
 
 
-async def looked_at(request: Request) -> tuple[Errors, Answer] | None:
+async def looked_at(request: Request) -> Answer | None:
     """Ask which errors a record has, without storing it; None where it is not looked at."""
     if not isinstance(request.json, dict):
         return None
     got = await replace(request.with_json({**request.json, _MARK: True}), look=True).ask()
-    return ([e for e in got.errors if e["property"] != _MARK], got) if got.errors else None
+    own = [error for error in got.errors if error["property"] != _MARK]
+    return got.with_member("errors", own) if got.errors else None
 
 
 @effect
 async def judge(request: Request, change: Callable[[Record, Errors], Errors]) -> Answer | None:
     """Find other errors in a record: one without errors is taken, if need be repaired, and all others refused."""
     looked = await looked_at(request)
-    if looked is None:
-        return None
-    errors, refusal = looked
-    changed = change(request.json, errors)
-    if changed == errors:
+    changed = change(request.json, looked.errors) if looked else None
+    if looked is None or changed is None or changed == looked.errors:
         return None
     if changed:
-        return refusal.with_json({**refusal.json, "errors": changed})
-    return await request.ask(repaired(request, errors))
+        return looked.with_member("errors", changed)
+    return await request.ask(repaired(request, looked.errors))
 
 
 def overlook(test: Callable[[Record, Record], bool]) -> Inject:
     """Overlook the errors of a record that pass a test."""
     return judge(lambda body, errors: [error for error in errors if not test(body, error)])
+
+
+def take(code: str, field: str, test: Callable[[Any], bool] = lambda _: True) -> Inject:
+    """Overlook an error of a field whose value passes a test."""
+    wrong = {"code": code, "property": field}
+    return overlook(lambda record, error: error == wrong and field in record and test(record[field]))
 
 
 def demand(code: str, field: str, unless: Callable[[Record], bool]) -> Inject:
@@ -233,7 +219,7 @@ def demand(code: str, field: str, unless: Callable[[Record], bool]) -> Inject:
 
 async def stall(_: Request) -> Answer | None:
     """No answer ever comes."""
-    await asyncio.sleep(_FOREVER_SECONDS)
+    await asyncio.Event().wait()
     return None
 
 

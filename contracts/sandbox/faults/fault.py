@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.requests import Request as HttpRequest
@@ -27,7 +27,7 @@ from contracts.sandbox.habits import ONE_GIGABYTE
 #: Bodies above this size pass unchanged.
 _LARGEST_BODY: Final = 16 * 1024 * 1024
 #: So long does a fault wait that shows only when two requests overlap.
-_OVERLAP_SECONDS: Final = 0.03
+_OVERLAP_SECONDS: Final = 0.05
 #: Where a sandbox with a fault says how often the fault made a difference; outside the interface.
 COUNT_PATH: Final = "/sandbox/fault"
 
@@ -49,33 +49,25 @@ class Fault:
             always act.
         breaks: The clauses that it breaks; one that is written alone is broken alone.
         at: Operations at which it acts.
-        effect: Answers in place of the service.
+        effect: Answers in place of the service, from a size on.
         says: One sentence on what the altered service does; {} stands for the size.
         where: Which requests are meant and counted; None for all of the operations.
         ways: With which conditions it is drawn.
         when: The conditions under which it acts.
         size: From which it acts; 0 where it has none.
+        sizes: Those with which it is drawn.
     """
 
     name: str
     breaks: tuple[str, ...]
     at: tuple[str, ...]
-    effect: Inject | Sized = field(repr=False, compare=False)
+    effect: Callable[[int], Inject] = field(repr=False, compare=False)
     says: str
     where: Where | None = field(repr=False, compare=False)
     ways: frozenset[str]
     when: str = ALWAYS
     size: int = 0
-
-    @property
-    def sizes(self) -> Range | None:
-        """The sizes with which it is drawn; None where it has none."""
-        return self.effect.sizes if isinstance(self.effect, Sized) else None
-
-    @property
-    def inject(self) -> Inject:
-        """Its effect, from its size on."""
-        return self.effect.make(self.size) if isinstance(self.effect, Sized) else self.effect
+    sizes: Range | None = None
 
     @property
     def sentence(self) -> str:
@@ -130,17 +122,16 @@ class Fault:
         """The same fault from another size on."""
         return replace(self, name=f"{self.name}:{size}", size=size)
 
-    def each(self) -> tuple[Fault, ...]:
-        """The same fault at each of its operations alone, which stands for `*` in its name and sentence."""
-        return tuple(
-            replace(self, name=self.name.replace("*", kebab(o)), at=(o,), says=self.says.replace("*", o))
-            for o in self.at
-        )
+
+#: Rows: of each the fault, or one for each of its operations.
+Table = tuple[tuple[Fault, ...], ...]
+#: The clauses that a row breaks, or those that it breaks at each operation.
+Clauses = str | tuple[str, ...] | Mapping[str, str | tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Makes rows that are alike.
+    """Makes faults that are alike.
 
     Attributes:
         name: What their names begin with.
@@ -159,30 +150,51 @@ class Rows:
     def __call__(
         self,
         name: str,
-        clauses: str | tuple[str, ...],
+        clauses: Clauses,
         effect: Inject | Sized,
         says: str,
         where: Where | str | None = None,
         *,
         at: str | tuple[str, ...] = (),
         ways: frozenset[str] | None = None,
-    ) -> Fault:
-        """Make one."""
-        breaks = tuple(self.clause + clause for clause in _several(clauses))
-        return Fault(
-            self.name + name,
-            breaks,
-            _several(at or self.at) or load_catalogue().clause(breaks[0]).operations,
-            effect,
-            self.says.format(says),
-            given(where) if isinstance(where, str) else where,
-            self.ways if ways is None else ways,
-            size=effect.usual if isinstance(effect, Sized) else 0,
+        when: str = ALWAYS,
+    ) -> tuple[Fault, ...]:
+        """Make one, or one for each operation, which then stands for the `*` in its name and sentence."""
+
+        def broken(operation: str) -> tuple[str, ...]:
+            own = clauses[operation] if isinstance(clauses, Mapping) else clauses
+            return tuple(self.clause + clause for clause in _several(own))
+
+        make, usual, sizes = effect if isinstance(effect, Sized) else (lambda _: effect, 0, None)
+        places = _several(at or self.at) or (
+            tuple(clauses)
+            if isinstance(clauses, Mapping)
+            else load_catalogue().clause(broken("")[0]).operations
+        )
+        return tuple(
+            Fault(
+                (self.name + name).replace("*", kebab(first)) + (f"@{when}" if when != ALWAYS else ""),
+                broken(first),
+                (first, *others),
+                make,
+                self.says.format(says).replace("*", first),
+                given(where) if isinstance(where, str) else where,
+                self.ways if ways is None else ways,
+                when,
+                usual,
+                sizes,
+            )
+            for first, *others in (zip(places) if "*" in name else [places])
         )
 
 
-def _several(names: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else names
+def each(make: Callable[..., tuple[Fault, ...]], *rows: Any) -> Table:
+    """What is made of each row of a table, or of single values."""
+    return tuple(make(*_several(row)) for row in rows)
+
+
+def _several(values: Any) -> tuple[Any, ...]:
+    return values if isinstance(values, tuple) else (values,)
 
 
 class Injector:
@@ -190,7 +202,7 @@ class Injector:
 
     def __init__(self, app: ASGIApp, fault: Fault, size_limit: int = ONE_GIGABYTE) -> None:
         self._app = app
-        self._fault, self._inject = fault, fault.inject
+        self._fault, self._inject = fault, fault.effect(fault.size)
         self._conditions = conditions_of(fault.when)
         self._memory = Memory(size_limit)
         self._under_way: Counter[str] = Counter()
@@ -198,7 +210,7 @@ class Injector:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] == "http" and scope["path"] == COUNT_PATH:
-            await _send(send, answer_json(200, {"altered": self._memory.altered}), scope["method"])
+            await answer_with(send, answer_json(200, {"altered": self._memory.altered}), scope["method"])
             return
         request = await self._read(scope, receive) if scope["type"] == "http" else None
         if request is None:
@@ -208,25 +220,22 @@ class Injector:
             answer = await self._altered(request) if await self._due(request) else None
             answer = await request.ask() if answer is None else answer
             self._memory.note(request, answer)
-            await _send(send, answer, scope["method"])
+            await answer_with(send, answer, scope["method"])
 
     async def _read(self, scope: Scope, receive: Receive) -> Request | None:
         """The request of an operation, whose body is not too large."""
-        path = scope.get("raw_path", b"").decode("latin-1")
+        came = HttpRequest(scope, receive)
+        path, length = scope.get("raw_path", b"").decode("latin-1"), came.headers.get("content-length", "0")
         match = load_description().match(scope["method"], path)
-        headers = tuple((name.lower(), value) for name, value in scope["headers"])
-        length = dict(headers).get(b"content-length", b"0")
-        if match is None or (length.isdigit() and int(length) > _LARGEST_BODY):
+        if match is None or (length.isdecimal() and int(length) > _LARGEST_BODY):
             return None
-        query = tuple(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
+        query = tuple(parse_qsl(came.url.query, keep_blank_values=True))
+        headers, body = tuple(came.headers.raw), await came.body()
 
         async def below(changed: Request) -> Answer:
             return await self._ask(changed, scope, request)
 
-        body = await HttpRequest(scope, receive).body()
-        token = dict(headers).get(b"authorization", b"").decode("latin-1").rpartition(" ")[2]
-        role = self._memory.issued.get(token, "")
-        request = Request(match[0], match[1], query, headers, body, self._memory, below, path, role)
+        request = Request(*match, query, self._memory, below, path, headers=headers, body=body)
         return request
 
     async def _altered(self, request: Request) -> Answer | None:
@@ -281,30 +290,19 @@ class Injector:
 
 async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
     """Send one request to an application and collect its answer."""
-    status, headers, content = 500, (), bytearray()
-    request_sent = False
-    gone = asyncio.Event()
-
-    async def receive() -> Message:
-        nonlocal request_sent
-        if request_sent:
-            await gone.wait()
-            return {"type": "http.disconnect"}
-        request_sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
+    received, sent = asyncio.Queue[Message](), list[Message]()
+    received.put_nowait({"type": "http.request", "body": body, "more_body": False})
 
     async def send(message: Message) -> None:
-        nonlocal status, headers
-        if message["type"] == "http.response.start":
-            status, headers = message["status"], tuple(message["headers"])
-        elif message["type"] == "http.response.body":
-            content.extend(message.get("body", b""))
+        sent.append(message)
 
-    await app(scope, receive, send)
-    return Answer(status, headers, bytes(content))
+    await app(scope, received.get, send)
+    content = b"".join(message.get("body", b"") for message in sent[1:])
+    return Answer(sent[0]["status"], headers=tuple(sent[0]["headers"]), body=content)
 
 
-async def _send(send: Send, answer: Answer, method: str) -> None:
+async def answer_with(send: Send, answer: Answer, method: str) -> None:
+    """Send an answer to a request of a method."""
     headers = [pair for pair in answer.headers if pair[0].lower() != b"content-length"]
     if method != "HEAD" and answer.status not in (204, 304):
         headers.append((b"content-length", str(len(answer.body)).encode()))

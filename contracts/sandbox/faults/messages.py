@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from contracts.interface.description import load_description
 from contracts.interface.operations import Operation
+from contracts.sandbox.authentication import Account
 from contracts.sandbox.faults.places import ACCOUNTS, NAMED_SUBMISSIONS, SIGN_IN
 
 #: Stands for a value that is taken out of its object or array.
@@ -28,13 +29,56 @@ def read_json(content: bytes) -> Any:
         return None
 
 
+def rewritten(
+    change: Callable[[Any, tuple[str | int, ...]], Any], value: Any, path: tuple[str | int, ...] = ()
+) -> Any:
+    """Apply a change to every value in a JSON value and what leads to it, leaves first; it may give `MISSING`."""
+    if isinstance(value, dict):
+        members = {name: rewritten(change, member, (*path, name)) for name, member in value.items()}
+        value = {name: member for name, member in members.items() if member is not MISSING}
+    elif isinstance(value, list):
+        items = [rewritten(change, item, (*path, at)) for at, item in enumerate(value)]
+        value = [item for item in items if item is not MISSING]
+    return change(value, path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """What a request and an answer have in common; headers are raw pairs."""
+
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    body: bytes = b""
+
+    @property
+    def json(self) -> Any:
+        """The body read as JSON; None when it is none."""
+        return read_json(self.body)
+
+    @property
+    def member(self) -> dict[str, Any]:
+        """The members of a body that is an object; none of any other."""
+        return self.json if isinstance(self.json, dict) else {}
+
+    def header(self, name: str) -> str:
+        """The first value of a header, empty for none."""
+        return next((v.decode("latin-1") for k, v in self.headers if k.lower() == name.encode()), "")
+
+    def with_json(self, value: Any) -> Self:
+        """The same with another JSON body; as it came, byte for byte, where it holds the same."""
+        text = json.dumps(value)
+        return self if text == json.dumps(self.json) else replace(self, body=text.encode())
+
+    def with_header(self, name: str, value: str) -> Self:
+        """The same with another value of a header."""
+        rest = (pair for pair in self.headers if pair[0].lower() != name.encode())
+        return replace(self, headers=(*rest, (name.encode(), value.encode("latin-1"))))
+
+
 @dataclass(frozen=True)
-class Answer:
+class Answer(Message):
     """What the service answers."""
 
     status: int
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-    body: bytes = b""
 
     @property
     def success(self) -> bool:
@@ -47,45 +91,30 @@ class Answer:
         return 400 <= self.status < 500
 
     @property
-    def json(self) -> Any:
-        """The body read as JSON; None when it is none."""
-        return read_json(self.body)
-
-    @property
     def errors(self) -> list[dict[str, Any]]:
         """The errors array; empty without one."""
-        return (self.json.get("errors") or []) if isinstance(self.json, dict) else []
+        return self.member.get("errors") or []
 
-    def with_json(self, value: Any) -> Answer:
-        """The answer with another JSON body."""
-        return replace(self, body=json.dumps(value).encode())
-
-    def labelled(self, media_type: str) -> Answer:
-        """The answer with another Content-Type."""
-        rest = (pair for pair in self.headers if pair[0].lower() != b"content-type")
-        return replace(self, headers=(*rest, (b"content-type", media_type.encode())))
+    def with_member(self, name: str, value: Any) -> Answer:
+        """An answer that is an object with another value of a member; `MISSING` takes it out."""
+        members = {**self.member, name: value}.items()
+        return self.with_json({k: v for k, v in members if v is not MISSING}) if self.member else self
 
     @property
     def items(self) -> list[Any]:
-        """The items of a list: the body itself, or its only array."""
-        body = self.json
-        members = body.values() if isinstance(body, dict) else [body]
-        arrays = [value for value in members if isinstance(value, list)]
-        return arrays[0] if len(arrays) == 1 else []
+        """The items of a list: the body itself, or its array."""
+        members = self.json.values() if isinstance(self.json, dict) else [self.json]
+        return next((value for value in members if isinstance(value, list)), [])
 
-    def with_items(self, change: Callable[[list[Any]], list[Any]]) -> Answer:
-        """A success with another list of items, in the same envelope."""
-        body = self.json
-        if not self.success or not isinstance(body, list | dict):
-            return self
-        if isinstance(body, list):
-            return self.with_json(change(body))
-        return self.with_json({k: change(v) if isinstance(v, list) else v for k, v in body.items()})
+    def with_items(self, items: list[Any]) -> Answer:
+        """A success with other items, in the same envelope."""
+        envelope = {k: items if isinstance(v, list) else v for k, v in self.member.items()}
+        return self.with_json(envelope or items) if self.success and self.json is not None else self
 
 
 def answer_json(status: int, value: Any) -> Answer:
     """Make an answer with a JSON body."""
-    return Answer(status, (_JSON,), json.dumps(value).encode())
+    return Answer(status, headers=(_JSON,), body=json.dumps(value).encode())
 
 
 class Memory:
@@ -93,10 +122,10 @@ class Memory:
 
     def __init__(self, size_limit: int) -> None:
         self.size_limit = size_limit
-        #: Drafts that were saved and not deleted, with the save that did it, and the save before that one.
+        #: Drafts that were saved and not deleted, with the save that did it.
         self.saved: dict[Key, Request] = {}
-        self.before: dict[Key, Request] = {}
-        self.deleted: dict[str, None] = {}
+        #: Those that were deleted since, by identifier.
+        self.deleted: dict[str, Request] = {}
         #: Identifiers under which records were created.
         self.submitted: set[Key] = set()
         #: The request that made each attachment, by its number.
@@ -106,10 +135,8 @@ class Memory:
         self.tokens: dict[str, str] = {}
         #: The latest request of each operation, answered or not.
         self.arrived: dict[str, Request] = {}
-        #: The last successful answer of each operation, and of each operation and path.
-        self.answers: dict[str | tuple[str, str], Answer] = {}
-        #: What listed drafts and attachments were, by operation and the text of the item.
-        self.items: dict[str, dict[str, Any]] = defaultdict(dict)
+        #: The last successful answer of each operation.
+        self.answers: dict[str, Answer] = {}
         #: Whatever else an effect remembers.
         self.kept: dict[Any, Any] = {}
         #: How often the fault's place was met, in all and by identifier, and the role of the request before there.
@@ -126,54 +153,55 @@ class Memory:
         name, received, self.refused = request.operation.id, answer.json, answer.refusal
         if not answer.success:
             return
-        self.answers[name] = self.answers[request.place] = answer
+        self.answers[name] = answer
         if name == "saveDraft":
-            if request.key in self.saved:
-                self.before[request.key] = self.saved[request.key]
             self.saved[request.key] = request
         elif name == "deleteDraft":
-            self.saved.pop(request.key, None)
-            self.deleted[request.uid] = None
+            self.deleted[request.uid] = self.saved.pop(request.key, request)
         elif name == NAMED_SUBMISSIONS[0] and not answer.errors:
             self.submitted.add(request.key)
         elif name == SIGN_IN and isinstance(received, dict):
-            account = ACCOUNTS.get(str(request.member.get("email")), ("", ""))
-            self.issued[str(received.get("authenticationToken"))] = account[0]
+            roles = (a.name for a in ACCOUNTS.values() if a.email == request.member.get("email"))
+            self.issued[str(received.get("authenticationToken"))] = next(roles, "")
         elif name in ("createAttachment", "persistTemporaryFile") and isinstance(received, dict):
             self.uploads[str(received.get("id"))] = request
-        elif name in ("listDrafts", "listAttachments"):
-            self.items[name] |= {json.dumps(item, sort_keys=True): item for item in answer.items}
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(Message):
     """One request of an operation of the interface.
 
     Attributes:
         params: Decoded values of the path's placeholders.
         query: Decoded pairs.
-        headers: Raw pairs, names in lower case.
         memory: What the fault remembers.
         service: Answers requests.
         path: As it came, percent-encoded.
-        role: Role of the account that the token belongs to; empty without a token of the service.
         look: A fault asks only to learn something: the service takes nothing of it.
     """
 
     operation: Operation
     params: dict[str, str]
     query: tuple[tuple[str, str], ...]
-    headers: tuple[tuple[bytes, bytes], ...]
-    body: bytes
     memory: Memory = field(repr=False, compare=False)
     service: Callable[[Request], Awaitable[Answer]] = field(repr=False, compare=False)
     path: str = ""
-    role: str = ""
     look: bool = False
 
     async def ask(self, other: Request | None = None) -> Answer:
         """Let the service answer this request, or another one in its place."""
         return await self.service(other or self)
+
+    @property
+    def bearer(self) -> str | None:
+        """The bearer token; None without one."""
+        scheme, _, token = self.header("authorization").partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else None
+
+    @property
+    def role(self) -> str:
+        """Role of the account that the token belongs to; empty without a token of the service."""
+        return self.memory.issued.get(self.bearer or "", "")
 
     @property
     def uid(self) -> str:
@@ -198,24 +226,9 @@ class Request:
         return " ".join([*words, *["deleted"] * (self.uid in self.memory.deleted)])
 
     @property
-    def place(self) -> tuple[str, str]:
-        """The operation and its path."""
-        return self.operation.id, str(sorted(self.params.items()))
-
-    @property
     def options(self) -> dict[str, str]:
         """The options in the query, without the dollar that they have in one of the two lists."""
         return {name.removeprefix("$"): value for name, value in self.query}
-
-    @property
-    def json(self) -> Any:
-        """The body read as JSON; None when it is none."""
-        return read_json(self.body)
-
-    @property
-    def member(self) -> dict[str, Any]:
-        """The members of a body that is an object; none of any other."""
-        return self.json if isinstance(self.json, dict) else {}
 
     @property
     def signed_in(self) -> bool:
@@ -245,10 +258,6 @@ class Request:
         headers = {key.decode(): value.decode("latin-1") for key, value in self.headers}
         return {**headers, **self.options, **self.params}.get(name)
 
-    def header(self, name: str) -> str:
-        """The first value of a header, empty for none."""
-        return next((v.decode("latin-1") for k, v in self.headers if k == name.encode()), "")
-
     def with_uid(self, uid: str) -> Request:
         """The request for another identifier."""
         return self.with_params(**{"uid" if "uid" in self.params else "identifier": uid})
@@ -257,43 +266,34 @@ class Request:
         """The request with other values in its path."""
         return replace(self, params={**self.params, **values})
 
-    def with_query(self, *dropped: str, **added: str) -> Request:
-        """The request without some options, and with further ones."""
-        kept = (pair for pair in self.query if pair[0] not in dropped)
-        return replace(self, query=(*kept, *added.items()))
-
-    def with_json(self, value: Any) -> Request:
-        """The request with another JSON body."""
-        return replace(self, body=json.dumps(value).encode())
-
-    def with_header(self, name: str, value: str) -> Request:
-        """The request with another value of a header."""
-        rest = (pair for pair in self.headers if pair[0] != name.encode())
-        return replace(self, headers=(*rest, (name.encode(), value.encode("latin-1"))))
+    def with_options(self, **values: str | None) -> Request:
+        """The request with other options in its query; None takes one out."""
+        names = {name.removeprefix("$"): name for name, _ in self.query}
+        query = {**dict(self.query), **{names.get(name, name): value for name, value in values.items()}}
+        return replace(self, query=tuple((name, value) for name, value in query.items() if value is not None))
 
     def at(self, operation: str) -> Request:
         """The request at the path and method of another operation."""
         return replace(self, operation=load_description().operations[operation])
 
-    def for_operation(self, operation: str, body: bytes = b"", **query: str) -> Request:
+    def for_operation(self, operation: str, **query: str) -> Request:
         """Another operation on the same identifier, in the same realm and with the same token."""
         headers = [pair for pair in self.headers if pair[0] in (b"authorization", b"realm", b"accept")]
-        other = replace(self.at(operation), headers=(*headers, _JSON), query=tuple(query.items()), body=body)
-        return replace(other, params={"uid": self.uid})
+        params, options = {"uid": self.uid}, tuple(query.items())
+        return replace(self.at(operation), params=params, query=options, headers=(*headers, _JSON), body=b"")
 
-    def signing_in(self, email: str) -> Request:
+    def signing_in(self, account: Account) -> Request:
         """The request that signs an account of the sandbox in."""
-        account = {"email": email, "password": ACCOUNTS[email][1]}
         plain = replace(self.at(SIGN_IN), params={}, query=(), headers=(_JSON, (b"accept", _JSON[1])))
-        return plain.with_json(account)
+        return plain.with_json({"email": account.email, "password": account.password})
 
-    async def as_role(self, role: str) -> Answer:
-        """Let the service answer as if another account had asked."""
+    async def as_role(self, role: str) -> Request:
+        """The request as another account would send it."""
         tokens = self.memory.tokens
         if role not in tokens:
-            signed_in = await self.signing_in(f"{role}@sandbox.test").ask()
+            signed_in = await self.signing_in(ACCOUNTS[role]).ask()
             tokens[role] = str((signed_in.json or {}).get("authenticationToken", ""))
-        return await self.with_header("authorization", f"Bearer {tokens[role]}").ask()
+        return self.with_header("authorization", f"Bearer {tokens[role]}")
 
 
 #: Answers a request in the service's place; None lets the service answer.
@@ -308,14 +308,9 @@ def given(texts: str) -> Where:
     Args:
         texts: `name` is there, `name~PATTERN` is and has the pattern; after `-` it is not so.
     """
+    terms = [(*term.removeprefix("-").partition("~"), not term.startswith("-")) for term in texts.split()]
 
-    def meant(request: Request) -> bool:
-        for term in texts.split():
-            name, _, pattern = term.removeprefix("-").partition("~")
-            found = request.text(name)
-            there = found is not None and re.search(pattern, found, re.DOTALL) is not None
-            if there is term.startswith("-"):
-                return False
-        return True
+    def has(found: str | None, pattern: str) -> bool:
+        return found is not None and re.search(pattern, found, re.DOTALL) is not None
 
-    return meant
+    return lambda request: all(has(request.text(name), text) is wanted for name, _, text, wanted in terms)

@@ -6,13 +6,15 @@ import re
 from collections import Counter, defaultdict
 from typing import Any, Final
 
+from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
 from contracts.sandbox.faults.conditions import values
-from contracts.sandbox.faults.messages import read_json
+from contracts.sandbox.faults.fault import answer_with, ask
+from contracts.sandbox.faults.messages import Answer
 from contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
 from contracts.sandbox.storage import Storage
 
@@ -21,8 +23,6 @@ SHOWN_PATH: Final = "/sandbox/shown"
 SUCCESS: Final = "success"
 REFUSAL: Final = "refusal"
 ERRORS: Final = "errors"
-#: Bodies are looked into up to this size.
-_LARGEST_BODY: Final = 1024 * 1024
 _SPACE: Final = re.compile(r"(\\[rnt]|\s)+")
 
 
@@ -58,32 +58,23 @@ class Observer:
             shown = {"operations": self._shown, "messages": list(self._messages), **made}
             await JSONResponse(shown)(scope, receive, send)
             return
-        status, body = 0, bytearray()
-
-        async def watched(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            elif len(body) < _LARGEST_BODY:
-                body.extend(message.get("body", b""))
-            await send(message)
-
-        await self._app(scope, receive, watched)
+        got = await ask(self._app, scope, await Request(scope, receive).body())
         match = self._description.match(scope["method"], scope["raw_path"].decode("latin-1"))
         if match is not None:
-            self._note(match[0].id, status, bytes(body))
+            self._note(match[0].id, got)
+        await answer_with(send, got, scope["method"])
 
-    def _note(self, operation: str, status: int, body: bytes) -> None:
-        text, read = _SPACE.sub(" ", body.decode("utf-8", "replace")), read_json(body)
-        if 400 <= status < 500:
+    def _note(self, operation: str, got: Answer) -> None:
+        text = _SPACE.sub(" ", got.body.decode("utf-8", "replace"))
+        if got.refusal:
             self._messages |= dict.fromkeys(c for c, start in self._waited.items() if start in text)
-        errors = operation in (*CONTACTS, *SUBMISSIONS) and _filled_errors(read)
-        succeeded = 200 <= status < 400 and not errors
+        errors = operation in (*CONTACTS, *SUBMISSIONS) and _filled_errors(got.json)
+        succeeded = 200 <= got.status < 400 and not errors
         if operation == SIGN_IN:
-            token = read.get("authenticationToken") if isinstance(read, dict) else None
+            token = got.member.get("authenticationToken")
             succeeded = succeeded and isinstance(token, str) and bool(token)
         self._shown[operation].update(
-            {ERRORS: errors, SUCCESS: succeeded, REFUSAL: not succeeded and status < 500}
+            {ERRORS: errors, SUCCESS: succeeded, REFUSAL: not succeeded and got.status < 500}
         )
 
 

@@ -1,12 +1,12 @@
-"""Accounts and operations of the sandbox, by what they are for."""
+"""Operations of the interface and accounts of the sandbox, by what they are for."""
 
 import re
 from typing import Final
 
-#: The sandbox's accounts: role and password by e-mail address.
-ACCOUNTS: Final = {
-    f"{role}@sandbox.test": (role, f"sandbox-{role}") for role in ("author", "other", "restricted", "nau")
-}
+from contracts.sandbox import authentication
+
+#: The sandbox's accounts by their names.
+ACCOUNTS: Final = {account.name: account for account in authentication.ACCOUNTS}
 SIGN_IN: Final = "createToken"
 DRAFTS: Final = ("saveDraft", "getDraft", "draftExists", "deleteDraft", "getDraftInfo")
 SUBMISSIONS: Final = ("createWorkflowRecord", "createWorkflowRecordWithIdentifier", "updateWorkflowRecord")

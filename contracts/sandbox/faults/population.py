@@ -9,58 +9,48 @@ from __future__ import annotations
 import difflib
 import json
 import random
+from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
-from itertools import islice
+from itertools import zip_longest
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 from zlib import crc32
 
 from contracts.errors import UsageError
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
-from contracts.sandbox.faults.attachments import ATTACHMENTS
-from contracts.sandbox.faults.conditions import (
-    ALWAYS,
-    CONDITIONS,
-    ONE_ONLY,
-    OVERLAPPING,
-    REPEATED,
-    SINGLE,
-    Condition,
+from contracts.sandbox.faults import (
+    attachments,
+    conditions,
+    contacts,
+    drafts,
+    identifiers,
+    lists,
+    protocol,
+    tokens,
+    workflow,
 )
-from contracts.sandbox.faults.contacts import OF_CONTACTS
-from contracts.sandbox.faults.contents import CONTENTS
-from contracts.sandbox.faults.drafts import OF_DRAFTS
 from contracts.sandbox.faults.fault import Fault
-from contracts.sandbox.faults.identifiers import IDENTIFIERS
-from contracts.sandbox.faults.lists import LISTS
 from contracts.sandbox.faults.places import CONTACTS, DRAFTS, SIGN_IN, SUBMISSIONS
-from contracts.sandbox.faults.protocol import PROTOCOL
-from contracts.sandbox.faults.tokens import TOKENS
-from contracts.sandbox.faults.workflow import WORKFLOW
 
+_TABLES: Final = (drafts, lists, attachments, contacts, identifiers, workflow, tokens, protocol)
 #: Names of earlier populations, and the row that does the same.
 _FORMER: Final = Path(__file__).with_name("former_names.json")
 #: Why no fault breaks a clause, by the clause.
-UNBREAKABLE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "head-without-body": "HTTP itself keeps content away from HEAD: the server drops it, clients do not read it",
-        "header-letter-case": "the server hands header names on in small letters, so that none behind it sees the case",
-        "realm-production": "the sandbox is a development environment and has no production realm",
-        "token-separate-environments": "it takes two environments, and the sandbox is one",
-        "workflow-initiated": "no operation shows a workflow or its state",
-        "workflow-order-save-before-initiate": "neither step can be made to fail, and no answer shows them apart",
-    }
-)
-_REALM_REFUSED: Final = (
-    "who refuses a request for its realm refuses a right request, of which another clause speaks"
-)
+UNBREAKABLE: Final[Mapping[str, str]] = {
+    "head-without-body": "HTTP itself keeps content away from HEAD: the server drops it, clients do not read it",
+    "header-letter-case": "the server hands header names on in small letters, so that none behind it sees the case",
+    "realm-production": "the sandbox is a development environment and has no production realm",
+    "token-separate-environments": "it takes two environments, and the sandbox is one",
+    "workflow-initiated": "no operation shows a workflow or its state",
+    "workflow-order-save-before-initiate": "neither step can be made to fail, and no answer shows them apart",
+}
 #: Why no fault breaks a must clause alone, by the clause.
-NEVER_ALONE: Final[Mapping[str, str]] = MappingProxyType(
-    dict.fromkeys(("realm-document-realms", "realm-workflow-realms"), _REALM_REFUSED)
+NEVER_ALONE: Final[Mapping[str, str]] = dict.fromkeys(
+    ("realm-document-realms", "realm-workflow-realms"),
+    "who refuses a request for its realm refuses a right request, of which another clause speaks",
 )
 #: Of the rows that break a clause alone the fixed set holds one, and one more from each of these numbers on.
 _MORE_FROM: Final = (1, 5, 15)
@@ -76,8 +66,7 @@ _COMBINED: Final = 0.2
 @cache
 def population() -> Mapping[str, Fault]:
     """Every row by its name."""
-    families = (CONTENTS, OF_DRAFTS, LISTS, ATTACHMENTS, OF_CONTACTS, IDENTIFIERS, WORKFLOW, TOKENS, PROTOCOL)
-    return MappingProxyType({fault.name: fault for family in families for fault in family})
+    return {fault.name: fault for table in _TABLES for row in table.ROWS for fault in row}
 
 
 def load(name: str) -> Fault:
@@ -87,40 +76,26 @@ def load(name: str) -> Fault:
         UsageError: there is none of this name, or no such condition.
     """
     former: dict[str, str] = json.loads(_FORMER.read_text("utf-8"))
-    fault = _with_parts(name) or _with_parts(former.get(name, ""))
-    if fault is None:
+    now = former.get(name, name)
+    rest, _, condition = now.partition("@")
+    base, _, size = rest.partition(":")
+    fault = population().get(now) or population().get(base)
+    if fault is None or (size and not (size.isdecimal() and fault.sizes)):
         near = difflib.get_close_matches(name, population(), n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`registry-contracts list faults` shows them all"
         raise UsageError(f"unknown fault '{name}'; {hint}")
-    return fault
-
-
-def _with_parts(name: str) -> Fault | None:
-    if name in population():
-        return population()[name]
-    rest, _, condition = name.partition("@")
-    base, _, size = rest.partition(":")
-    fault = population().get(base)
-    if fault is None or (size and not (size.isdecimal() and fault.sizes)):
-        return None
     fault = fault.of_size(int(size)) if size else fault
-    return fault.under(condition) if condition else fault
+    return fault.under(condition) if condition and fault.name != now else fault
 
 
 def fixed_set() -> list[Fault]:
-    """For every clause the rows that break it alone, one for each of up to three operations.
-
-    Those that always act come first; of those that do the same at one operation it is one.
-    """
+    """For every clause some of the rows that break it alone; its operations take turns."""
     by_place: dict[str, dict[str, list[Fault]]] = defaultdict(lambda: defaultdict(list))
     for fault in sorted(population().values(), key=lambda fault: crc32(fault.name.encode())):
         if fault.alone:
-            by_place[fault.breaks[0]][fault.at[0]].append(fault)
-    chosen = list[Fault]()
-    for clause, places in by_place.items():
-        rows = sum(map(len, places.values()))
-        chosen += islice(_by_turns({clause: places}), sum(rows >= least for least in _MORE_FROM))
-    return chosen
+            by_place[fault.breaks[0]][fault.at[0]].insert(0, fault)
+    of_clauses = [_by_turns(places.values()) for places in by_place.values()]
+    return [fault for rows in of_clauses for fault in rows[: bisect(_MORE_FROM, len(rows))]]
 
 
 def draw(number: int, seed: int, *, level: Level | None = Level.MUST, wide: bool = False) -> list[Fault]:
@@ -140,55 +115,48 @@ def draw(number: int, seed: int, *, level: Level | None = Level.MUST, wide: bool
     queues: dict[str, dict[str, list[Fault]]] = defaultdict(lambda: defaultdict(list))
     for fault in rows:
         queues[load_catalogue().clause(fault.breaks[0]).family][fault.breaks[0]].append(fault)
-    return [
-        _drawn(fault, chance, wide=wide) for fault, _ in zip(_by_turns(queues), range(number), strict=False)
-    ]
+    in_turn = _by_turns(_by_turns(clauses.values()) for clauses in queues.values())
+    return [_drawn(fault, chance, wide=wide) for fault in in_turn[:number]]
 
 
-def _by_turns(queues: dict[str, dict[str, list[Fault]]]) -> Iterator[Fault]:
-    while queues:
-        for family, clauses in list(queues.items()):
-            clause, waiting = next(iter(clauses.items()))
-            yield waiting.pop()
-            # What was drawn goes to the end of the queue.
-            del clauses[clause]
-            if waiting:
-                clauses[clause] = waiting
-            if not clauses:
-                del queues[family]
+def _by_turns(groups: Iterable[Iterable[Fault]]) -> list[Fault]:
+    """The first row of each group, then the second, and so on."""
+    return [fault for turn in zip_longest(*groups) for fault in turn if fault is not None]
 
 
 def _drawn(fault: Fault, chance: random.Random, *, wide: bool) -> Fault:
     if fault.sizes is not None:
         fault = fault.of_size(fault.sizes.draw(chance, wide=wide))
-    conditions = _conditions(fault, wide=wide)
-    if conditions and chance.random() < (1.0 if wide and fault.sizes is None else _CONDITIONAL):
-        condition = chance.choice(conditions)
-        beside = (
-            [other.name for other in conditions if other.beside and other is not condition] if wide else []
-        )
+    rows = _conditions(fault, wide=wide)
+    if rows and chance.random() < (1.0 if wide and fault.sizes is None else _CONDITIONAL):
+        condition = chance.choice(rows)
+        beside = [other.name for other in rows if other.beside and other is not condition] if wide else []
         more = [chance.choice(beside)] if beside and chance.random() < _COMBINED else []
         fault = fault.under("+".join((condition.draw(chance, wide=wide), *more)))
     # A row of its own may stand for what is drawn, and break less.
     return population().get(fault.name, fault)
 
 
-def _conditions(fault: Fault, *, wide: bool) -> list[Condition]:
+def _conditions(fault: Fault, *, wide: bool) -> list[conditions.Condition]:
     """The conditions under which a fault can be drawn; in a wide draw a realm is none."""
     operations = load_description().operations
 
-    def goes(row: Condition) -> bool:
+    def goes(row: conditions.Condition) -> bool:
         if row.wide and not wide:
             return False
-        if row.name == ONE_ONLY and not all("uid" in operations[operation].path for operation in fault.at):
+        if row.name == conditions.ONE_ONLY and not all(
+            "uid" in operations[operation].path for operation in fault.at
+        ):
             return False  # one request of all is no fault that comes back
-        if row.name in ("of-other", OVERLAPPING):
-            return REPEATED in fault.ways and set(fault.at) <= set(DRAFTS)
-        if row.drawn == SINGLE:
-            return SINGLE in fault.ways and not wide and row.name.removeprefix("in-") in fault.realms
-        return row.drawn in fault.ways and (row.drawn != REPEATED or _SELDOM.isdisjoint(fault.at))
+        if row.name in ("of-other", conditions.OVERLAPPING):
+            return conditions.REPEATED in fault.ways and set(fault.at) <= set(DRAFTS)
+        if row.drawn == conditions.SINGLE:
+            return (
+                conditions.SINGLE in fault.ways and not wide and row.name.removeprefix("in-") in fault.realms
+            )
+        return row.drawn in fault.ways and (row.drawn != conditions.REPEATED or _SELDOM.isdisjoint(fault.at))
 
-    return [row for row in CONDITIONS.values() if fault.when == ALWAYS and goes(row)]
+    return [row for row in conditions.CONDITIONS.values() if fault.when == conditions.ALWAYS and goes(row)]
 
 
 def help_text() -> str:
