@@ -13,6 +13,8 @@ from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, found, ids_in, lists, names_file, upload, works
 from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
+from contracts.cases.lists import claim_listed as claim_item_listed
+from contracts.cases.lists import claim_listed_each_time
 from contracts.cases.shared_documents import (
     document_for_uploads,
     need_given_back,
@@ -65,24 +67,16 @@ def _first_difference(sent: bytes, got: bytes) -> str:
     return f"at byte {at} {came!r} where {went!r} was sent"
 
 
-def claim_some_listed(claim: Claim, world: World, uid: str, made: Exchange) -> None:
+def claim_some_listed(claim: Claim, world: World, uid: str) -> None:
     """Claim that a document lists the attachment that a request has just made of it, its first one."""
-    page = world.until(attachments_of(world.author, uid).page, lambda page: page.size >= 1)
-    claim.holds(page.size >= 1, made, page.exchange, expected="the attachment in the list", seen=page.seen)
+    claim_item_listed(claim, world, attachments_of(world.author, uid), bool, "the attachment")
 
 
-def claim_listed(claim: Claim, world: World, *attachments: Attachment) -> None:
-    """Claim that a document lists its attachments, each of them, if need be a few seconds later."""
-    attached = attachments_of(world.author, attachments[0].uid)
-    page = attached.page()
-    missing = _missing(page.records, attachments)
-
-    if missing:
-        # The list may be a moment late, or longer than one page.
-        missing = world.until(
-            lambda: _missing(list(attached.walk()), attachments), lambda missing: not missing
-        )
-    claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.seen)
+def claim_listed(claim: Claim, world: World, attachment: Attachment, again: int = 0) -> None:
+    """Claim that a document lists an attachment, if need be a few seconds later, and so often again."""
+    attached, item = attachments_of(world.author, attachment.uid), partial(lists, attachment=attachment)
+    claim_item_listed(claim, world, attached, item, attachment.filename)
+    claim_listed_each_time(claim, attached, item, again)
 
 
 def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:
@@ -179,10 +173,6 @@ def claim_each_of_two_served(claim: Claim, world: World, name: str) -> None:
     if answered:
         words = {"expected": "the later file, and each of two under its own id", "seen": "other bytes"}
         claim.holds(held, first, second, *answered, **words)
-
-
-def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
-    return [file.filename for file in attachments if not any(lists(record, file) for record in records or ())]
 
 
 def claim_nothing_attached(claim: Claim, world: World, uid: str, *before: Exchange) -> None:
@@ -300,7 +290,7 @@ def claim_another_persisted(expect: Expect, world: World, before: Attachment) ->
     claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
     world.unspent(kept)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    claim_some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
+    claim_some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid)
     paths = before.path, persisted(world, uid, kept).path
     got = [world.author.get_attachment(path) for path in paths]
     first, second = (usable(download).content for download in got)

@@ -1,8 +1,7 @@
 """Claims about drafts: saved, read, deleted, repeated; refusals of several requests, and that nothing came of them.
 
 A request with something wrong in it must be turned down, and nothing may be there afterwards. Both are judged for a
-whole table of faults, so that one server error among them neither hides the rest nor counts twice. Repeated claims do
-not wait: an effect that was seen once is there already, and may not be missing the next time.
+whole table of faults, so that one server error among them neither hides the rest nor counts twice.
 """
 
 from __future__ import annotations
@@ -10,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from contracts.cases.attachment_ids import Attachment, lists
 from contracts.cases.contents import reworded
-from contracts.cases.list_pages import Lister
 from contracts.cases.sample_records import Samples
 from contracts.cases.world import Draft, World
 from contracts.checks import errors_array
@@ -109,14 +106,6 @@ def need_absence(world: World) -> None:
     check = world.author.draft_exists(never_used())
     if usable(check).success:
         raise Blocked("draftExists", "says of a draft that was never saved that it exists")
-
-
-def claim_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -> None:
-    """Claim that a draft which was there before is there still."""
-    check = world.author.draft_exists(uid)
-    if not usable(check).success:
-        need_presence(world)
-    claim.holds(check.answer.success, *causes, check, expected=f"the draft {uid} untouched")
 
 
 def need_presence(world: World) -> None:
@@ -234,6 +223,18 @@ def need_deleted(world: World, uid: str) -> Exchange:
     if usable(world.author.draft_exists(uid)).success:
         raise Blocked("deleteDraft", "the exists check still finds a draft that was deleted")
     return exchange
+
+
+def need_no_draft(world: World, uid: str) -> None:
+    """Delete the draft of a record that stays, if there is one.
+
+    Raises:
+        Untested: it keeps one.
+    """
+    if usable(world.author.draft_exists(uid)).success:
+        world.author.delete_draft(uid)
+        if usable(world.author.draft_exists(uid)).success:
+            raise Untested("the published record of the settings has a draft")
 
 
 def accepted_with_errors(saved: Exchange) -> bool:
@@ -428,22 +429,3 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
         if found:
             need_ordinary_life(world)
         claim.holds(not found, deleted, check, expected=f"no draft under {uid}")
-
-
-def claim_listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:
-    """Claim that a list holds a draft every time."""
-    for _ in range(times):
-        result = lister.search(uid)
-        claim.holds(
-            result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.seen
-        )
-
-
-def claim_attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, times: int) -> None:
-    """Claim that the list of a document's attachments holds one that it held before every time, on whatever page."""
-    for _ in range(times):
-        page = lister.page()
-        done(page.exchange)
-        there = any(lists(record, attachment) for record in page.records or ())
-        there = there or any(lists(record, attachment) for record in lister.walk(page))
-        claim.holds(there, page.exchange, expected=f"{attachment.filename} in the list", seen=page.seen)

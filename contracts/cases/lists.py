@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from contracts.cases.known_lists import KnownList, kept_drafts
 from contracts.cases.list_pages import (
+    Item,
     Lister,
     Names,
     Option,
@@ -40,21 +41,35 @@ _LOOKED_AT = 2
 _MOST_UIDS = 3
 
 
-def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
-    """Claim that a list is given and holds a draft, if need be a few seconds later.
+def claim_listed(claim: Claim, world: World, lister: Lister, item: Item, name: str = "") -> None:
+    """Claim that a list is given and holds an item, if need be a few seconds later.
 
-    A refused list is the contradiction itself, and no precondition that failed.
+    A refused list is the contradiction itself, and no precondition that failed, and so is an answer that is no list.
+
+    Args:
+        name: What an item that is no draft is called.
 
     Raises:
         Blocked: no item names any draft of the suite's; by which member an item names its draft is not shown.
     """
     first = lister.page()
-    if usable(first.exchange).refusal and not first.not_found:
+    if first.records is None and not first.not_found:
         claim.accepted(first.exchange)
-    result = Search(True, [first]) if first.names(uid) else _look_until(True, world, lister, uid)
-    if not result.found:
+        claim.meets("list", first.exchange)
+    result = Search(True, [first]) if first.holds(item) else _look_until(True, world, lister, item)
+    if not result.found and not name:
         _need_names(lister, result)
-    claim.holds(result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.seen)
+    expected = f"{name or f'the draft {item}'} in the list"
+    claim.holds(result.found, *result.exchanges, expected=expected, seen=result.seen)
+
+
+def claim_listed_each_time(claim: Claim, lister: Lister, item: Item, times: int) -> None:
+    """Claim that a list which held an item holds it every time, on whatever page."""
+    for _ in range(times):
+        result = lister.search(item)
+        claim.holds(
+            result.found, *result.exchanges, expected="in the list, as it was before", seen=result.seen
+        )
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
@@ -78,8 +93,8 @@ def need_listed(world: World, lister: Lister, uid: str) -> None:
     require(found, lister.operation, f"{lister.label} does not hold a draft that was just saved")
 
 
-def _look_until(wanted: bool, world: World, lister: Lister, uid: str) -> Search:
-    return world.until(lambda: lister.search(uid), lambda search: search.found is wanted)
+def _look_until(wanted: bool, world: World, lister: Lister, item: Item) -> Search:
+    return world.until(lambda: lister.search(item), lambda search: search.found is wanted)
 
 
 def _need_names(lister: Lister, result: Search) -> None:
@@ -187,28 +202,6 @@ def claim_listed_once(claim: Claim, world: World, lister: Lister, uid: str) -> N
     done(page.exchange)
     count = page.count(uid)
     claim.holds(count <= 1, page.exchange, expected="the draft once", seen=f"{count} times")
-
-
-def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -> None:
-    """Claim that a list of drafts does not hold a published record that has no draft, or none any more.
-
-    Raises:
-        Untested: it keeps one, or there is no list to look at.
-    """
-    actor, lister, path = known.lister.actor, known.lister, known.proven_path
-    shown: list[Exchange] = []
-    if usable(actor.draft_exists(uid)).success:
-        actor.delete_draft(uid)
-
-    def absent() -> bool:
-        pages = [lister.page(), *([lister.page(filter=equals(path, uid))] if path else [])]
-        shown[:] = [actor.draft_exists(uid), *(page.exchange for page in pages)]
-        if usable(shown[0]).success or pages[0].size < 0:
-            raise Untested("the published record of the settings has a draft, or there is no list of drafts")
-        return not any(page.names(uid) for page in pages)
-
-    gone = known.world.eventually(absent)
-    claim.holds(gone, *shown, expected=f"no item for {uid}, which has no draft", seen=f"{uid} is listed")
 
 
 #: How often a list is looked at before it counts as never at rest.
