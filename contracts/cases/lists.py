@@ -7,10 +7,9 @@ rest, and only then is anything claimed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from contracts.cases.known_lists import KnownList, kept_drafts
 from contracts.cases.list_pages import (
@@ -224,9 +223,8 @@ class _Parts:
     """
 
     items: list[str]
-    cuts: Sequence[Cut]
-    pages: list[Page]
-    names: list[list[str] | None]
+    pages: dict[Cut, Page]
+    names: dict[Cut, list[str] | None]
 
     def due(self, cut: Cut) -> list[str]:
         """What a part has to begin with; a service may fill it up with what comes behind."""
@@ -236,24 +234,24 @@ class _Parts:
     @property
     def right(self) -> bool:
         """Whether every part is as due."""
-        return all(_begins(part, self.due(cut)) for part, cut in zip(self.names, self.cuts, strict=True))
+        return all(_begins(part, self.due(cut)) for cut, part in self.names.items())
 
     @property
     def covering(self) -> bool:
         """Whether the parts together hold the start of the list."""
-        return not set(self.items).difference(*(part or () for part in self.names))
+        return not set(self.items).difference(*(part or () for part in self.names.values()))
 
 
 def _begins(seen: Sequence[str] | None, expected: Sequence[str]) -> bool:
     return seen is not None and list(seen[: len(expected)]) == list(expected)
 
 
-def _at_rest(
-    lister: Lister,
-    narrowed: Lister | None,
-    cuts: Sequence[Cut],
-    base: Mapping[str, Option] = MappingProxyType({}),
-) -> _Parts:
+def _part(lister: Lister, cut: Cut) -> Page:
+    skip, top = cut
+    return lister.page(skip=skip) if top is None else lister.page(skip=skip, top=top)
+
+
+def _at_rest(lister: Lister, narrowed: Lister | None, cuts: Sequence[Cut], **base: Option) -> _Parts:
     """Ask for parts of a list while it is at rest.
 
     Args:
@@ -262,18 +260,17 @@ def _at_rest(
     """
     before = lister.needed(_ENOUGH, **base)
     for _ in range(_LOOKS):
-        pages = [
-            lister.page(skip=skip) if top is None else lister.page(skip=skip, top=top) for skip, top in cuts
-        ]
+        pages = {cut: _part(lister, cut) for cut in cuts}
         after = lister.needed(_ENOUGH, **base)
         names = Names(before, after)
         items = names.of(before)[:HEAD]
         if items == names.of(after)[:HEAD]:
-            parts = [None if page.records is None else names.of(page.records) for page in pages]
-            return _Parts(items, cuts, pages, parts)
+            listed = {cut: page.records for cut, page in pages.items()}
+            named = {cut: None if part is None else names.of(part) for cut, part in listed.items()}
+            return _Parts(items, pages, named)
         before = after
     if narrowed is not None:
-        return _at_rest(narrowed, None, cuts, base)
+        return _at_rest(narrowed, None, cuts, **base)
     raise Blocked(lister.operation, f"the list changed during each of {_LOOKS} looks")
 
 
@@ -288,7 +285,7 @@ def _parts(known: KnownList, cuts: Sequence[Cut], right: Callable[[_Parts], bool
     if right(plain) or in_order or not any(skip for skip, _ in cuts):
         return plain
     with suppress(Blocked):
-        paged = _at_rest(known.lister, known.narrowed, cuts, {"skip": 0})
+        paged = _at_rest(known.lister, known.narrowed, cuts, skip=0)
         # A list with a skip of zero that is the plain one without its first items tells that skip counts wrongly.
         tails = (plain.items[start:] for start in range(1, len(plain.items) - 1))
         if not any(_begins(paged.items, tail) for tail in tails):
@@ -299,14 +296,12 @@ def _parts(known: KnownList, cuts: Sequence[Cut], right: Callable[[_Parts], bool
 def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
     """Claim that parts of a list, each by skip and top, are what the list holds there."""
     parts = _parts(known, cuts, lambda parts: parts.right)
-    for (skip, top), names, page in zip(cuts, parts.names, parts.pages, strict=True):
-        due = parts.due((skip, top))
+    for (skip, top), names in parts.names.items():
+        page, due = parts.pages[skip, top], parts.due((skip, top))
         what = f"the list from item {skip + 1} on" if top is None else f"items {skip + 1} to {skip + top}"
-        seen = (
-            page.seen
-            if names is None
-            else f"{len(names)} items{unlike(due, names[: len(due)])}: {_some(names)}"
-        )
+        seen = page.seen
+        if names is not None:
+            seen = f"{len(names)} items{unlike(due, names[: len(due)])}: {_some(names)}"
         claim.holds(_begins(names, due), page.exchange, expected=f"{what}: {_some(due)}", seen=seen)
         if top is not None:
             claim.at_most(page.exchange, top)
@@ -325,10 +320,11 @@ def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = HE
         items: How many items the pages cover.
     """
     parts = _parts(known, [(skip, size) for skip in range(0, items, size)], lambda parts: parts.covering)
-    answered = None not in parts.names
-    exchanges = [page.exchange for page in parts.pages]
+    exchanges = [page.exchange for page in parts.pages.values()]
+    answered = None not in parts.names.values()
     claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
-    claim_each_once(claim, exchanges, parts.items, [name for part in parts.names for name in part or ()])
+    names = [name for part in parts.names.values() for name in part or ()]
+    claim_each_once(claim, exchanges, parts.items, names)
 
 
 def claim_each_once(
@@ -346,8 +342,7 @@ def need_parts(known: KnownList, *cuts: Cut) -> None:
 
     def look() -> bool:
         parts = _parts(known, cuts, lambda parts: parts.right)
-        pairs = zip(cuts, parts.names, strict=True)
-        bounded = all(top is None or len(names or ()) <= top for (_, top), names in pairs)
+        bounded = all(top is None or len(names or ()) <= top for (_, top), names in parts.names.items())
         cause = "skip does not give the part that it names"
         return require(parts.right and bounded, known.lister.operation, cause)
 
