@@ -23,6 +23,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.session.actor import Actor
 from contracts.session.session import Session
+from contracts.settings.target import DOCUMENT_REALMS
 
 #: Refused uids that are asked for one by one.
 _LOOKED_AT = 2
@@ -306,11 +307,11 @@ def save_reworded(world: World, identifier: str) -> dict[str, Any]:
     """Save a draft of the workflow's document with other texts.
 
     Returns:
-        The members that differ; none where it has no text, or the draft is refused.
+        The members that differ; none where it has no text, the draft is refused, or the realm has none.
     """
     document = world.samples.document(identifier)
     changed = reworded(document)
-    if not changed:
+    if not changed or world.realm not in DOCUMENT_REALMS:
         return {}
     sent = world.save(identifier, document | changed, schema=world.samples.workflow_schema)
     return changed if taken(sent) else {}

@@ -371,8 +371,8 @@ class World:
         return self.once("submission", make)
 
     def submission_sent(self) -> Exchange | None:
-        """The exchange that made this submission, for a case to judge; None where it was refused."""
-        with suppress(Blocked):
+        """The exchange that made this submission, for a case to judge; None where it was not taken, or not sent."""
+        with suppress(Blocked, Untested):
             self.submission()
         sent: Exchange | None = self.offered("exchange of the submission")
         return sent

@@ -69,7 +69,7 @@ def test_an_accepted_submission_is_found_as_a_draft(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
     """The draft operations show the documents that were submitted, unless they show no locked record's draft."""
-    for identifier in (records.submitted(), records.submitted("another")):
+    for identifier in (records.submitted(), records.submitted("submitted too")):
         submissions.claim_draft_saved(expect("workflow-draft-saved"), world, identifier)
 
 
