@@ -17,8 +17,6 @@ from contracts.checks.outcomes import Blocked, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 
-#: Note of an exchange: fields that its record holds whose allowed values neither the document nor the settings show.
-MADE_UP_FIELDS: Final = "made-up fields"
 _ARRAY, _SHAPE, _KNOWN = "errors-array", "errors-element-shape", "errors-code-known"
 _MANDATORY, _NAMED = "errors-code-mandatory", "errors-property-names-field"
 #: The code that a whole field of another kind, a field that is not documented, and a language that is none give.
@@ -45,12 +43,14 @@ class Reporting:
         arrays: At least one refusal held an errors array.
         names: At least one errors array named the missing field with `Error.Mandatory`.
         takes: The record that lacks nothing is taken, so that a refusal is about what is wrong with one.
+        made_up: Fields of records whose allowed values neither the document nor the settings show.
     """
 
     refuses: bool
     arrays: bool
     names: bool
     takes: bool
+    made_up: tuple[str, ...] = ()
 
     def claim_told(self, expect: Expect, clause: str, exchange: Exchange, field: str, key: str) -> None:
         """Claim that a record with one fault was refused, and that its errors tell the fault.
@@ -72,7 +72,7 @@ class Reporting:
             return
         expect(_SHAPE, operation).meets("error-elements", exchange)
         expect(_KNOWN, operation).meets("error-codes", exchange)
-        if _another_first(exchange, field):
+        if self._another_first(exchange, field):
             if kind == "missing":
                 raise _blocked(
                     exchange, "refuses values that are not shown, and may tell one fault at a time"
@@ -126,26 +126,27 @@ class Reporting:
 
     def _claim_no_other_missing(self, claim: Claim, exchange: Exchange, field: str) -> None:
         """Claim that no mandatory field that is there is called missing; a made-up value may count as none."""
-        filled = {*MANDATORY_FIELDS} - {field, *exchange.notes.get(MADE_UP_FIELDS, ())}
+        filled = {*MANDATORY_FIELDS} - {field, *self.made_up}
         missed = [name for name in sorted(filled) if _called_missing(exchange, name, field)]
         claim.holds(
             not missed, exchange, expected=f"{errors_array.MANDATORY} for {field} alone", seen=_seen(exchange)
         )
 
+    def _another_first(self, exchange: Exchange, field: str) -> bool:
+        """Whether nothing is told of a field: no element can be read, or a made-up value may have been told first."""
+        answer = usable(exchange)
+        if not list(errors_array.elements(answer)):
+            return True
+        return refused_for(exchange, self.made_up) and not errors_array.reports(answer, field)
+
     def _claim_not_missing(self, claim: Claim, exchange: Exchange, field: str) -> None:
         """Claim that an optional field which is there is not called missing, whatever else is wrong with it."""
         if field in MANDATORY_FIELDS or CONTACT_FIELDS.get(field) not in _SIMPLE:
             return
-        elements = errors_array.elements(usable(exchange))
-        claim.holds(
-            not any(
-                code == errors_array.MANDATORY and errors_array.is_field(path, field)
-                for code, path in elements
-            ),
-            exchange,
-            expected=f"another code than {errors_array.MANDATORY} for {field}, which is optional and there",
-            seen=_seen(exchange),
-        )
+        elements, missing = errors_array.elements(usable(exchange)), errors_array.MANDATORY
+        missed = any(code == missing and errors_array.is_field(path, field) for code, path in elements)
+        expected = f"another code than {missing} for {field}, which is optional and there"
+        claim.holds(not missed, exchange, expected=expected, seen=_seen(exchange))
 
 
 def _called_missing(exchange: Exchange, name: str, field: str) -> bool:
@@ -157,12 +158,11 @@ def _called_missing(exchange: Exchange, name: str, field: str) -> bool:
     )
 
 
-def read_reporting(probes: Mapping[str, Exchange], *, takes: bool) -> Reporting:
+def read_reporting(probes: Mapping[str, Exchange], made_up: tuple[str, ...], *, takes: bool) -> Reporting:
     """Read how an operation reports from a few probes.
 
     Args:
         probes: The answer to a record that lacks nothing but the field it is keyed by.
-        takes: The record that lacks nothing is taken.
     """
     answers = {field: usable(exchange) for field, exchange in probes.items()}
     return Reporting(
@@ -172,27 +172,20 @@ def read_reporting(probes: Mapping[str, Exchange], *, takes: bool) -> Reporting:
             errors_array.reports(answer, field, errors_array.MANDATORY) for field, answer in answers.items()
         ),
         takes=takes,
+        made_up=made_up,
     )
 
 
 def claim_code(claim: Claim, exchange: Exchange, code: str) -> None:
     """Claim that a refusal holds a code, whatever property it names."""
-    claim.holds(
-        errors_array.holds_code(usable(exchange), code),
-        exchange,
-        expected=f"an element with {code}",
-        seen=_seen(exchange),
-    )
+    holds = errors_array.holds_code(usable(exchange), code)
+    claim.holds(holds, exchange, expected=f"an element with {code}", seen=_seen(exchange))
 
 
 def claim_named(claim: Claim, exchange: Exchange, field: str) -> None:
     """Claim that a refusal names the field it is about."""
-    claim.holds(
-        errors_array.reports(usable(exchange), field),
-        exchange,
-        expected=f"an element that names {field}",
-        seen=_seen(exchange),
-    )
+    names = errors_array.reports(usable(exchange), field)
+    claim.holds(names, exchange, expected=f"an element that names {field}", seen=_seen(exchange))
 
 
 def refused_for(exchange: Exchange, fields: Sequence[str], codes: Set[str] | None = None) -> bool:
@@ -203,15 +196,6 @@ def refused_for(exchange: Exchange, fields: Sequence[str], codes: Set[str] | Non
         and any(errors_array.names_field(path, field) for field in fields)
         for code, path in elements
     )
-
-
-def _another_first(exchange: Exchange, field: str) -> bool:
-    """Whether nothing is told of a field, since no element can be read or a made-up value may have been told first."""
-    answer = usable(exchange)
-    if not list(errors_array.elements(answer)):
-        return True
-    made_up = refused_for(exchange, exchange.notes.get(MADE_UP_FIELDS, ()))
-    return made_up and not errors_array.reports(answer, field)
 
 
 def _seen(exchange: Exchange) -> str:

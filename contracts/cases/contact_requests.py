@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
 from contracts.cases.comparison import claim_accepted_for_each
-from contracts.cases.contact_errors import MADE_UP_FIELDS, Reporting, read_reporting, refused_for
+from contracts.cases.contact_errors import Reporting, read_reporting, refused_for
 from contracts.cases.drafts import identifier_in_use, refused_as_in_use
 from contracts.cases.sample_records import (
     CONTACT_FIELDS,
     MANDATORY_FIELDS,
     Record,
     Samples,
+    in_languages,
     mandatory_of,
     named_in_scripts,
     several_items,
-    several_languages,
     without,
 )
 from contracts.cases.world import World
@@ -33,13 +34,6 @@ CREATE, UPDATE = "createContact", "updateContact"
 _PROBED = ("firstName", "emails")
 
 
-def note_made_up(sent: Exchange, record: Any, samples: Samples) -> Exchange:
-    """Note which fields of a record hold values that neither the document nor the settings show."""
-    there = record if isinstance(record, dict) else {}
-    sent.notes[MADE_UP_FIELDS] = [field for field in samples.made_up_fields if field in there]
-    return sent
-
-
 class ContactRequests:
     """One contact operation as one actor, with everything but the record in place.
 
@@ -48,34 +42,25 @@ class ContactRequests:
 
     Args:
         attempt: The attempt at the case; without it nothing that another case has sent will do.
+
+    Attributes:
+        uid: The identifier in the path of an update; for create a fresh one.
     """
 
     def __init__(self, operation: str, world: World, attempt: Attempt | None = None) -> None:
         self._attempt = attempt
         self.operation = operation
         self._world = world
-        self._uid = world.contact() if operation == UPDATE else world.fresh.uid()
+        self.uid = world.contact() if operation == UPDATE else world.uid()
 
-    @property
-    def uid(self) -> str:
-        """The identifier in the path of an update, and in the header of every record."""
-        return self._uid
+    def record(self, uid: str | None = None) -> Record:
+        """A record with its header and the mandatory fields; a new one has an identifier of its own each time.
 
-    def record(self, uid: str | None = None) -> dict[str, Any]:
-        """A record with its header and the mandatory fields."""
-        return self._world.samples.contact(uid or self._uid)
-
-    def full_record(self, uid: str | None = None) -> dict[str, Any]:
-        """A record with all 26 fields."""
-        return self._world.samples.full_contact(uid or self._uid)
-
-    def bare_record(self) -> dict[str, Any]:
-        """A record with the mandatory fields and nothing else, no header either."""
-        return self._world.samples.contact()
-
-    def fresh_uid(self) -> str:
-        """An unused identifier, for another record than the one of these requests."""
-        return self._world.fresh.uid()
+        Whether the identifier of a refused creation is free again is not shown.
+        """
+        return self._world.samples.contact(
+            uid or (self.uid if self.operation == UPDATE else self._world.uid())
+        )
 
     def send(
         self,
@@ -83,23 +68,16 @@ class ContactRequests:
         *,
         actor: Actor | None = None,
         query: Mapping[str, str] | None = None,
-        body: bytes | None = None,
-        **parts: Any,
     ) -> Exchange:
         """Send a record.
 
         Args:
             actor: Another client than that of these requests.
             query: In place of the schema.
-            body: Bytes in place of a record.
-            parts: Further parts of the request that differ: `token`, `headers`, `realm`.
         """
-        path = {"uid": self._uid} if self.operation == UPDATE else {}
+        path = {"uid": self.uid} if self.operation == UPDATE else {}
         asked = {"schema": self._world.samples.contact_schema} if query is None else query
-        sent = (actor or self._world.author).send(
-            self.operation, path=path, query=asked, json=record, body=body, **parts
-        )
-        return note_made_up(sent, record, self._world.samples)
+        return (actor or self._world.author).send(self.operation, path=path, query=asked, json=record)
 
     def faulty(self, name: str, record: Any) -> Exchange:
         """The answer to a faulty record that several cases look at: sent once in a run, and anew in every replay.
@@ -109,24 +87,15 @@ class ContactRequests:
         """
         attempt, key = self._attempt, f"{self.operation} {name}"
         if attempt is None or attempt.number > 1:
-            return self.send(self._under_fresh_uid(record))
+            return self.send(record)
         earlier: Exchange | None = self._world.offered(key)
         if earlier is not None:
             attempt.exchanges.append(earlier)
             return earlier
-        sent = self.send(self._under_fresh_uid(record))
+        sent = self.send(record)
         if sent.response is not None and sent.response.status < 500 and not sent.fault:
             self._world.offer(key, sent)
         return sent
-
-    def _under_fresh_uid(self, record: Any) -> Any:
-        """The record with an identifier of its own: whether that of a refused creation is free again is not shown."""
-        header = record.get("header") if isinstance(record, dict) else None
-        if self.operation != "createContact" or not isinstance(header, dict):
-            return record
-        if header.get("identifier") != self._uid:
-            return record
-        return record | {"header": header | {"identifier": self.fresh_uid()}}
 
     def lacking(self, field: str) -> Exchange:
         """The answer to a record that lacks one field."""
@@ -138,14 +107,10 @@ class ContactRequests:
 
     def _probe(self) -> Reporting:
         probes = {field: self.lacking(field) for field in _PROBED}
-        return read_reporting(probes, takes=self._takes_records())
-
-    def _takes_records(self) -> bool:
-        """Whether a record that lacks nothing is taken: the shared contact could be updated with it."""
-        try:
-            return bool(self._world.contact())
-        except Blocked:
-            return False
+        takes = False
+        with suppress(Blocked):
+            takes = bool(self._world.contact())  # it could be updated with a record that lacks nothing
+        return read_reporting(probes, self._world.samples.made_up_fields, takes=takes)
 
 
 def claim_updatable(claim: Claim, world: World) -> ContactRequests:
@@ -234,45 +199,40 @@ def claim_shown_as_updated(claim: Claim, updated: Exchange, before: Record, afte
     """
     there = after.keys() & before.keys() - {"header"}
     changed = [name for name in after if name in there and before[name] != after[name]]
-    for shown in _objects(usable(updated).json):
+    for shown in readers.values(usable(updated).json):
+        if not isinstance(shown, dict):
+            continue
         new = [name for name in changed if shown.get(name) == after[name]]
         old = [name for name in changed if shown.get(name) == before[name]]
-        claim.holds(
-            not (new and old),
-            updated,
-            expected=f"{', '.join(changed)} as they were sent",
-            seen=f"{', '.join(old)} as before",
-        )
-
-
-def _objects(value: Any) -> Iterator[Record]:
-    """The objects in a JSON value, itself included."""
-    if isinstance(value, dict):
-        yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for member in inner:
-        yield from _objects(member)
+        seen = f"{', '.join(old)} as before"
+        claim.holds(not (new and old), updated, expected=f"{', '.join(changed)} as sent", seen=seen)
 
 
 #: What a record may hold beside all its fields, by the clause about it.
 _BESIDE_ALL_FIELDS: Final[Mapping[str, Callable[[Record], Record]]] = {
-    "contact-several-languages": several_languages,
+    "contact-several-languages": in_languages,
     "contact-several-items": several_items,
     "contact-names-in-scripts": named_in_scripts,
 }
 
 
-def claim_everything_created(expect: Expect, contacts: ContactRequests, samples: Samples) -> Exchange:
-    """Claim that one record with everything is created under the identifier of these requests; its exchange."""
+def claim_everything_created(
+    expect: Expect, contacts: ContactRequests, samples: Samples, fresh: Callable[[], str]
+) -> Exchange:
+    """Claim that one record with everything is created under the identifier of these requests; its exchange.
+
+    Args:
+        fresh: Gives other identifiers.
+    """
 
     def record(uid: str, left_out: Collection[str] = ()) -> Record:
-        made = contacts.full_record(uid)
+        made = samples.full_contact(uid)
         for clause, change in _BESIDE_ALL_FIELDS.items():
             made = made if clause in left_out else change(made)
         return made
 
     def elsewhere(*left_out: str) -> Exchange:
-        return contacts.send(record(contacts.fresh_uid(), left_out))
+        return contacts.send(record(fresh(), left_out))
 
     sent = contacts.send(record(contacts.uid))
     need_known_values(sent, samples)
@@ -281,7 +241,7 @@ def claim_everything_created(expect: Expect, contacts: ContactRequests, samples:
         (expect("contact-refused-frees-identifier"), elsewhere),
         *((expect(clause, CREATE), partial(elsewhere, clause)) for clause in _BESIDE_ALL_FIELDS),
         (expect("contact-any-fields", CREATE), partial(elsewhere, *_BESIDE_ALL_FIELDS)),
-        (expect("contact-create-full"), partial(contacts.send, contacts.bare_record())),
+        (expect("contact-create-full"), partial(contacts.send, samples.contact())),
     )
     return sent
 
@@ -314,7 +274,7 @@ def claim_any_fields(
             clauses hold that finding.
     """
     for sent in exchanges:
-        full = contacts.full_record()
+        full = samples.full_contact(contacts.uid)
         if not taken(sent) and not all(taken(contacts.send(each)) for each in (full, mandatory_of(full))):
             raise Blocked(contacts.operation, "refuses contacts of other fields, too")
         claim_accepted(claim, sent, samples)

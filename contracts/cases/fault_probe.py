@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from contracts.cases.contact_errors import TOLD_CLAUSES, Reporting
-from contracts.cases.contact_requests import note_made_up
 from contracts.cases.drafts import never_used
 from contracts.cases.generated_cases import Case, Fault, faults_of, with_fault
 from contracts.cases.requests import OrdinaryRequests
@@ -77,7 +76,7 @@ def sending(operation: str, ordinary: OrdinaryRequests, world: World) -> Send:
             faulty = {step for fault in faults for step in fault.steps[:1]}
             others = CONTACT_FIELDS.keys() - {"header", *MANDATORY_FIELDS, *faulty}
             request = replace(request, body=without(request.body, *others))
-        return note_made_up(request.send(world.author), request.body, world.samples)
+        return request.send(world.author)
 
     return send
 

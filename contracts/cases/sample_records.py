@@ -303,40 +303,25 @@ def spoilt(record: dict[str, Any]) -> dict[str, Any]:
 
 #: A member name that can be no language code.
 NO_LANGUAGE: Final = "a phrase, and no language code"
-
-
 #: The name of a field that no contact has.
 UNKNOWN_FIELD: Final = "contractTestUnknownField"
-
-
 #: A term that no thesaurus has.
 UNKNOWN_TERM: Final = "contract-test-unknown-term"
-
-
+UNKNOWN_COUNTRY: Final[dict[str, Any]] = {"country": {"identifier": UNKNOWN_TERM}}
 LOCALISED_FIELDS: Final = tuple(name for name, kind in CONTACT_FIELDS.items() if kind == "lstring")
-
-
 Record = dict[str, Any]
-
-
 #: Fields of free text; the others keep theirs in any language: a postal code, an acronym.
-WORDED_FIELDS: Final = {"designation", "department", "address", "city", "relevantInformation"}
+_WORDED_FIELDS: Final = {"designation", "department", "address", "city", "relevantInformation"}
+#: The languages of records in several ones, with a text in each.
+_TEXTS: Final = {"en": "Nairobi", "fr": "Nairobi, à l’équateur", "ar": "نيروبي"}
 
 
-def several_languages(record: Record) -> Record:
-    """A record whose localised fields carry their text in the three languages that its header declares."""
-    return _in_languages(record, {"en": "Nairobi", "fr": "Nairobi, à l’équateur", "ar": "نيروبي"})
-
-
-def in_another_language(record: Record) -> Record:
-    """A record whose localised fields carry their text in French alone, which its header declares."""
-    return _in_languages(record, {"fr": "Nairobi, à l’équateur"})
-
-
-def _in_languages(record: Record, texts: dict[str, str]) -> Record:
+def in_languages(record: Record, *languages: str) -> Record:
+    """A record whose localised fields carry their text in these languages, which its header declares; in several."""
+    texts = {language: _TEXTS[language] for language in languages or _TEXTS}
     own = {name: next(iter(record[name].values()), "") for name in LOCALISED_FIELDS if record.get(name)}
     localised = {
-        name: dict(texts) if name in WORDED_FIELDS else dict.fromkeys(texts, text)
+        name: dict(texts) if name in _WORDED_FIELDS else dict.fromkeys(texts, text)
         for name, text in own.items()
     }
     declared = {"header": record["header"] | {"languages": list(texts)}} if "header" in record else {}
@@ -388,17 +373,6 @@ def without(record: Record, *fields: str) -> Record:
     return {name: value for name, value in record.items() if name not in fields}
 
 
-def unknown_header_language(record: Record) -> Record:
-    """A record whose header lists a phrase beside its language."""
-    header = record["header"]
-    return record | {"header": header | {"languages": [*header["languages"], NO_LANGUAGE]}}
-
-
-def unknown_country(record: Record) -> Record:
-    """A record whose country is no known term."""
-    return record | {"country": {"identifier": UNKNOWN_TERM}}
-
-
 _NOT_A_FORM: Final = "neither here nor there"
 
 
@@ -442,13 +416,4 @@ def open_values(record: Record) -> dict[str, dict[str, Record]]:
     }
     return {
         clause: {name: record | change for name, change in table.items()} for clause, table in changes.items()
-    }
-
-
-def odd_headers(record: Record, other_uid: str) -> dict[str, Record]:
-    """Records that lack a field, so that nothing comes of them, and whose header disagrees with the request."""
-    header, faulty = record["header"], without(record, "lastName")
-    return {
-        "identifier": faulty | {"header": header | {"identifier": other_uid}},
-        "schema": faulty | {"header": header | {"schema": UNKNOWN_TERM}},
     }

@@ -29,7 +29,6 @@ from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 from contracts.settings.target import DOCUMENT_REALMS
 
-
 #: Rows that say of a record that it takes no update.
 _CLOSED: Final = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)
 #: Where a submission gives the realm.

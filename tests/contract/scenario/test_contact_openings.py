@@ -43,10 +43,16 @@ def test_values_that_may_be_taken_or_refused(
 
 
 @contract("contact-header-disagrees", requests=2)
-def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, operation: str) -> None:
+def test_a_header_that_disagrees(
+    contacts: ContactRequests, world: World, observe: Observer, operation: str
+) -> None:
     """Whether a header that names another uid or schema than the request is called a fault."""
-    records = sample_records.odd_headers(contacts.record(), contacts.fresh_uid())
-    sent = {name: contacts.send(record) for name, record in records.items()}
+    faulty = sample_records.without(contacts.record(), "lastName")
+    odd = {"identifier": world.uid(), "schema": sample_records.UNKNOWN_TERM}
+    sent = {
+        name: contacts.send(faulty | {"header": faulty["header"] | {name: value}})
+        for name, value in odd.items()
+    }
     observe(
         "contact-header-disagrees",
         operation,
