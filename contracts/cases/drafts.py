@@ -356,20 +356,13 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     return "" if taken(exchange) else f"was answered {exchange.answer.quote()}"
 
 
-def need_ordinary_life(world: World, uid: str | None = None) -> None:
-    """See that a draft can be saved, read and deleted under an ordinary uid; what follows is about special ones.
-
-    Args:
-        uid: The ordinary uid; a fresh one by default, and then once for all cases of a realm.
-    """
-    if uid is None:
-        world.once("life of an ordinary draft", lambda: _live(world, None))
-    else:
-        _live(world, uid)
+def need_ordinary_life(world: World) -> None:
+    """See once that a draft lives under an ordinary uid: saved, read and deleted; what follows is about special ones."""
+    world.once("life of an ordinary draft", lambda: _live(world))
 
 
-def _live(world: World, uid: str | None) -> bool:
-    draft = world.draft(uid)
+def _live(world: World) -> bool:
+    draft = world.draft()
     answers = {
         name: done(world.author.send(name, path={"uid": draft.uid}))
         for name in operations_with(needs="draft", safe=True)

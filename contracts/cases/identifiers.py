@@ -30,7 +30,7 @@ from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Blocked, Contradiction, Untested, usable
+from contracts.checks.outcomes import Blocked, Untested, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
@@ -39,7 +39,6 @@ from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_u
 from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings, Target
 
-_HYPHENLESS: Final = (frozenset("0123456789"), frozenset("_"))
 _ALLOWED: Final = re.compile(r"[A-Za-z0-9_-]", re.ASCII)
 
 #: The neighbours of the allowed ranges in ASCII, and what people write into names; NUL last, as proxies refuse it.
@@ -109,28 +108,6 @@ def percent_encoding(uid: str) -> Callable[[str], str]:
     return lambda address: address.replace(uid, encoded)
 
 
-def claim_hyphens(world: World, settings: RealmSettings, expect: Expect) -> None:
-    """Claim that a draft lives under a uid with hyphens, doubled and at the end too.
-
-    Ordinary uids of the suite have hyphens as well. Where it fails, one without any is tried.
-    """
-    try:
-        claim_life_under(world, expect, "uid-hyphen", world.fresh.uid(20) + "--a-")
-    except Contradiction:
-        for uid in without_hyphen(settings):
-            need_ordinary_life(world, uid)
-        raise
-
-
-def without_hyphen(settings: RealmSettings) -> list[str]:
-    """A spare identifier without a hyphen in it, for a control; none when the settings have too few of them.
-
-    The first of digits and of underscores are left to the cases that are about them: cases run side by side.
-    """
-    kinds = ([uid for uid in settings.spare_identifiers if set(uid) <= signs] for signs in _HYPHENLESS)
-    return [uid for uids in kinds for uid in uids[1:2]][:1]
-
-
 def spare(settings: RealmSettings, realm: str, pattern: str) -> str:
     """A spare identifier of the settings that matches a pattern as a whole."""
     for identifier in settings.spare_identifiers:
@@ -180,64 +157,40 @@ def claim_every_sign(world: World, expect: Expect) -> None:
     peculiarity each, so that the finding is about the one that is at fault.
     """
     ending = "".join(_SIGNS.values())
-    uid = world.fresh.uid(UID_LONGEST - len(ending)) + ending
+    uid = world.uid(UID_LONGEST - len(ending)) + ending
     document, path = world.samples.draft(uid), {"uid": uid}
     life = {"saveDraft": world.save(uid, document)}
     life |= {name: world.author.send(name, path=path) for name in operations_with(needs="draft", safe=True)}
-    others = {
-        _CASE: other_case(world.fresh, uid),
-        "uid-underscore": uid.replace("_", "-"),
-        _LONGEST: uid[:-1] + "a",
-        "uid-hyphen": uid[:-1],
-    }
-    read = world.author.get_draft(others[_CASE])
-    looks = {clause: world.author.draft_exists(other) for clause, other in others.items() if clause != _CASE}
-    life["deleteDraft"] = world.author.send("deleteDraft", path=path)
-    failed = next((operation for operation, sent in life.items() if not usable(sent).success), "")
-    answer = usable(life["getDraft"])
-    shown = answer.success and readers.holds_document(answer, document)
-    if shown and usable(life["saveDraft"]).success:
-        _claim_shown(world, expect, document, life, read)
-    if not failed and not shown:
-        failed = "getDraft"
-    if not failed and usable(world.author.send("draftExists", path=path)).success:
-        failed = "deleteDraft"
-    if failed:
+    others = {"uid-underscore": uid.replace("_", "-"), _LONGEST: uid[:-1] + "a", "uid-hyphen": uid[:-1]}
+    looks = {clause: world.author.draft_exists(other) for clause, other in others.items()}
+    in_other_case = world.author.get_draft(other_case(world.fresh, uid))
+    life["deleteDraft"] = world.author.delete_draft(uid)
+    whole = readers.holds_document(usable(life["getDraft"]), document)
+    if whole:
+        _claim_case_counts(expect(_CASE, "getDraft"), world, document, in_other_case)
+    left = world.author.draft_exists(uid)
+    if not whole or usable(left).success or not all(usable(sent).success for sent in life.values()):
         need_ordinary_life(world)
-        _claim_each_sign(world, expect)
-        clause = _ANY_KIND if failed in load_catalogue().clause(_ANY_KIND).operations else _LONGEST
-        expect(clause, failed).holds(False, life[failed], expected=f"a draft under {uid}")
-    for clause, look in looks.items():
-        found = usable(look).success
-        if found:
-            need_absence(world)
-        expect(clause, "draftExists").holds(
-            not found,
-            life["saveDraft"],
-            look,
-            expected=f"no draft under {others[clause]}, which is another uid",
-        )
-
-
-def _claim_shown(
-    world: World, expect: Expect, document: dict[str, Any], life: Mapping[str, Exchange], read: Exchange
-) -> None:
-    """Claim what a draft says that is shown under its uid, whatever else fails; `read` is in other letter case."""
+        for clause, sign in _SIGNS.items():
+            claim_life_under(world, expect, clause, world.uid() + sign)
+        claim_life_under(world, expect, _LONGEST, uid, also=["getDraftInfo"])
     for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
         expect(clause, "saveDraft").accepted(life["saveDraft"])
         expect(clause, "getDraft").shows(life["getDraft"], document)
+    for clause, look in looks.items():
+        found, expected = usable(look).success, f"no draft under {others[clause]}, which is another uid"
+        if found:
+            need_absence(world)
+        expect(clause, "draftExists").holds(not found, life["saveDraft"], look, expected=expected)
+
+
+def _claim_case_counts(claim: Claim, world: World, document: dict[str, Any], read: Exchange) -> None:
+    """Claim that a draft is not given that was asked for by its uid in other letter case."""
     found = readers.holds_document(usable(read), document)
     if found and readers.holds_document(usable(world.author.get_draft(never_used())), document):
         raise Blocked("getDraft", "gives the draft under any uid")
     expected = "no such draft under the uid in other letter case, which is another one"
-    expect(_CASE, "getDraft").holds(not found, life["saveDraft"], read, expected=expected)
-
-
-def _claim_each_sign(world: World, expect: Expect) -> None:
-    """Claim that a draft lives under a uid that is as long as any, and under ordinary ones with each sort of sign."""
-    uids = {clause: world.fresh.uid() + sign for clause, sign in _SIGNS.items()}
-    for clause, uid in ({_LONGEST: world.fresh.uid(UID_LONGEST)} | uids).items():
-        claim_life_under(world, expect, clause, uid)
+    claim.holds(not found, read, expected=expected)
 
 
 # -- near misses

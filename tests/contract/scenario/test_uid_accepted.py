@@ -8,9 +8,9 @@ DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
 
 @contract("uid-hyphen", operations=DRAFT, requests=5.5)
-def test_hyphens_are_accepted(world: World, settings: RealmSettings, expect: Expect) -> None:
+def test_hyphens_are_accepted(world: World, expect: Expect) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
-    identifiers.claim_hyphens(world, settings, expect)
+    drafts.claim_life_under(world, expect, "uid-hyphen", world.uid(20) + "--a-")
 
 
 @contract("uid-digits-only", operations=DRAFT, requests=5)
