@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from contracts.cases import contents
-from contracts.cases.attachment_ids import Attachment, found, ids_in, lists, names_file, upload, works
+from contracts.cases.attachment_ids import Attachment, attach, found, ids_in, lists, names_file, upload, works
 from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
 from contracts.cases.lists import claim_listed as claim_item_listed
@@ -406,4 +406,4 @@ def draft_with_file(world: World) -> Attachment:
     """An attachment of a draft."""
     if world.refusal_of_files() is not None:
         raise Untested("drafts take no attachments")
-    return world.attachment(world.draft().uid)
+    return attach(world.author, world.draft().uid, "note.txt", b"a note\n")

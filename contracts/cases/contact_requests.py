@@ -131,30 +131,26 @@ def claim_updatable(claim: Claim, world: World) -> ContactRequests:
 
 
 def _claim_update(claim: Claim, world: World) -> None:
-    sent, query = world.samples.contact(world.fresh.uid()), {"schema": world.samples.contact_schema}
-    own: str = sent["header"]["identifier"]
-    created = world.author.send(CREATE, query=query, json=sent)
+    created = world.contact_created()
+    own: str = created.request_body.json["header"]["identifier"] if created else ""
     # Under another identifier that an answer holds, nothing says that the record can be found.
-    if not taken(created) or not (
+    if created is None or not (
         readers.carries_identifier(created.answer, own) or refused_as_in_use(identifier_in_use(world, own))
     ):
         return
-    tried: list[Exchange] = []
-
-    def any_taken() -> bool:
-        for record in (world.samples.contact(own), world.samples.full_contact(own), world.samples.contact()):
-            tried.append(world.author.send(UPDATE, path={"uid": own}, query=query, json=record))
-            if taken(tried[-1]):
-                return True
-        return False
-
-    # What was created may be there a moment later.
-    effective = any_taken() or world.eventually(any_taken)
-    if not effective and refused_for_made_up(tried[-1], world.samples):
-        raise world.samples.needs_contact_document(tried[-1])
-    claim.holds(
-        effective, created, tried[-1], expected="an update of the contact that was just created is accepted"
+    update = partial(
+        world.author.send,
+        "updateContact",
+        path={"uid": own},
+        query={"schema": world.samples.contact_schema},
+        json=world.samples.contact(own),
     )
+    # What was created may be there a moment later.
+    latest = world.until(update, taken)
+    if not taken(latest) and refused_for_made_up(latest, world.samples):
+        raise world.samples.needs_contact_document(latest)
+    expected = "an update of the contact that was just created is accepted"
+    claim.holds(taken(latest), latest, expected=expected)
 
 
 #: Codes that say of a reference that it leads nowhere.

@@ -357,7 +357,7 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
 
 
 def need_ordinary_life(world: World) -> None:
-    """See once that a draft lives under an ordinary uid: saved, read and deleted; what follows is about special ones."""
+    """See once that a draft lives under an ordinary uid; what follows is about special ones."""
     world.once("life of an ordinary draft", lambda: _live(world))
 
 

@@ -79,9 +79,8 @@ def paired(world: World) -> tuple[str, ...]:
     """Uids of six drafts that stay; by their texts, and by their schema, they are equal in pairs."""
 
     def make() -> tuple[str, ...]:
-        uids = tuple(f"{world.fresh.prefix}pair{letter}-{world.fresh.uid()[-12:]}" for letter in SCRAMBLED)
+        uids = tuple(world.kept_uid(f"pair{letter}") for letter in SCRAMBLED)
         for uid, text in itertools.zip_longest(uids, _TEXTS):
-            world.keep(uid)
             if text is None or not _saved_by_workflow_schema(world, uid, text):
                 world.draft(uid, world.samples.draft(uid, lastName=text or _NAME))
         return uids
