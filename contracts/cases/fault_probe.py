@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from contracts.cases.contact_errors import TOLD_CLAUSES, Reporting
+from contracts.cases.contact_requests import TOLD_CLAUSES, Reporting
 from contracts.cases.drafts import never_used
 from contracts.cases.generated_cases import Case, Fault, faults_of, with_fault
 from contracts.cases.requests import OrdinaryRequests

@@ -6,12 +6,11 @@ from contracts.cases import (
     Observer,
     Probe,
     World,
-    contact_errors,
     contact_requests,
     contract,
     errors_array,
+    generated_cases,
     sample_records,
-    several_faults,
     smoke,
 )
 
@@ -23,7 +22,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
     """A country that is no known term gives Error.UnexpectedTerm when it is refused."""
     sent = contacts.faulty("unknown country", contacts.record() | sample_records.UNKNOWN_COUNTRY)
     errors_array.told_before(sent)
-    contact_errors.claim_code(
+    contact_requests.claim_code(
         expect("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM
     )
 
@@ -38,7 +37,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
 )
 def test_several_faults_are_told_together(probe: Probe, expect: Expect, operation: str) -> None:
     """One answer tells every field that is at fault; a field that it does not tell is looked at alone."""
-    for faults in several_faults.rounds():
+    for faults in generated_cases.rounds():
         sent, untold = probe.judge_at_once(faults)
         errors_array.told_before(sent)
         seen = f"nothing told of {', '.join(untold)}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.contact_errors import Reporting
+from contracts.cases.contact_requests import Reporting
 from contracts.cases.described_inputs import described_operation
 from contracts.cases.fault_probe import Probe, Turns
 from contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
