@@ -103,9 +103,6 @@ def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str,
         claims: That it is taken, that it is found, and that it comes back.
         size: Bytes.
 
-    Returns:
-        The attachment, without its content.
-
     Raises:
         Contradiction: it is refused where a small one is taken, or other bytes come back.
         Blocked: the small one is refused too, or nothing leads to the attachment.
@@ -276,11 +273,7 @@ def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange
 
 
 def claim_another_persisted(expect: Expect, world: World, before: Attachment) -> None:
-    """Claim that another temporary file of the settings becomes an attachment, with bytes of its own.
-
-    Args:
-        before: What another temporary file became.
-    """
+    """Claim that another temporary file of the settings becomes an attachment, with bytes of its own."""
     try:
         named = world.temporary_file()
     except Untested:

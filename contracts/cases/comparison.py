@@ -69,9 +69,6 @@ def claim_accepted_for_each(
 def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable[[Claim], None]]) -> None:
     """Judge one request by each clause that covers its operation; one that cannot be judged hides no other.
 
-    Args:
-        judgements: What is claimed, by clause.
-
     Raises:
         Blocked, EnvironmentFault: something could not be judged; the first of them, raised at the end.
     """

@@ -71,11 +71,6 @@ class Reporting:
     def claim_told(self, expect: Expect, clause: str, exchange: Exchange, field: str, key: str) -> None:
         """Claim that a record with one fault was refused, and that its errors tell the fault.
 
-        Args:
-            clause: Rules the fault out.
-            field: What is wrong.
-            key: The fault in the catalogue's notation.
-
         Raises:
             Contradiction: a must was contradicted; the clause on errors arrays, or on `Error.Mandatory`, where the
                 operation never meets it.
@@ -175,11 +170,7 @@ def _called_missing(exchange: Exchange, name: str, field: str) -> bool:
 
 
 def read_reporting(probes: Mapping[str, Exchange], made_up: tuple[str, ...], *, takes: bool) -> Reporting:
-    """Read how an operation reports from a few probes.
-
-    Args:
-        probes: The answer to a record that lacks nothing but the field it is keyed by.
-    """
+    """Read how an operation reports from a few probes."""
     answers = {field: usable(exchange) for field, exchange in probes.items()}
     return Reporting(
         refuses=any(errors_array.turned_down(answer) for answer in answers.values()),
@@ -381,12 +372,7 @@ def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
 
 
 def claim_shown_as_updated(claim: Claim, updated: Exchange, before: Record, after: Record) -> None:
-    """Claim that a record which the answer to an update shows, as far as it does, is not half the one before.
-
-    Args:
-        before: The record that was there.
-        after: The one that was sent.
-    """
+    """Claim that a record which the answer to an update shows, as far as it does, is not half the one before."""
     there = after.keys() & before.keys() - {"header"}
     changed = [name for name in after if name in there and before[name] != after[name]]
     for shown in readers.values(usable(updated).json):
@@ -409,11 +395,7 @@ _BESIDE_ALL_FIELDS: Final[Mapping[str, Callable[[Record], Record]]] = {
 def claim_everything_created(
     expect: Expect, contacts: ContactRequests, samples: Samples, fresh: Callable[[], str]
 ) -> Exchange:
-    """Claim that one record with everything is created under the identifier of these requests; its exchange.
-
-    Args:
-        fresh: Gives other identifiers.
-    """
+    """Claim that one record with everything is created under the identifier of these requests; its exchange."""
 
     def record(uid: str, left_out: Collection[str] = ()) -> Record:
         made = samples.full_contact(uid)

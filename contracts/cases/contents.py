@@ -112,11 +112,7 @@ def content(size: int, seed: int = 0) -> bytes:
 
 
 class Chunks:
-    """The same bytes in pieces; sent so, a body has no announced length (chunked).
-
-    Args:
-        size: Bytes.
-    """
+    """The same bytes in pieces; sent so, a body has no announced length (chunked)."""
 
     def __init__(self, size: int, seed: int = 0) -> None:
         self._size = size

@@ -90,11 +90,7 @@ def claim_nothing_saved(
 
 
 def claim_no_draft(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
-    """Claim that no draft is there under any of these valid uids.
-
-    Args:
-        causes: What might have stored one; named in the evidence.
-    """
+    """Claim that no draft is there under any of these valid uids."""
     for uid in uids:
         check = world.author.draft_exists(uid)
         if usable(check).success:
@@ -332,11 +328,7 @@ def refused_as_in_use(exchange: Exchange) -> bool:
 
 
 def prove(session: Session, actor: Actor, samples: Samples) -> None:
-    """See once in a run that the service takes the stand-in as a draft of a realm.
-
-    Args:
-        actor: Who saves it; the realm is this actor's.
-    """
+    """See once in a run that the service takes the stand-in as a draft of a realm."""
     refusal = session.shared.once(f"{actor.realm} stand-in", lambda: _refusal(session, actor, samples))
     if refusal:
         instead = f"realm.{actor.realm}.draft_document may name a draft that is taken"

@@ -270,11 +270,7 @@ def near_misses() -> SearchStrategy[NearMiss]:
 
 
 class NearMisses:
-    """Sends requests of one operation that are right but for their identifier.
-
-    Args:
-        operation: One that takes a uid in its path.
-    """
+    """Sends requests of one operation that are right but for their identifier."""
 
     def __init__(self, operation: str, world: World, ordinary: OrdinaryRequests, expect: Expect) -> None:
         self._operation = operation

@@ -81,11 +81,7 @@ class Page:
         return f"{count}: {self.exchange.answer.quote()}"
 
     def seen_beside(self, due: Sequence[str], *, others: bool = False) -> str:
-        """What was seen, and what is missing, is too much or stands elsewhere beside what is due.
-
-        Args:
-            others: Whether more than what is due may be there.
-        """
+        """What was seen, and what is missing, is too much or stands elsewhere beside what is due."""
         if self.records is None:
             return self.seen
         strangers = [record for record in self.records if not any(readers.names(record, own) for own in due)]

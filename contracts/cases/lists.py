@@ -314,11 +314,7 @@ def claim_pages_in_order(claim: Claim, known: KnownList, size: int, items: int =
 
 
 def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = HEAD) -> None:
-    """Claim that pages of `size` taken one after another neither repeat an item of the list's head nor lose one.
-
-    Args:
-        items: How many items the pages cover.
-    """
+    """Claim that pages of `size` taken one after another neither repeat an item of the list's head nor lose one."""
     parts = _parts(known, [(skip, size) for skip in range(0, items, size)], lambda parts: parts.covering)
     exchanges = [page.exchange for page in parts.pages.values()]
     answered = None not in parts.names.values()

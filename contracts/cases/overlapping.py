@@ -72,11 +72,7 @@ def claim_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T
 
 
 class OverlappingDrafts:
-    """Drafts of several documents whose calls overlap: two of each owner's.
-
-    Args:
-        owners: Who saves, reads and deletes; each two drafts.
-    """
+    """Drafts of several documents whose calls overlap: two of each owner's."""
 
     def __init__(self, owners: Sequence[Actor], world: World, expect: Expect) -> None:
         self._owner = {world.fresh.uid(): owner for _ in range(2) for owner in owners}

@@ -60,11 +60,7 @@ class FirstWrite:
 
 
 class Rights:
-    """What the accounts of a session may do.
-
-    Args:
-        session: Sends what shows it, on behalf of no case.
-    """
+    """What the accounts of a session may do."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

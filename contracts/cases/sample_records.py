@@ -206,9 +206,6 @@ class Samples:
         """A record to save as a draft: the document does not show its body, so a whole contact record serves.
 
         Where the settings tell of another document, it is that.
-
-        Args:
-            members: Fields of a contact to replace or add.
         """
         told = self._settings.filled_document(identifier, "draft_document")
         if told is not None:
@@ -349,11 +346,7 @@ def several_items(record: Record) -> Record:
 
 
 def optional_mixes(full: Record) -> dict[str, Record]:
-    """Seven records such that of any two optional fields one holds the first alone, one the second, and one neither.
-
-    Args:
-        full: A record with all fields.
-    """
+    """Seven records such that of any two optional fields one holds the first alone, one the second, and one neither."""
     rows = range(7)
     held = itertools.combinations(rows, 3)
     columns = {field: next(held) for field in CONTACT_FIELDS if field not in MANDATORY_FIELDS}
@@ -377,11 +370,7 @@ _NOT_A_FORM: Final = "neither here nor there"
 
 
 def open_values(record: Record) -> dict[str, dict[str, Record]]:
-    """Records that a service may take or refuse as it likes, by clause and by what is open about them.
-
-    Args:
-        record: A valid record with its mandatory fields and a header.
-    """
+    """Records that a service may take or refuse as it likes, by clause and by what is open about them."""
     changes: dict[str, dict[str, dict[str, Any]]] = {
         "contact-mandatory-empty": {
             "firstName": {"firstName": ""},

@@ -143,9 +143,6 @@ def claim_token(
         other_ways: Tried when it does not: ways of asking that go beyond what the document lists. When one of them
             gives a token and the plain request never does, what it lacks is the fault, and that has a clause of its
             own.
-
-    Returns:
-        The plain request's exchange.
     """
     exchange = sign_in()
     given = token_in(usable(exchange)) is not None
@@ -196,9 +193,6 @@ def claim_opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
     """Claim that a token opens one of the protected operations it is tried on, in turn, and does so again.
 
     That it opens each of them is told by the operations' own clauses, unless one is refused for its credentials.
-
-    Args:
-        tries: Requests with the token; each takes another one by the argument `token`.
     """
     asked: list[Exchange] = []
     for ask in tries:
@@ -287,12 +281,7 @@ def send_without_token(world: World, request: Request, deal: Deal) -> list[Excha
 def claim_refused_without_token(
     claim: Claim, world: World, request: Request, asked: Sequence[Exchange]
 ) -> None:
-    """Claim that requests were refused and nothing came of them, and see that the same with a valid token works.
-
-    Args:
-        request: What was asked for.
-        asked: The request without a valid token.
-    """
+    """Claim that requests were refused and nothing came of them, and see that the same with a valid token works."""
     drafts.claim_each_refused(claim, asked)
     for effect in _effects(world, request):
         claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)

@@ -138,14 +138,7 @@ def _own_identifier(sent: Any) -> str | None:
 def claim_identifier(
     claim: Claim, exchange: Exchange, sent: Any, known: Callable[[list[str]], str | None]
 ) -> str:
-    """Claim that an answer carries the identifier of the new record.
-
-    Args:
-        known: Tells under which of some identifiers the service knows a record.
-
-    Returns:
-        The identifier.
-    """
+    """Claim that an answer carries the identifier of the new record."""
     answer = usable(exchange)
     candidates = named_identifiers(answer, sent)
     found = known(candidates)

@@ -435,9 +435,6 @@ class WorkflowRecords:
 
         That with the realm in the query is one of a batch, which changes no row. Whether the service reads the query
         is a clause of its own, so that the rows are told by the header then.
-
-        Args:
-            way: One of `WAYS`.
         """
         if way == BY_HEADER:
             yield {}

@@ -250,12 +250,7 @@ class World:
         return self.shared(f"draft of {actor.role} {word}", lambda: self.kept_draft(uid=uid, by=actor))
 
     def kept_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
-        """Save a draft that stays until the end of the run.
-
-        Args:
-            word: Opens the random part of its uid.
-            uid: In place of a fresh one.
-        """
+        """Save a draft that stays until the end of the run."""
         return self.draft(self.kept_uid(word, uid), by=by)
 
     def kept_uid(self, word: str = "", uid: str | None = None) -> str:

@@ -317,12 +317,7 @@ class RecordTracker:
 
 
 class Sequences:
-    """Follows traffic, and runs the checks that are due.
-
-    Args:
-        sign_ins: Knows which account a request is of.
-        settle_seconds: How long a change may take to show in a list.
-    """
+    """Follows traffic, and runs the checks that are due."""
 
     def __init__(self, sign_ins: SignIns, settle_seconds: float = SETTLE_SECONDS) -> None:
         self._trackers: tuple[Callable[[Step], Iterator[SequenceCheck]], ...] = (
