@@ -37,12 +37,3 @@ def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Obse
     documents = contents.incomplete(world.samples, uid)
     seen = {name: drafts.fate(world, uid, document) for name, document in documents.items()}
     observe("draft-save-incomplete", "saveDraft", seen)
-
-
-@contract("draft-save-body", profile="nightly", requests=17)
-def test_what_no_contact_record_holds_is_observed(world: World, observe: Observer) -> None:
-    """What becomes of members and structures that no contact record has is not shown."""
-    uid = world.uid()
-    documents = contents.odd_structures(world.samples, uid)
-    seen = {name: drafts.fate(world, uid, document) for name, document in documents.items()}
-    observe("draft-save-body", "saveDraft", seen)
