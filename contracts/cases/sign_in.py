@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -43,10 +42,6 @@ class Credentials:
         """The right body for each account of the settings."""
         return [self.of(role) for role in self._target.accounts]
 
-    def without(self, role: str, member: str) -> dict[str, Any]:
-        """The right body for a role, with one member left out."""
-        return {name: value for name, value in self.of(role).items() if name != member}
-
     def email(self, role: str) -> str:
         """The e-mail of a role."""
         self._require_account(role)
@@ -57,46 +52,6 @@ class Credentials:
         self._require_account(role)
         return self._target.accounts[role].password.reveal()
 
-    def emails_of_another_kind(self, role: str) -> list[dict[str, Any]]:
-        """Bodies whose e-mail is no string; among them the right one in an array, and a query operator."""
-        email = self.email(role)
-        return [
-            self.of(role, email=value) for value in (17, True, None, [email], {"$ne": ""}, {"email": email})
-        ]
-
-    def passwords_of_another_kind(self, role: str) -> list[dict[str, Any]]:
-        """Bodies whose password is no string; among them the right one in an array, and a query operator."""
-        return [self.of(role, password=value) for value in (None, [self.password(role)], {"$ne": ""})]
-
-    def plain_passwords_of_another_kind(self, role: str) -> list[dict[str, Any]]:
-        """Bodies whose password is a number or a truth value, which is wrong as a text as well."""
-        return [self.of(role, password=value) for value in (17, True)]
-
-    def near_passwords(self, role: str) -> list[str]:
-        """Wrong passwords of a role that differ from the right one by a character behind it, or in letter case."""
-        right = self.password(role)
-        return [right + "x", *({right.swapcase()} - {right})]
-
-    def near_emails(self, role: str) -> list[str]:
-        """E-mails that are not registered and differ little from a role's: a tag behind its name, a letter more."""
-        name, at, host = self.email(role).rpartition("@")
-        return [f"{name}+rc-tag{at}{host}", f"rc{name}{at}{host}", f"{name}{at}{host}x"]
-
-    def bodies_of_another_kind(self, role: str) -> list[bytes | None]:
-        """Bodies that are absent, empty, or no object with both members, though the right ones may stand inside."""
-        both = self.of(role)
-        values: list[Any] = [
-            {},
-            [],
-            [both],
-            [both["email"], both["password"]],
-            json.dumps(both),
-            None,
-            17,
-            True,
-        ]
-        return [None, b"", *(json.dumps(value).encode() for value in values)]
-
     def _require_account(self, role: str) -> None:
         missing = self._target.missing(f"account.{role}")
         if missing:
@@ -106,11 +61,6 @@ class Credentials:
 def unregistered_email() -> str:
     """An e-mail that belongs to no account; always the same, as a gate sends the same requests twice."""
     return "nobody-at-all@example.test"
-
-
-def half(token: str) -> str:
-    """A token cut in half, which the service never issued."""
-    return token[: len(token) // 2]
 
 
 #: Credentials are lacking, or are none (RFC 9110, 15.5.2).
@@ -267,7 +217,7 @@ def never_issued(world: World) -> dict[str, str]:
         "invented": f"Bearer {invented(token) or 'garbage'}",
         "nothing": "Bearer",
         "short": "Bearer never-issued",
-        "half": f"Bearer {half(token)}",
+        "half": f"Bearer {token[: len(token) // 2]}",
     }
 
 
@@ -329,19 +279,3 @@ def _with_another_end(token: str) -> list[str]:
         return []
     other = signs[(signs.index(last) + len(signs) // 2) % len(signs)]
     return [body[:-1] + other + token[len(body) :]]
-
-
-def token_spellings(token: str) -> Mapping[str, str]:
-    """Ways to send a valid token that the document does not show."""
-    return {
-        "small letters": f"bearer {token}",
-        "no scheme": token,
-        "another scheme": f"Token {token}",
-    }
-
-
-def statuses(exchanges: Mapping[str, Exchange]) -> Mapping[str, int]:
-    """The statuses of several exchanges, for an observation."""
-    if any(exchange.response is None for exchange in exchanges.values()):
-        raise Blocked("", "a request had no answer")
-    return {name: exchange.answer.status for name, exchange in exchanges.items()}
