@@ -17,7 +17,7 @@ from contracts.cases.list_pages import Page, equals, leaves, quoted
 from contracts.cases.sample_records import is_worded
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Blocked, taken, usable
+from contracts.checks.outcomes import taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 
@@ -97,62 +97,51 @@ def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
     return taken(world.save(uid, document | worded, schema=world.samples.workflow_schema))
 
 
-class LongList:
-    """The list of the actor's drafts, narrowed to the twenty of this module and the kept ones.
+def claim_pages(claim: Claim, known: KnownList) -> None:
+    """Claim that pages of twenty drafts taken one after another hold every draft once.
 
-    Where filters do not pick them, or show what is needed, nothing is claimed: other cases judge the same clauses.
+    Where filters do not pick them, or fewer are kept, nothing is claimed: shorter lists are judged.
     """
+    every, world = saved_under_every_kind(known.world), known.world
+    uids = [*known.own, *paired(world), *(uid for _, uid, saved in every if taken(saved))]
+    if not known.field.filters or len(uids) < _LONG:
+        return
+    lister = known.lister.with_fixed(filter=equals(known.filter_path, *uids))
 
-    def __init__(self, known: KnownList) -> None:
-        self._known = known
-        self._uids: list[str] = []
-        try:
-            known.need_filter()
-            lists.need_parts(known, (1, 2))
-        except Blocked:
-            return
-        self._pairs = paired(known.world)
-        every = saved_under_every_kind(known.world)
-        self._uids = [*known.own, *self._pairs, *(uid for _, uid, saved in every if taken(saved))]
-        self._narrow = equals(known.filter_path, *self._pairs)
-        self._paired = known.lister.with_fixed(filter=self._narrow)
-
-    def claim_pages(self, claim: Claim) -> None:
-        """Claim that pages taken one after another hold every draft once."""
-        if len(self._uids) < _LONG:
-            return  # nothing keeps them: shorter lists are judged
-        due = set(self._uids)
-        pages = self._known.world.until(
-            self._pages, lambda pages: pages[0].size <= 0 or due <= set(self._listed(pages))
-        )
-        if pages[0].size >= 0:  # so long a filter may not be taken
-            exchanges = [page.exchange for page in pages]
-            lists.claim_each_once(claim, exchanges, self._uids, self._listed(pages))
-
-    def _pages(self) -> list[Page]:
-        every = self._known.lister.with_fixed(filter=equals(self._known.filter_path, *self._uids))
-        pages = [every.page(top=_PAGE)]
+    def read() -> list[Page]:
+        pages = [lister.page(top=_PAGE)]
         at = pages[0].size
-        while pages[-1].size > 0 and at < len(self._uids) and len(pages) < _MOST_PAGES:
-            pages.append(every.page(top=_PAGE, skip=at))
+        while pages[-1].size > 0 and at < len(uids) and len(pages) < _MOST_PAGES:
+            pages.append(lister.page(top=_PAGE, skip=at))
             at += pages[-1].size
         return pages
 
-    def _listed(self, pages: Sequence[Page]) -> list[str]:
-        return [uid for page in pages for uid in page.order_of(self._uids)]
+    def listed(pages: Sequence[Page]) -> list[str]:
+        return [uid for page in pages for uid in page.order_of(uids)]
+
+    pages = world.until(read, lambda pages: pages[0].size <= 0 or set(uids) <= set(listed(pages)))
+    if pages[0].size >= 0:  # so long a filter may not be taken
+        lists.claim_each_once(claim, [page.exchange for page in pages], uids, listed(pages))
+
+
+class PairedDrafts:
+    """The list of the paired drafts alone, for claims about fields in which some are equal and some differ."""
+
+    def __init__(self, known: KnownList) -> None:
+        self._known, self._uids = known, paired(known.world)
+        self._narrow = equals(known.filter_path, *self._uids)
+        self._lister = known.lister.with_fixed(filter=self._narrow)
 
     def _fields(self) -> Iterator[tuple[str, dict[str, str]]]:
-        """The fields in which some of the paired drafts are equal and some differ, with the text that each has."""
-        if not self._uids:
-            return
+        """The fields in which some of the drafts are equal and some differ, with the text that each has."""
         shown = {
             uid: {path: value for path, value in leaves(record) if isinstance(value, str)}
-            for record in self._paired.page().records or ()
-            for uid in self._pairs
+            for record in self._lister.page().records or ()
+            for uid in self._uids
             if readers.names(record, uid)
         }
         for path in dict.fromkeys(path for texts in shown.values() for path in texts):
-            values = {uid: shown[uid][path] for uid in self._pairs if path in shown.get(uid, {})}
+            values = {uid: texts[path] for uid, texts in shown.items() if path in texts}
             # What holds a digit may be a time, of which less may be shown than the service goes by.
             worded = not any(character.isdigit() for value in values.values() for character in value)
             if worded and 1 < len(set(values.values())) < len(values):
@@ -177,30 +166,22 @@ class LongList:
 
     def claim_two_keys(self, claim: Claim) -> None:
         """Claim that drafts which are equal by the first key come in the order of the second one."""
-        if not self._uids or not self._known.is_ordered:
-            return
-        for path, values in self._fields():
-            rising, falling = (self._paired.page(orderby=f"{path}{word}") for word in ("", " desc"))
+        for path, values in self._fields() if self._known.is_ordered else ():
+            rising, falling = (self._lister.page(orderby=f"{path}{word}") for word in ("", " desc"))
             texts = _runs(rising, values)
             sorted_rightly = len(texts) == len(set(values.values())) and _runs(falling, values) == texts[::-1]
-            if sorted_rightly and len(values) == len(self._pairs):
-                self._claim_ordered(claim, path, texts, values)
+            if sorted_rightly and len(values) == len(self._uids):
+                for word in ("", " desc"):
+                    by_uid = sorted(values, reverse=bool(word))
+                    wanted = sorted(by_uid, key=lambda uid: texts.index(values[uid]))
+                    self._claim_ordered(claim, f"{path},{self._known.order_path}{word}", wanted)
                 return
 
-    def _claim_ordered(
-        self, claim: Claim, path: str, texts: Sequence[str], values: Mapping[str, str]
-    ) -> None:
-        for word in ("", " desc"):
-            order = f"{path},{self._known.order_path}{word}"
-            page = self._paired.page(orderby=order)
-            if usable(page.exchange).refusal:
-                return
-            by_uid = sorted(values, reverse=bool(word))
-            wanted = sorted(by_uid, key=lambda uid: texts.index(values[uid]))
-            expected, seen = (
-                f"in the order {order}: {', '.join(wanted)}",
-                page.seen_beside(wanted, others=True),
-            )
+    def _claim_ordered(self, claim: Claim, order: str, wanted: Sequence[str]) -> None:
+        page = self._lister.page(orderby=order)
+        if not usable(page.exchange).refusal:
+            expected = f"in the order {order}: {', '.join(wanted)}"
+            seen = page.seen_beside(wanted, others=True)
             claim.holds(page.order_of(wanted) == wanted, page.exchange, expected=expected, seen=seen)
 
 

@@ -90,7 +90,7 @@ def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, exp
     drafts = known_drafts(world, collection)
     lists.need_parts(drafts, (1, 2))
     lists.claim_pages_cover(expect("list-pages-cover"), drafts, 3)
-    long_lists.LongList(drafts).claim_pages(expect("list-pages-cover"))
+    long_lists.claim_pages(expect("list-pages-cover"), drafts)
 
 
 @smoke()
