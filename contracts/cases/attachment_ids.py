@@ -61,6 +61,14 @@ def attach(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bo
     return found(actor, Attachment(uid, 0, filename, content), created, len(content))
 
 
+def attached(actor: Actor, uid: str, filename: str, content: bytes) -> Attachment:
+    """As `attach`; where no answer tells its id, it is there all the same, and lists show it."""
+    try:
+        return attach(actor, uid, filename, content)
+    except Untested:
+        return Attachment(uid, None, filename, content)
+
+
 def found(
     actor: Actor, sought: Attachment, created: Exchange, size: int, patience: float | None = None
 ) -> Attachment:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -317,40 +317,26 @@ def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
 
     file = served()
     if file is None:
-        alike = _told_like_an_upload(world, uid, records)
-        if not alike:
+        alike = next(_told_like_an_upload(world, uid, records), None)
+        if alike is None:
             raise Untested("no number and name in the answers lead to the attachment that was persisted")
-        file = world.until(served, lambda file: file is not None) or alike[0]
+        file = world.until(served, lambda file: file is not None) or alike
     return file
 
 
-def _told_like_an_upload(world: World, uid: str, records: Sequence[Record]) -> list[Attachment]:
+def _told_like_an_upload(world: World, uid: str, records: Sequence[Record]) -> Iterator[Attachment]:
     """Attachments whose number and name stand in the members that hold those of an upload that is served."""
     upload = second_document(world).attachments[0]
-
-    def look() -> tuple[set[str], set[str]]:
-        page = attachments_of(world.author, upload.uid).page()
-        members = [
-            member
-            for record in page.records or ()
-            if lists(record, upload)
-            for member in readers.named_members(record)
-        ]
-        return (
-            {name for name, value in members if value in (upload.id, str(upload.id))},
-            {name for name, value in members if value == upload.filename},
-        )
-
-    called = world.once("members that lead to an upload", look)
-    pairs = (
-        [[value for name, value in readers.named_members(record) if name in names] for names in called]
-        for record in records
-    )
-    return [
-        Attachment(uid, int(numbers[0]), str(names[0]), b"")
-        for numbers, names in pairs
-        if numbers and names and str(numbers[0]).isdecimal()
+    listed = attachments_of(world.author, upload.uid).page().records or ()
+    told = [pair for each in listed if lists(each, upload) for pair in readers.named_members(each)]
+    called = [
+        {name for name, value in told if str(value) == wanted} for wanted in (str(upload.id), upload.filename)
     ]
+    for record in records:
+        members = list(readers.named_members(record))
+        numbers, names = ([str(value) for name, value in members if name in each] for each in called)
+        if numbers and names and numbers[0].isdecimal():
+            yield Attachment(uid, int(numbers[0]), names[0], b"")
 
 
 def _downloads(world: World, attachment: Attachment) -> bool:

@@ -35,9 +35,10 @@ DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
     "draft-text-exact",
     "draft-values-kept",
 )
+_UPDATES, _REPLACES = "draft-save-updates", "draft-save-replaces"
 CLAUSES: Final = (
     *(DOCUMENTED, SCRIPT, EXACT, MADE_UP),
-    *("draft-save-updates", "draft-save-replaces", "draft-delete-content-gone"),
+    *(_UPDATES, _REPLACES, "draft-delete-content-gone"),
 )
 #: Documented fields, by the part that they carry; a text, or a text for one language.
 _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -297,27 +298,20 @@ class DrawnDrafts:
     ) -> None:
         read = self._world.author.get_draft(uid)
         if before:
-            self._judge_update(sent, read, document, before)
+            self._claim_replaced(sent, read, document, before)
         for clause, members in parts.items():
             self._claim(clause, "getDraft").shows(read, members)
 
-    def _judge_update(
+    def _claim_replaced(
         self, sent: Exchange, read: Exchange, document: dict[str, Any], before: dict[str, Any]
     ) -> None:
         if not readers.includes(document, readers.content_of(before)):
-            stale = readers.holds_document(usable(read), before)
-            self._claim("draft-save-updates", "getDraft").holds(
-                not stale, sent, read, expected="the later content", seen="the content from before"
-            )
+            stale, updates = readers.holds_document(usable(read), before), self._claim(_UPDATES, "getDraft")
+            updates.holds(not stale, sent, read, expected="the later content", seen="that from before")
         gone = [name for name in before if name not in document]
         left = readers.left_over(read.answer, {"lastName": document["lastName"]}, gone)
-        self._claim("draft-save-replaces", "getDraft").holds(
-            not left,
-            sent,
-            read,
-            expected=f"no {', '.join(gone)} any more",
-            seen=f"still there: {sorted(left)}",
-        )
+        expected, seen = f"no {', '.join(gone)} any more", f"still there: {sorted(left)}"
+        self._claim(_REPLACES, "getDraft").holds(not left, sent, read, expected=expected, seen=seen)
 
 
 def successions() -> SearchStrategy[tuple[Content, ...]]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from contracts.cases import contents
-from contracts.cases.attachment_ids import Attachment, attach, lists
+from contracts.cases.attachment_ids import Attachment, attached, lists
 from contracts.cases.list_pages import Lister, attachments_of
 from contracts.cases.world import World
-from contracts.checks.outcomes import Blocked, Untested, require, usable
+from contracts.checks.outcomes import Blocked, require, usable
 from contracts.exchanges import readers
 
 #: The shared document's files, neither in rising nor in falling order of names. The last name is in use twice.
@@ -44,12 +45,10 @@ def shared_document(world: World) -> SharedDocument:
     """The shared document with six attachments, two of them pictures."""
 
     def fill() -> SharedDocument:
-        try:
+        with suppress(Blocked):
             return _fill(world, NAMES, world.kept_uid(_ALIKE))
-        except (
-            Blocked
-        ):  # for its uid, perhaps: a service that takes it for another one may take files of a plain one
-            return _fill(world, NAMES, world.kept_uid())
+        # For its uid, perhaps: a service that takes it for another one may take files of a plain one.
+        return _fill(world, NAMES, world.kept_uid())
 
     return world.shared("folder", fill)
 
@@ -140,18 +139,10 @@ def second_document(world: World) -> SharedDocument:
 
 def _fill(world: World, names: tuple[str, ...], uid: str) -> SharedDocument:
     uid = world.document(uid)
-    attachments = tuple(_attached(world, uid, name, _content(name, uid)) for name in names)
+    attachments = tuple(attached(world.author, uid, name, _content(name, uid)) for name in names)
     # A list may be a moment late. Whether it holds them all is for the cases to say.
     world.eventually(lambda: len(list(attachments_of(world.author, uid).walk())) >= len(names))
     return SharedDocument(uid, attachments)
-
-
-def _attached(world: World, uid: str, name: str, content: bytes) -> Attachment:
-    """An attachment that was created; lists show it also where no answer tells its id."""
-    try:
-        return attach(world.author, uid, name, content)
-    except Untested:
-        return Attachment(uid, None, name, content)
 
 
 def _content(name: str, uid: str) -> bytes:

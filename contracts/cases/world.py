@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from contracts.cases import effects
-from contracts.cases.attachment_ids import Attachment, attach, upload
+from contracts.cases.attachment_ids import Attachment, attached, upload
 from contracts.cases.list_pages import attachments_of
 from contracts.cases.sample_records import Samples
 from contracts.checks import errors_array
@@ -275,15 +275,9 @@ class World:
 
     def shared_attachment(self) -> Attachment:
         """An attachment that cases read and never change; where no answer tells its id, one without."""
-
-        def make() -> Attachment:
-            uid, name, content = self.shared_document(), "note.txt", b"a note\n"
-            try:
-                return attach(self.author, uid, name, content)
-            except Untested:  # it is there all the same, and its name may not be given again
-                return Attachment(uid, None, name, content)
-
-        return self.shared("attachment", make)
+        return self.shared(
+            "attachment", lambda: attached(self.author, self.shared_document(), "note.txt", b"a note\n")
+        )
 
     def contact(self) -> str:
         """The identifier of a contact record of the author's that can be updated; reused by runs."""
