@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, Final
 
 from contracts.cases.comparison import claim_accepted_for_each
-from contracts.cases.drafts import identifier_in_use, refused_as_in_use
 from contracts.cases.sample_records import (
     CONTACT_FIELDS,
     MANDATORY_FIELDS,
@@ -29,6 +28,7 @@ from contracts.cases.world import World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Attempt, Blocked, Untested, taken, usable
+from contracts.checks.workflow import Row, ended_in
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import DEFAULT, Actor
@@ -320,7 +320,7 @@ def _claim_update(claim: Claim, world: World) -> None:
     own: str = created.request_body.json["header"]["identifier"] if created else ""
     # Under another identifier that an answer holds, nothing says that the record can be found.
     if created is None or not (
-        readers.carries_identifier(created.answer, own) or refused_as_in_use(identifier_in_use(world, own))
+        readers.carries_identifier(created.answer, own) or ended_in(world.try_creating(own), Row.TAKEN)
     ):
         return
     update = partial(

@@ -15,11 +15,11 @@ from contracts.cases.world import Draft, World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, Untested, done, require, taken, usable
+from contracts.checks.workflow import Row, ended_in
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.file_formats import json_value
-from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.session.actor import Actor
 from contracts.session.session import Session
@@ -129,9 +129,6 @@ def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: 
 def never_used() -> str:
     """A valid uid that was never used, for reading only; always the same, as a gate sends the same twice."""
     return "rc-never-used-by-anybody"
-
-
-_IN_USE = "workflow-identifier-taken"
 
 
 def need_as_saved(actor: Actor, draft: Draft) -> Exchange:
@@ -272,7 +269,7 @@ def published(world: World) -> str:
 
     def first() -> str:
         for identifier in identifiers:
-            if refused_as_in_use(identifier_in_use(world, identifier)):
+            if ended_in(world.try_creating(identifier), Row.TAKEN):
                 return identifier
         named = f"setting realm.{world.author.realm}.published_identifier may name a record that is gone"
         raise Blocked(
@@ -311,20 +308,6 @@ def save_reworded(world: World, identifier: str) -> dict[str, Any]:
         return {}
     sent = world.save(identifier, document | changed, schema=world.samples.workflow_schema)
     return changed if taken(sent) else {}
-
-
-def identifier_in_use(world: World, identifier: str) -> Exchange:
-    """Try to create a record under an identifier, with content that no service stores."""
-    path = {"schema": world.samples.workflow_schema, "identifier": identifier}
-    submission = world.samples.faulty_submission(identifier)
-    return world.author.send("createWorkflowRecordWithIdentifier", path=path, json=submission)
-
-
-def refused_as_in_use(exchange: Exchange) -> bool:
-    """Whether an attempt to create a record was refused because its identifier is in use."""
-    message = load_catalogue().clause(_IN_USE).message or ""
-    answer = usable(exchange)
-    return answer.refusal and readers.contains_message(answer, message)
 
 
 def prove(session: Session, actor: Actor, samples: Samples) -> None:

@@ -62,18 +62,13 @@ class WorkflowRecords:
         exchange.notes["identifier"] = identifier
         return exchange
 
-    def try_creating(self, identifier: str, **parts: Any) -> Exchange:
-        """Send a faulty document to create under an identifier, with `parts` as for `submit`; nothing comes of it."""
-        faulty = self._world.samples.faulty_submission(identifier)
-        return self._world.submit(CREATE_NAMED, identifier, faulty, **parts)
-
     def keeps_refused_taken(self) -> bool:
         """Whether the identifier of any record that was refused for its document stays taken."""
 
         def look() -> bool:
             identifier = self._world.uid()
-            self.try_creating(identifier)
-            return ended_in(self.try_creating(identifier), *IN_USE)
+            self._world.try_creating(identifier)
+            return ended_in(self._world.try_creating(identifier), *IN_USE)
 
         return self._world.once("refused identifiers stay taken", look)
 
@@ -89,7 +84,7 @@ class WorkflowRecords:
             return ended_in(self._world.submit(UPDATE, identifier), Row.UNKNOWN)
 
         def not_kept() -> bool:
-            refused = self.try_creating(other := self._world.uid())
+            refused = self._world.try_creating(other := self._world.uid())
             return unknown(other) or not errors_array.turned_down(usable(refused))
 
         # Once for all cases and before anything else: where an update creates, each look leaves a record for good.
@@ -106,7 +101,7 @@ class WorkflowRecords:
         if not ended_in(self.try_faulty(identifier), Row.UNKNOWN):
             return True
         # Last time's attempt to create may itself have taken the identifier, where refused records do.
-        taken_already = ended_in(self.try_creating(identifier), *IN_USE)
+        taken_already = ended_in(self._world.try_creating(identifier), *IN_USE)
         return taken_already and not self.keeps_refused_taken()
 
     def settles(self, identifier: str) -> bool:
@@ -150,7 +145,7 @@ class WorkflowRecords:
         """
         if refused[-1].operation != CREATE_NAMED:
             return
-        found = self.try_creating(identifier)
+        found = self._world.try_creating(identifier)
         if not (ended_in(found, *IN_USE) and self.keeps_refused_taken()):
             claim.meets("identifier-not-in-use", found, because_of=(refused[-1],))
 
@@ -249,7 +244,7 @@ class WorkflowRecords:
         tried = self.try_faulty(named)
         gone = ended_in(tried, Row.UNKNOWN)
         if gone and not about_the_record:
-            created = self.try_creating(named)
+            created = self._world.try_creating(named)
             in_use = ended_in(created, Row.TAKEN, Row.LOCKED)
             about_the_record = errors_array.turned_down(usable(created)) and not in_use
         if about_the_record and not ended_in(tried, Row.LOCKED):
@@ -442,7 +437,7 @@ class WorkflowRecords:
             yield {**by_query(realm), "members": {"batchId": self._world.fresh.uid(LONGEST_BATCH)}}
 
     def _query_read(self, realm: str) -> bool:
-        tried = self.try_creating(self._world.uid(), **by_query(realm))
+        tried = self._world.try_creating(self._world.uid(), **by_query(realm))
         return not ended_in(tried, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def need_row(

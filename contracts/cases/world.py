@@ -155,6 +155,11 @@ class World:
             json = self.samples.submission(identifier, **members)
         return (by or self.author).send(operation, path=path, json=json, **parts)
 
+    def try_creating(self, identifier: str, **parts: Any) -> Exchange:
+        """Send a faulty document to create under an identifier, with `parts` as for `submit`; nothing comes of it."""
+        faulty = self.samples.faulty_submission(identifier)
+        return self.submit("createWorkflowRecordWithIdentifier", identifier, faulty, **parts)
+
     def document(self, uid: str | None = None, *, named: bool = False) -> str:
         """The uid of a new document that takes attachments; `uid` in place of a fresh one, for one that is kept.
 
