@@ -53,8 +53,8 @@ _LARGE: Final = 135_000
 #: Saves of one content, after which a refusal is not looked into any further.
 _MOST_SAVES: Final = 6
 
-#: Values that services tend to spoil, none of them a text; each is lost, rounded or tidied somewhere.
-_VALUES: Final[tuple[Any, ...]] = (
+#: Values that services tend to spoil, by sorts; each is lost, rounded or tidied somewhere.
+_NUMBERS: Final = (
     0,
     -1,
     17,
@@ -67,25 +67,12 @@ _VALUES: Final[tuple[Any, ...]] = (
     1e-7,
     1e21,
     1.7976931348623157e308,
-    True,
-    False,
-    None,
-    "",
-    [],
-    {},
-    [[], [{}], [None], ""],
-    [3, 1, 2, 3, 1],
-    list(range(12)),
-    ["single"],
-    [None, 0, False, ""],
-    "00505",
-    "true",
-    "null",
-    "1e5",
-    nested(12),
-    [[[[[[1]]]]]],
-    {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}},
 )
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {}, [[], [{}], [None], ""], [None, 0, False, ""])
+_LISTS: Final[tuple[Any, ...]] = ([3, 1, 2, 3, 1], list(range(12)), ["single"], [[[[[[1]]]]]])
+_LIKE_OTHERS: Final = ("00505", "true", "null", "1e5")
+_DEEP: Final[tuple[Any, ...]] = (nested(12), {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}})
+_VALUES: Final[tuple[Any, ...]] = (*_NUMBERS, True, False, *_EMPTY, *_LISTS, *_LIKE_OTHERS, *_DEEP)
 _KEYS: Final = (
     "with.dot",
     "$dollar",

@@ -101,8 +101,12 @@ class KnownList:
 
     def need_top(self) -> None:
         """See once that top alone bounds the list, for claims about what else it does."""
-        size = self.world.once(f"top of {self.lister.label}", lambda: self.lister.page(top=1).size)
-        self._need(0 <= size <= 1, "top alone does not bound the list")
+        self.world.need(
+            self.lister.operation,
+            f"{self.lister.sign}top alone does not bound the list",
+            lambda: 0 <= self.lister.page(top=1).size <= 1,
+            f"top of {self.lister.label}",
+        )
 
     def _need(self, holds: bool, cause: str) -> None:
         require(holds, self.lister.operation, f"{self.lister.sign}{cause}")

@@ -336,13 +336,13 @@ def claim_each_once(
 def need_parts(known: KnownList, *cuts: Cut) -> None:
     """See once that skip, alone or with top, gives a part of a list, for claims about what else it does."""
 
-    def look() -> bool:
+    def given() -> bool:
         parts = _parts(known, cuts, lambda parts: parts.right)
         bounded = all(top is None or len(names or ()) <= top for (_, top), names in parts.names.items())
-        cause = "skip does not give the part that it names"
-        return require(parts.right and bounded, known.lister.operation, cause)
+        return parts.right and bounded
 
-    known.world.once(f"parts {cuts} of {known.lister.label}", look)
+    cause, name = "skip does not give the part that it names", f"parts {cuts} of {known.lister.label}"
+    known.world.need(known.lister.operation, cause, given, name)
 
 
 def _some(names: Sequence[str]) -> str:

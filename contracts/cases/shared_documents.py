@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from contracts.cases import contents
@@ -90,36 +91,31 @@ def need_own_list(world: World) -> None:
 def need_listing(world: World) -> None:
     """See once that a document lists an attachment that was created, for claims about others."""
     single = second_document(world).attachments[0]
-
-    def look() -> bool:
-        listed = any(
-            lists(record, single) for record in attachments_of(world.author, single.uid).page().records or ()
-        )
-        return require(listed, "listAttachments", "does not list an attachment that was created")
-
-    world.once("created attachment is listed", look)
+    world.need(
+        "listAttachments",
+        "does not list an attachment that was created",
+        lambda: attachments_of(world.author, single.uid).page().holds(partial(lists, attachment=single)),
+    )
 
 
 def need_given_back(world: World, attachment: Attachment) -> None:
     """See once that an attachment is stored as it was sent, for claims about what is made of it."""
 
-    def look() -> bool:
+    def given() -> bool:
         answer = usable(world.author.get_attachment(attachment.path))
-        same = answer.success and answer.content == attachment.content
-        return require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
+        return answer.success and answer.content == attachment.content
 
-    world.once(f"bytes of {attachment.filename}", look)
+    world.need("getAttachment", f"does not give {attachment.filename} back as it was sent", given)
 
 
 def need_absence(world: World, operation: str) -> None:
     """See once that an operation does not find an attachment that is not there."""
     path = shared_document(world).pictures[0].path | {"attachmentId": str(ABSENT)}
-
-    def look() -> bool:
-        absent = not usable(world.author.send(operation, path=path)).success
-        return require(absent, operation, "finds an attachment under an identifier that nothing has")
-
-    world.once(f"absent {operation}", look)
+    world.need(
+        operation,
+        "finds an attachment under an identifier that nothing has",
+        lambda: not usable(world.author.send(operation, path=path)).success,
+    )
 
 
 def document_for_uploads(world: World) -> str:
