@@ -18,6 +18,7 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import requests
 from contracts.cases.drafts import (
+    claim_as_ordinary,
     claim_each_refused,
     claim_life_under,
     claim_nothing_saved,
@@ -147,7 +148,7 @@ def other_case(fresh: Namespace, identifier: str) -> str:
 _ANY_KIND, _LONGEST, _CASE = "uid-any-kind", "uid-longest", "uid-case-sensitive"
 #: A sign that the rule allows beside small letters and digits, by the clause about it, as an ending.
 _SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ", "uid-hyphen": "-a--"}
-EVERY_SIGN_CLAUSES: Final = (_LONGEST, _CASE, *_SIGNS)
+SIGN_CLAUSES: Final = (_LONGEST, _CASE, *_SIGNS)
 
 
 def claim_every_sign(world: World, expect: Expect) -> None:
@@ -191,6 +192,50 @@ def _claim_case_counts(claim: Claim, world: World, document: dict[str, Any], rea
         raise Blocked("getDraft", "gives the draft under any uid")
     expected = "no such draft under the uid in other letter case, which is another one"
     claim.holds(not found, read, expected=expected)
+
+
+#: Characters of the beginning that alike identifiers have in common.
+_BEGINNING: Final = 24
+#: Identifiers that services confuse, by what stands behind one beginning, each with the clause that it is acceptable
+#: by; the latter half is deleted, so that the plainer ones stay that they may be taken for.
+ALIKE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "letter case": (("bc", _CASE), ("bC", _CASE)),
+    "signs": (("bc", _ANY_KIND), ("b-c", "uid-hyphen"), ("b_c", "uid-underscore"), ("b--c", "uid-hyphen")),
+    "ends": (("", _ANY_KIND), ("bc", _ANY_KIND), ("bc-", "uid-hyphen"), ("bc_", "uid-underscore")),
+    "lengths": tuple(
+        (("a" * UID_LONGEST)[: at - _BEGINNING] + "x" * (UID_LONGEST - at), _LONGEST)
+        for at in (32, 64, 100, 127, UID_LONGEST)
+    ),
+}
+
+
+def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
+    """Claim that alike identifiers name drafts of their own: each comes back, and those that are not deleted stay.
+
+    Whether one exists is asked when all else is read, so that a check which is wrong itself hides no other finding.
+    """
+    beginning = world.uid(_BEGINNING)
+    alike = {beginning + end: clause for end, clause in ALIKE[kind]}
+    drafts = {
+        uid: world.samples.short_draft(uid, middleName=f"{number} of {beginning}")
+        for number, uid in enumerate(alike)
+    }
+    first, deleted = next(iter(alike)), list(alike)[len(alike) // 2 :]
+    for uid in (*alike, first):
+        claim_as_ordinary(expect, world, alike[uid], world.save(uid, drafts[uid]))
+    for uid, clause in alike.items():
+        read = world.author.get_draft(uid)
+        claim_as_ordinary(expect, world, clause, read)
+        expect(clause, "getDraft").shows(read, drafts[uid])
+    for uid in deleted:
+        claim_as_ordinary(expect, world, alike[uid], world.author.delete_draft(uid))
+    for uid, clause in alike.items():
+        check, due = world.author.draft_exists(uid), uid not in deleted
+        right = usable(check).success is due
+        if not right:
+            need_ordinary_life(world)
+        expected = f"{'the' if due else 'no'} draft under {uid}"
+        expect(clause, "draftExists").holds(right, check, expected=expected)
 
 
 # -- near misses

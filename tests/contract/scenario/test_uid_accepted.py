@@ -52,7 +52,7 @@ def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> 
 
 
 @smoke()
-@contract(*identifiers.EVERY_SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"), requests=10)
+@contract(*identifiers.SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"), requests=10)
 def test_one_uid_of_every_sign_names_a_draft(world: World, expect: Expect) -> None:
     """A uid of 128 signs of every sort names a draft, and no other uid does, however little it differs."""
     identifiers.claim_every_sign(world, expect)
