@@ -116,12 +116,9 @@ def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str,
     claim_accepted_for_each(created, (taken, small))
     attachment = _found_large(there, world, sought, created, size)
     got = world.author.get_attachment(attachment.path, summed=True)
-    same.holds(
-        got.answer.success and got.answer.body.digest == body.digest,
-        got,
-        expected=f"the {size} bytes that were sent",
-        seen=f"{got.answer.status} with other bytes",
-    )
+    whole, seen = got.answer.body.digest == body.digest, f"{got.answer.status} with other bytes"
+    expected = f"the {size} bytes that were sent"
+    same.holds(got.answer.success and whole, got, expected=expected, seen=seen)
     return attachment
 
 

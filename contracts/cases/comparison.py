@@ -89,13 +89,8 @@ def claim_treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> Non
     Serves where an accepted request would leave something that cannot be removed, so that both carry the same fault.
     """
     one, two = usable(changed), usable(usual)
-    claim.holds(
-        (taken(changed) and taken(usual)) or outcome(one) == outcome(two),
-        usual,
-        changed,
-        expected=f"the same as {two.quote()}",
-        seen=one.quote(),
-    )
+    alike = (taken(changed) and taken(usual)) or outcome(one) == outcome(two)
+    claim.holds(alike, usual, changed, expected=f"the same as {two.quote()}", seen=one.quote())
 
 
 def outcome(answer: Response) -> tuple[object, ...]:

@@ -117,13 +117,8 @@ def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: 
     if not answer.success:
         raise Blocked("listDrafts", f"answered {answer.quote()}")
     for uid in uids:
-        claim.holds(
-            not readers.carries_identifier(answer, uid),
-            *causes,
-            listed,
-            expected=f"no draft under {uid!r} in the list",
-            seen="the list names it",
-        )
+        absent, expected = not readers.carries_identifier(answer, uid), f"no draft under {uid!r} in the list"
+        claim.holds(absent, *causes, listed, expected=expected, seen="the list names it")
 
 
 def never_used() -> str:
@@ -141,16 +136,11 @@ def need_as_saved(actor: Actor, draft: Draft) -> Exchange:
 
 def claim_unchanged(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     """Claim that a draft still is as it was saved; `before` is what might have changed it."""
-    exchange = actor.get_draft(draft.uid)
-    answer = usable(exchange)
-    document = draft.document
-    claim.holds(
-        answer.success and readers.holds_document(answer, document),
-        *before,
-        exchange,
-        expected=f"the draft {draft.uid} as it was",
-        seen=readers.difference(answer, document) if answer.success else answer.quote(),
-    )
+    read, expected = actor.get_draft(draft.uid), f"the draft {draft.uid} as it was"
+    answer = usable(read)
+    same = answer.success and readers.holds_document(answer, draft.document)
+    seen = readers.difference(answer, draft.document) if answer.success else answer.quote()
+    claim.holds(same, *before, read, expected=expected, seen=seen)
 
 
 def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:

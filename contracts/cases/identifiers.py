@@ -357,12 +357,8 @@ class NearMisses:
             claim_nothing_saved(claims, self._world, self._tried, folded, self.refused)
         elif self._usual is not None and self.refused is not None:
             attached = self._world.attachment_ids(self._usual.path["uid"])
-            self._claim(_CHARACTER, self._operation).holds(
-                not attached,
-                self.refused,
-                expected="no attachment of the document",
-                seen=f"its list holds {attached}",
-            )
+            claim, seen = self._claim(_CHARACTER, self._operation), f"its list holds {attached}"
+            claim.holds(not attached, self.refused, expected="no attachment of the document", seen=seen)
 
     def _judging(self, clause: str) -> Claim:
         """A claim about the clause, or about the one on characters where that does not speak of the operation."""

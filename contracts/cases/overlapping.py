@@ -60,12 +60,9 @@ def claim_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T
     def send_twice(submission: T) -> Exchange:
         sent = at_once(send, [submission] * 2)
         given = [exchange for exchange in sent if taken(exchange)]
-        claim.holds(
-            len(given) < len(sent),
-            *sent,
-            expected="one refused, since its identifier is in use then",
-            seen="; ".join(exchange.answer.quote() for exchange in sent),
-        )
+        expected = "one refused, since its identifier is in use then"
+        seen = "; ".join(exchange.answer.quote() for exchange in sent)
+        claim.holds(len(given) < len(sent), *sent, expected=expected, seen=seen)
         return given[0] if given else send(submission)
 
     return send_twice

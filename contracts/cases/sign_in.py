@@ -125,12 +125,8 @@ def claim_no_more_needed(
     given = token_in(usable(exchange)) is not None
     if not given and (token_in(usable(with_more())) is None or _gives_now_and_then(sign_in)):
         raise Blocked("createToken", f"gave no token: {exchange.answer.status}")
-    claim.holds(
-        given,
-        exchange,
-        expected="a token without Realm and Authorization",
-        seen=without_secrets(exchange.answer),
-    )
+    expected, seen = "a token without Realm and Authorization", without_secrets(exchange.answer)
+    claim.holds(given, exchange, expected=expected, seen=seen)
 
 
 def claim_no_token(claim: Claim, exchanges: Iterable[Exchange]) -> None:
@@ -175,13 +171,8 @@ def _claim_recognised(claim: Claim, refused: Exchange, without_token: Callable[[
     """Claim that a request with a token was not refused for its credentials, as it is without one."""
     if refused.answer.status != _UNAUTHENTICATED:
         return
-    plain = without_token()
-    claim.holds(
-        usable(plain).status != _UNAUTHENTICATED,
-        plain,
-        refused,
-        expected="a fresh token is taken for credentials",
-    )
+    plain, expected = without_token(), "a fresh token is taken for credentials"
+    claim.holds(usable(plain).status != _UNAUTHENTICATED, plain, refused, expected=expected)
 
 
 #: The signs of Base64 for addresses, each at the place that it stands for.

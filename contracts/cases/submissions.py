@@ -142,12 +142,9 @@ def claim_identifier(
     answer = usable(exchange)
     candidates = named_identifiers(answer, sent)
     found = known(candidates)
-    claim.holds(
-        found is not None,
-        exchange,
-        expected="the identifier of the new record in the answer",
-        seen=f"{answer.quote()}; of {', '.join(candidates) or 'nothing'} no record is known",
-    )
+    expected = "the identifier of the new record in the answer"
+    seen = f"{answer.quote()}; of {', '.join(candidates) or 'nothing'} no record is known"
+    claim.holds(found is not None, exchange, expected=expected, seen=seen)
     return str(found)
 
 
@@ -185,15 +182,9 @@ def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange
         before: Two readings one after the other; what already differs between them says nothing.
     """
     first, again, second = (usable(exchange) for exchange in (*before, after))
-    same = readers.includes(second.json, readers.common(first.json, again.json))
-    claim.holds(
-        first.success == second.success and (not first.success or same),
-        *before,
-        refused,
-        after,
-        expected=f"the draft as it was: {first.quote()}",
-        seen=second.quote(),
-    )
+    same = not first.success or readers.includes(second.json, readers.common(first.json, again.json))
+    kept, expected = first.success == second.success and same, f"the draft as it was: {first.quote()}"
+    claim.holds(kept, *before, refused, after, expected=expected, seen=second.quote())
 
 
 def claim_draft_saved(claim: Claim, world: World, identifier: str) -> None:
