@@ -102,10 +102,6 @@ def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str,
     Args:
         claims: That it is taken, that it is found, and that it comes back.
         size: Bytes.
-
-    Raises:
-        Contradiction: it is refused where a small one is taken, or other bytes come back.
-        Blocked: the small one is refused too, or nothing leads to the attachment.
     """
     taken, there, same = claims
     body = contents.Announced(size)
@@ -300,9 +296,6 @@ def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
     """The only attachment of a document, made from a temporary file whose name is not known.
 
     Where the list tells its number and its name as it tells those of an upload, it is that one, found or not.
-
-    Raises:
-        Untested: no number and name of the answers lead to it, which no sentence says they do.
     """
     records = attachments_of(world.author, uid).needed(1)
     bodies = [exchange.answer.json, *records]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from math import log
 from typing import Any, Final
 from urllib.parse import unquote
@@ -43,9 +42,6 @@ def claim_accepted_for_each(
 
     Returns:
         What was accepted, the whole or one of these requests.
-
-    Raises:
-        Blocked: none of them is.
     """
     if taken(sent):
         for claim, _ in reasons:
@@ -103,19 +99,8 @@ def _beyond_the_realm(answer: Response) -> bool:
     # A refusal of the table may carry its message in an array named errors.
     if any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN)):
         return False
-    return (
-        answer.success
-        or bool(readers.errors(answer))
-        or any(map(partial(readers.contains_message, answer), _STEP_ONE))
-    )
-
-
-#: What the workflow's first step says; it comes after the realm (Workflow endpoint status codes).
-_STEP_ONE = (
-    "A document with the identifier exists, please use a different 'identifier'.",
-    "A document with the identifier does not exist, please provide correct 'identifier' to update.",
-    "The record is locked for workflow, cannot proceed.",
-)
+    step_one = any(carries_message(answer, row) for row in (Row.TAKEN, Row.UNKNOWN, Row.LOCKED))
+    return answer.success or bool(readers.errors(answer)) or step_one
 
 
 #: What is said of a schema, which comes after the realm too.

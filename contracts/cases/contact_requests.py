@@ -111,11 +111,7 @@ class Reporting:
         claim.content_refused(exchange)
 
     def claim_some_mandatory(self, claim: Claim, exchange: Exchange) -> None:
-        """Claim that a record without any field was refused, with `Error.Mandatory` at least once.
-
-        Raises:
-            Blocked: the operation gives no errors array, or never that code; another clause holds that finding.
-        """
+        """Claim that a record without any field was refused, with `Error.Mandatory` at least once."""
         claim.turned_down(exchange)
         tells = self.arrays or bool(readers.errors(exchange.answer))
         if not (tells and (self.names or errors_array.holds_code(exchange.answer, errors_array.MANDATORY))):
@@ -303,10 +299,6 @@ def claim_updatable(claim: Claim, world: World) -> ContactRequests:
 
     The claim is made only where the answer to the creation names the identifier that was sent, or where the workflow
     says that it is in use since then, so that it is known under which uid the record has to be found.
-
-    Raises:
-        Contradiction: under no identifier that was sent or answered is the record updated, whatever is sent.
-        Blocked, Untested: no contact is created, or nothing tells under which identifier.
     """
     try:
         return ContactRequests(UPDATE, world)
@@ -436,12 +428,7 @@ def claim_none_demanded(claim: Claim, contacts: ContactRequests, records: Iterab
 def claim_any_fields(
     claim: Claim, contacts: ContactRequests, samples: Samples, exchanges: Iterable[Exchange]
 ) -> None:
-    """Claim that records with some of the optional fields are accepted.
-
-    Raises:
-        Blocked: a record with its mandatory fields alone, or one with everything, is refused as well; their own
-            clauses hold that finding.
-    """
+    """Claim that records with some of the optional fields are accepted."""
     for sent in exchanges:
         full = samples.full_contact(contacts.uid)
         if not taken(sent) and not all(taken(contacts.send(each)) for each in (full, mandatory_of(full))):

@@ -170,9 +170,6 @@ def upload_limit(configured: int | None, *, everything: bool) -> Limit:
     Args:
         configured: The setting, in bytes.
         everything: Whether a gigabyte may be sent.
-
-    Raises:
-        Untested: the limit is not known, or too large for this profile.
     """
     if configured is None and not everything:
         raise Untested(

@@ -170,9 +170,6 @@ class DraftModel:
     """What the drafts of a case are by the model of `checks.sequences`, and what it says of each exchange.
 
     Calls on one draft come one after another; those on others may be under way at the same time.
-
-    Attributes:
-        exchanges: Those that it was told of, in order.
     """
 
     def __init__(self) -> None:

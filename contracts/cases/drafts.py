@@ -166,11 +166,7 @@ def _parsed(text: str) -> Any:
 
 
 def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Claim that nothing is left of the members that a later save left out.
-
-    Raises:
-        Untested: it left out none, as of a draft of the settings none may be missing.
-    """
+    """Claim that nothing is left of the members that a later save left out."""
     out = before.keys() - after.keys()
     if not out:
         raise Untested("which members may be left out of a draft of the settings is not known")
@@ -270,12 +266,7 @@ def published(world: World) -> str:
 
 
 def claim_draft_beside_published(claim: Claim, world: World, identifier: str) -> None:
-    """Save a draft of a published document, with other texts where that is taken, and claim that it comes back.
-
-    Raises:
-        Contradiction: it does not, but perhaps the published content.
-        Blocked: no draft can be saved of the document.
-    """
+    """Save a draft of a published document, with other texts where that is taken, and claim that it comes back."""
     changed = save_reworded(world, identifier)
     if changed:
         claim.shows(world.author.get_draft(identifier), changed)

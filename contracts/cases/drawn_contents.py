@@ -73,6 +73,7 @@ _LISTS: Final[tuple[Any, ...]] = ([3, 1, 2, 3, 1], list(range(12)), ["single"], 
 _LIKE_OTHERS: Final = ("00505", "true", "null", "1e5")
 _DEEP: Final[tuple[Any, ...]] = (nested(12), {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}})
 _VALUES: Final[tuple[Any, ...]] = (*_NUMBERS, True, False, *_EMPTY, *_LISTS, *_LIKE_OTHERS, *_DEEP)
+#: Names of members that are read as paths, as operators or as numbers, or that differ by little.
 _KEYS: Final = (
     "with.dot",
     "$dollar",
@@ -231,11 +232,7 @@ class DrawnDrafts:
         self.taken: dict[str, bool] = {}
 
     def claim_come_back(self, example: tuple[Content, ...]) -> None:
-        """Claim that each content comes back after it was saved, and replaces the one before it.
-
-        Raises:
-            Untested: drafts have other fields than contacts, of which nothing can be drawn.
-        """
+        """Claim that each content comes back after it was saved, and replaces the one before it."""
         if not self._world.samples.drafts_are_contacts:
             raise Untested("the draft of setting draft_document has other fields than those that are drawn")
         uid = self._world.fresh.uid()

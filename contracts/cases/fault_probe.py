@@ -109,7 +109,8 @@ class Probe:
             most = self._deal.most
             if most is not None and (clause.level is not Level.MUST or number >= most):
                 continue
-            if self._stays(clause, number) or (clause.level is Level.SILENT and self._seen_enough(number)):
+            enough = number >= self._deal.realms and not self._everything
+            if self._stays(clause, number) or (clause.level is Level.SILENT and enough):
                 continue
             everywhere = self._everything or (number == 0 and self._by_itself(fault))
             if everywhere or number % self._deal.realms == self._deal.place:
@@ -118,9 +119,6 @@ class Probe:
     def _stays(self, clause: Clause, number: int) -> bool:
         once = clause.level is Level.SHOULD and number == 0 and clause.family == "workflow"
         return self._adds_records and clause.level is not Level.MUST and not once
-
-    def _seen_enough(self, number: int) -> bool:
-        return number >= self._deal.realms and not self._everything
 
     def _by_itself(self, fault: Fault) -> bool:
         """Whether no other case judges the clause of a fault, which has fewer generated cases than a run has realms."""
@@ -174,9 +172,6 @@ class Probe:
 
         Returns:
             The exchange of all of them, and the fields that its errors do not name.
-
-        Raises:
-            Contradiction: the answer to a fault alone contradicts a must, twice.
         """
         faults = list(faults)
         sent = self._send(*faults)

@@ -122,10 +122,6 @@ def claim_bounded(claim: Claim, lister: Lister, top: int) -> None:
     """Claim that a list that is asked for `top` items holds no more.
 
     How an empty list is told is not shown: "not found" is judged where the list holds items without the option.
-
-    Raises:
-        Blocked: a list of what the suite made is refused or empty.
-        Untested: a list of which it is not shown what it holds is empty.
     """
     page = lister.page(top=top)
     if page.not_found:
@@ -186,11 +182,7 @@ def _named(record: Record) -> list[str]:
 
 
 def listers_of(known: KnownList, uid: str) -> list[Lister]:
-    """The list, and the list by the draft's uid, where they show a draft of the actor's own.
-
-    Raises:
-        Untested: none does, which is a matter of the list's own clauses.
-    """
+    """The list, and the list by the draft's uid, where they show a draft of the actor's own."""
     lister, path, shown = known.lister, known.proven_path, list[Lister]()
     listers = [lister, *([lister.with_fixed(filter=equals(path, uid))] if path else [])]
 

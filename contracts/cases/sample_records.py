@@ -220,11 +220,7 @@ class Samples:
         return given is None or set(MANDATORY_FIELDS) <= given.keys()
 
     def members_of_draft(self, **members: Any) -> dict[str, Any]:
-        """What fields of a contact become in a draft: in one that is none, their texts take the place of its own.
-
-        Raises:
-            Untested: there is no free text in the document of the settings.
-        """
+        """What fields of a contact become in a draft: in one that is none, their texts take the place of its own."""
         told = self._settings.draft_document
         if told is None or self.drafts_are_contacts:
             return members

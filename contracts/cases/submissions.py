@@ -54,12 +54,7 @@ def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Ex
 def claim_longest_info(
     claims: Callable[[str, str], Claim], operation: str, world: World, actor: Actor
 ) -> Exchange:
-    """Claim that an additionalInfo of the permitted length is accepted, as a short one is; returns the submission.
-
-    Raises:
-        Blocked: neither is, and no submission of this actor's.
-        Untested: neither is; when the member is available is not shown to the end.
-    """
+    """Claim that an additionalInfo of the permitted length is accepted, as a short one is; returns the submission."""
     sent = submit_informed(operation, world, actor, BEYOND_ASCII * LONGEST_INFO)
     longest, available = (claims(f"workflow-info-{word}", operation) for word in ("longest", "available"))
     if not taken(sent):
@@ -188,12 +183,7 @@ def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange
 
 
 def claim_draft_saved(claim: Claim, world: World, identifier: str) -> None:
-    """Claim that the draft operations show what was submitted, the exists check included.
-
-    Raises:
-        Blocked: it is not shown, nor is the draft of another record that is locked for workflow.
-        Untested: it is not shown, and the settings name no locked record.
-    """
+    """Claim that the draft operations show what was submitted, the exists check included."""
     path = {"uid": identifier}
     read = world.until(lambda: world.author.send("getDraft", path=path), lambda read: usable(read).success)
     if not usable(read).success:
