@@ -149,6 +149,9 @@ _ANY_KIND, _LONGEST, _CASE = "uid-any-kind", "uid-longest", "uid-case-sensitive"
 #: A sign that the rule allows beside small letters and digits, by the clause about it, as an ending.
 _SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ", "uid-hyphen": "-a--"}
 SIGN_CLAUSES: Final = (_LONGEST, _CASE, *_SIGNS)
+_SAVE_SPARES: Final = ("draft-save-spares-others", "saveDraft")
+_DELETE_SPARES: Final = ("draft-delete-spares-others", "deleteDraft")
+ALIKE_CLAUSES: Final = (*SIGN_CLAUSES, _SAVE_SPARES[0], _DELETE_SPARES[0])
 
 
 def claim_every_sign(world: World, expect: Expect) -> None:
@@ -226,7 +229,13 @@ def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
     for uid, clause in alike.items():
         read = world.author.get_draft(uid)
         claim_as_ordinary(expect, world, clause, read)
+        if not readers.holds_document(usable(read), drafts[uid]):
+            need_ordinary_life(world)
+        # One whose place another one has taken was not spared, unless it is the letter case that was passed over.
+        expect(*((clause, "getDraft") if clause == _CASE else _SAVE_SPARES)).shows(read, drafts[uid])
         expect(clause, "getDraft").shows(read, drafts[uid])
+    for uid, clause in alike.items():
+        claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
     for uid in deleted:
         claim_as_ordinary(expect, world, alike[uid], world.author.delete_draft(uid))
     for uid, clause in alike.items():
@@ -235,7 +244,8 @@ def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
         if not right:
             need_ordinary_life(world)
         expected = f"{'the' if due else 'no'} draft under {uid}"
-        expect(clause, "draftExists").holds(right, check, expected=expected)
+        about = _DELETE_SPARES if due and clause != _CASE else (clause, "draftExists")
+        expect(*about).holds(right, check, expected=expected)
 
 
 # -- near misses

@@ -36,7 +36,7 @@ def test_promises_hold_over_many_calls(players: draft_lives.Players, properties:
     draft_lives.claim_promises_hold(players, properties)
 
 
-@contract(*identifiers.SIGN_CLAUSES, operations=OPERATIONS[:3] + OPERATIONS[4:5], requests=0, dealt=66)
+@contract(*identifiers.ALIKE_CLAUSES, operations=OPERATIONS[:3] + OPERATIONS[4:5], requests=0, dealt=66)
 def test_alike_identifiers_name_drafts_of_their_own(world: World, expect: Expect, deal: Deal) -> None:
     """Identifiers that differ in letter case, signs, their end or far behind each name a draft of their own."""
     for kind in deal(identifiers.ALIKE):
