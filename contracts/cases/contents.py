@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.cases.sample_records import Samples, is_worded
+from contracts.cases.sample_records import is_worded
 from contracts.checks.outcomes import Untested
 
 #: Plain text in several scripts, by language code; all of it composed (NFC), so that it has one form only.
@@ -50,17 +50,6 @@ def reworded(document: dict[str, Any]) -> dict[str, Any]:
         name: {language: f"{text} (draft)" for language, text in value.items()}
         for name, value in texts.items()
         if is_worded(value)
-    }
-
-
-def incomplete(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:
-    """Records that a contact record must not be, by what is wrong with them."""
-    whole = samples.draft(uid)
-    return {
-        "empty": {},
-        "mandatory missing": {name: value for name, value in whole.items() if name != "lastName"},
-        "wrong kind": whole | {"emails": "wangari.maathai@example.test"},
-        "unknown term": whole | {"country": {"identifier": "no-such-term"}},
     }
 
 

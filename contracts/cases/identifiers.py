@@ -117,10 +117,6 @@ def spare(settings: RealmSettings, realm: str, pattern: str) -> str:
     raise Untested(f"setting realm.{realm}.spare_identifiers is missing: none matches {pattern}")
 
 
-#: What the identifier rule leaves out: near misses, both misreadings of its pattern, other scripts, white space.
-_FORBIDDEN: Final = (".", " ", "]", "\\", "é", "\n")
-
-
 def foreign_schema(target: Target, realm: str, turn: str) -> str:
     """A workflow schema of another realm that is not this one's; another one for each turn, as far as there are."""
     own = target.realm_settings(realm).workflow_schema
@@ -129,15 +125,6 @@ def foreign_schema(target: Target, realm: str, turn: str) -> str:
     if not schemas:
         raise Untested("setting realm.<another realm>.workflow_schema is missing")
     return schemas[sum(map(ord, turn)) % len(schemas)]
-
-
-def forbidden_identifiers(fresh: Namespace) -> dict[str, list[str]]:
-    """Identifiers outside the rule, inside the run's prefix, by the clause that forbids them."""
-    return {
-        "workflow-identifier-too-short": [fresh.uid(UID_SHORTEST - 1), fresh.uid(len(fresh.prefix) + 1)],
-        "workflow-identifier-too-long": [fresh.uid(UID_LONGEST + 1), fresh.uid(2 * UID_LONGEST)],
-        "workflow-identifier-characters": [fresh.uid() + character for character in _FORBIDDEN],
-    }
 
 
 def other_case(fresh: Namespace, identifier: str) -> str:

@@ -18,7 +18,7 @@ from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
 from contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FIELDS, Samples
 from contracts.cases.shared_documents import document_for_uploads, second_document, shared_document
-from contracts.cases.sign_in import Credentials, unregistered_email
+from contracts.cases.sign_in import Credentials
 from contracts.cases.submissions import CREATE, CREATE_NAMED, UPDATE
 from contracts.cases.workflow_records import WorkflowRecords
 from contracts.cases.world import Draft, World

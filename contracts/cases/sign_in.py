@@ -58,11 +58,6 @@ class Credentials:
             raise Untested(missing)
 
 
-def unregistered_email() -> str:
-    """An e-mail that belongs to no account; always the same, as a gate sends the same requests twice."""
-    return "nobody-at-all@example.test"
-
-
 #: Credentials are lacking, or are none (RFC 9110, 15.5.2).
 _UNAUTHENTICATED: Final = 401
 

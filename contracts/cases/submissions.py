@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Final
 
 from contracts.cases.comparison import claim_accepted_for_each
-from contracts.cases.requests import UNKNOWN_REALM
 from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
@@ -35,11 +34,6 @@ BEYOND_ASCII: Final = "é"
 #: Rows that tell that an identifier is in use.
 IN_USE: Final = (Row.TAKEN, Row.LOCKED)
 UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
-
-
-def unknown_realms(realm: str) -> tuple[str, ...]:
-    """Realms that do not exist: one like no other, and one that begins as a realm does."""
-    return UNKNOWN_REALM, f"{realm}-none"
 
 
 def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Exchange:

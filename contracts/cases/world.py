@@ -401,7 +401,7 @@ class World:
 
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; looks again while it does not."""
-        return effects.eventually(look, self._session.settle_seconds)
+        return effects.until(look, bool, self._session.settle_seconds)
 
     def until(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
         """The latest of what is asked for, again for a few seconds until it is good."""
