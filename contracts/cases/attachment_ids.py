@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
-from contracts.cases.effects import eventually
+from contracts.cases.effects import until
 from contracts.cases.list_pages import Record, attachments_of
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
@@ -61,6 +61,14 @@ def attach(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bo
     return found(actor, Attachment(uid, 0, filename, content), created, len(content))
 
 
+def attached(actor: Actor, uid: str, filename: str, content: bytes) -> Attachment:
+    """As `attach`; where no answer tells its id, it is there all the same, and lists show it."""
+    try:
+        return attach(actor, uid, filename, content)
+    except Untested:
+        return Attachment(uid, None, filename, content)
+
+
 def found(
     actor: Actor, sought: Attachment, created: Exchange, size: int, patience: float | None = None
 ) -> Attachment:
@@ -92,7 +100,7 @@ def found(
 
     untold = f"{actor.realm} tells no id of an attachment"
     known_untold = actor.shared.marked(untold)
-    if eventually(look, 0 if known_untold else actor.settle_seconds if patience is None else patience):
+    if until(look, bool, 0 if known_untold else actor.settle_seconds if patience is None else patience):
         return made[0]
     if (records or known_untold) and not list(_told(created, size, _OTHERWISE)):
         if patience is None:  # for an ordinary name: the next one need not be looked for as long

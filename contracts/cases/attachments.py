@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 from contracts.cases import contents
-from contracts.cases.attachment_ids import Attachment, found, ids_in, lists, names_file, upload, works
+from contracts.cases.attachment_ids import Attachment, attach, found, ids_in, lists, names_file, upload, works
 from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
+from contracts.cases.lists import claim_listed as claim_item_listed
+from contracts.cases.lists import claim_listed_each_time
 from contracts.cases.shared_documents import (
     document_for_uploads,
     need_given_back,
@@ -65,24 +67,16 @@ def _first_difference(sent: bytes, got: bytes) -> str:
     return f"at byte {at} {came!r} where {went!r} was sent"
 
 
-def claim_some_listed(claim: Claim, world: World, uid: str, made: Exchange) -> None:
+def claim_some_listed(claim: Claim, world: World, uid: str) -> None:
     """Claim that a document lists the attachment that a request has just made of it, its first one."""
-    page = world.until(attachments_of(world.author, uid).page, lambda page: page.size >= 1)
-    claim.holds(page.size >= 1, made, page.exchange, expected="the attachment in the list", seen=page.seen)
+    claim_item_listed(claim, world, attachments_of(world.author, uid), bool, "the attachment")
 
 
-def claim_listed(claim: Claim, world: World, *attachments: Attachment) -> None:
-    """Claim that a document lists its attachments, each of them, if need be a few seconds later."""
-    attached = attachments_of(world.author, attachments[0].uid)
-    page = attached.page()
-    missing = _missing(page.records, attachments)
-
-    if missing:
-        # The list may be a moment late, or longer than one page.
-        missing = world.until(
-            lambda: _missing(list(attached.walk()), attachments), lambda missing: not missing
-        )
-    claim.holds(not missing, page.exchange, expected=f"{', '.join(missing)} in the list", seen=page.seen)
+def claim_listed(claim: Claim, world: World, attachment: Attachment, again: int = 0) -> None:
+    """Claim that a document lists an attachment, if need be a few seconds later, and so often again."""
+    attached, item = attachments_of(world.author, attachment.uid), partial(lists, attachment=attachment)
+    claim_item_listed(claim, world, attached, item, attachment.filename)
+    claim_listed_each_time(claim, attached, item, again)
 
 
 def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:
@@ -108,13 +102,6 @@ def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str,
     Args:
         claims: That it is taken, that it is found, and that it comes back.
         size: Bytes.
-
-    Returns:
-        The attachment, without its content.
-
-    Raises:
-        Contradiction: it is refused where a small one is taken, or other bytes come back.
-        Blocked: the small one is refused too, or nothing leads to the attachment.
     """
     taken, there, same = claims
     body = contents.Announced(size)
@@ -125,12 +112,9 @@ def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str,
     claim_accepted_for_each(created, (taken, small))
     attachment = _found_large(there, world, sought, created, size)
     got = world.author.get_attachment(attachment.path, summed=True)
-    same.holds(
-        got.answer.success and got.answer.body.digest == body.digest,
-        got,
-        expected=f"the {size} bytes that were sent",
-        seen=f"{got.answer.status} with other bytes",
-    )
+    whole, seen = got.answer.body.digest == body.digest, f"{got.answer.status} with other bytes"
+    expected = f"the {size} bytes that were sent"
+    same.holds(got.answer.success and whole, got, expected=expected, seen=seen)
     return attachment
 
 
@@ -179,10 +163,6 @@ def claim_each_of_two_served(claim: Claim, world: World, name: str) -> None:
     if answered:
         words = {"expected": "the later file, and each of two under its own id", "seen": "other bytes"}
         claim.holds(held, first, second, *answered, **words)
-
-
-def _missing(records: list[Record] | None, attachments: tuple[Attachment, ...]) -> list[str]:
-    return [file.filename for file in attachments if not any(lists(record, file) for record in records or ())]
 
 
 def claim_nothing_attached(claim: Claim, world: World, uid: str, *before: Exchange) -> None:
@@ -286,11 +266,7 @@ def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange
 
 
 def claim_another_persisted(expect: Expect, world: World, before: Attachment) -> None:
-    """Claim that another temporary file of the settings becomes an attachment, with bytes of its own.
-
-    Args:
-        before: What another temporary file became.
-    """
+    """Claim that another temporary file of the settings becomes an attachment, with bytes of its own."""
     try:
         named = world.temporary_file()
     except Untested:
@@ -300,7 +276,7 @@ def claim_another_persisted(expect: Expect, world: World, before: Attachment) ->
     claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
     world.unspent(kept)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    claim_some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid, kept)
+    claim_some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid)
     paths = before.path, persisted(world, uid, kept).path
     got = [world.author.get_attachment(path) for path in paths]
     first, second = (usable(download).content for download in got)
@@ -320,9 +296,6 @@ def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
     """The only attachment of a document, made from a temporary file whose name is not known.
 
     Where the list tells its number and its name as it tells those of an upload, it is that one, found or not.
-
-    Raises:
-        Untested: no number and name of the answers lead to it, which no sentence says they do.
     """
     records = attachments_of(world.author, uid).needed(1)
     bodies = [exchange.answer.json, *records]
@@ -334,40 +307,26 @@ def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
 
     file = served()
     if file is None:
-        alike = _told_like_an_upload(world, uid, records)
-        if not alike:
+        alike = next(_told_like_an_upload(world, uid, records), None)
+        if alike is None:
             raise Untested("no number and name in the answers lead to the attachment that was persisted")
-        file = world.until(served, lambda file: file is not None) or alike[0]
+        file = world.until(served, lambda file: file is not None) or alike
     return file
 
 
-def _told_like_an_upload(world: World, uid: str, records: Sequence[Record]) -> list[Attachment]:
+def _told_like_an_upload(world: World, uid: str, records: Sequence[Record]) -> Iterator[Attachment]:
     """Attachments whose number and name stand in the members that hold those of an upload that is served."""
     upload = second_document(world).attachments[0]
-
-    def look() -> tuple[set[str], set[str]]:
-        page = attachments_of(world.author, upload.uid).page()
-        members = [
-            member
-            for record in page.records or ()
-            if lists(record, upload)
-            for member in readers.named_members(record)
-        ]
-        return (
-            {name for name, value in members if value in (upload.id, str(upload.id))},
-            {name for name, value in members if value == upload.filename},
-        )
-
-    called = world.once("members that lead to an upload", look)
-    pairs = (
-        [[value for name, value in readers.named_members(record) if name in names] for names in called]
-        for record in records
-    )
-    return [
-        Attachment(uid, int(numbers[0]), str(names[0]), b"")
-        for numbers, names in pairs
-        if numbers and names and str(numbers[0]).isdecimal()
+    listed = attachments_of(world.author, upload.uid).page().records or ()
+    told = [pair for each in listed if lists(each, upload) for pair in readers.named_members(each)]
+    called = [
+        {name for name, value in told if str(value) == wanted} for wanted in (str(upload.id), upload.filename)
     ]
+    for record in records:
+        members = list(readers.named_members(record))
+        numbers, names = ([str(value) for name, value in members if name in each] for each in called)
+        if numbers and names and numbers[0].isdecimal():
+            yield Attachment(uid, int(numbers[0]), names[0], b"")
 
 
 def _downloads(world: World, attachment: Attachment) -> bool:
@@ -416,4 +375,4 @@ def draft_with_file(world: World) -> Attachment:
     """An attachment of a draft."""
     if world.refusal_of_files() is not None:
         raise Untested("drafts take no attachments")
-    return world.attachment(world.draft().uid)
+    return attach(world.author, world.draft().uid, "note.txt", b"a note\n")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from math import log
 from typing import Any, Final
 from urllib.parse import unquote
@@ -43,9 +42,6 @@ def claim_accepted_for_each(
 
     Returns:
         What was accepted, the whole or one of these requests.
-
-    Raises:
-        Blocked: none of them is.
     """
     if taken(sent):
         for claim, _ in reasons:
@@ -69,9 +65,6 @@ def claim_accepted_for_each(
 def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable[[Claim], None]]) -> None:
     """Judge one request by each clause that covers its operation; one that cannot be judged hides no other.
 
-    Args:
-        judgements: What is claimed, by clause.
-
     Raises:
         Blocked, EnvironmentFault: something could not be judged; the first of them, raised at the end.
     """
@@ -92,13 +85,8 @@ def claim_treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> Non
     Serves where an accepted request would leave something that cannot be removed, so that both carry the same fault.
     """
     one, two = usable(changed), usable(usual)
-    claim.holds(
-        (taken(changed) and taken(usual)) or outcome(one) == outcome(two),
-        usual,
-        changed,
-        expected=f"the same as {two.quote()}",
-        seen=one.quote(),
-    )
+    alike = (taken(changed) and taken(usual)) or outcome(one) == outcome(two)
+    claim.holds(alike, usual, changed, expected=f"the same as {two.quote()}", seen=one.quote())
 
 
 def outcome(answer: Response) -> tuple[object, ...]:
@@ -111,19 +99,8 @@ def _beyond_the_realm(answer: Response) -> bool:
     # A refusal of the table may carry its message in an array named errors.
     if any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN)):
         return False
-    return (
-        answer.success
-        or bool(readers.errors(answer))
-        or any(map(partial(readers.contains_message, answer), _STEP_ONE))
-    )
-
-
-#: What the workflow's first step says; it comes after the realm (Workflow endpoint status codes).
-_STEP_ONE = (
-    "A document with the identifier exists, please use a different 'identifier'.",
-    "A document with the identifier does not exist, please provide correct 'identifier' to update.",
-    "The record is locked for workflow, cannot proceed.",
-)
+    step_one = any(carries_message(answer, row) for row in (Row.TAKEN, Row.UNKNOWN, Row.LOCKED))
+    return answer.success or bool(readers.errors(answer)) or step_one
 
 
 #: What is said of a schema, which comes after the realm too.

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.cases.sample_records import Samples, is_worded
+from contracts.cases.sample_records import is_worded
 from contracts.checks.outcomes import Untested
 
 #: Plain text in several scripts, by language code; all of it composed (NFC), so that it has one form only.
@@ -40,18 +40,6 @@ DELICATE: Final[dict[str, str]] = {
     "invisible": "soft\u00adhyphen, zero\u200bwidth, mark\ufeffinside, \u202eturned\u202c, line\u2028end",
     "controls": "bell \x07 escape \x1b delete \x7f last \uffff",
 }
-#: One object a name; what becomes of it in a draft is not shown.
-STRUCTURES: Final[dict[str, Any]] = {
-    "unknown members": {"plain": 1, "with.dot": 2, "$dollar": 3, "": 4, "__proto__": {"a": 1}},
-    "key case": {"Note": "upper", "note": "lower", "NOTE": "all upper"},
-    "empty containers": {"object": {}, "array": [], "text": "", "arrays": [[], [{}]]},
-    "null": {"nothing": None, "inside": [None, {"nothing": None}]},
-    "numbers": {
-        "whole": [0, -1, 2**31, 2**53 - 1, 2**53 + 1, 2**63],
-        "broken": [0.1, -1.5, 1e-7, 1e21, 5e-324, 1.7976931348623157e308],
-    },
-}
-_DEPTHS: Final = (20, 100)
 
 
 def reworded(document: dict[str, Any]) -> dict[str, Any]:
@@ -62,25 +50,6 @@ def reworded(document: dict[str, Any]) -> dict[str, Any]:
         name: {language: f"{text} (draft)" for language, text in value.items()}
         for name, value in texts.items()
         if is_worded(value)
-    }
-
-
-def odd_structures(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:
-    """Records with something in them that no documented field has, by name."""
-    whole = samples.draft(uid)
-    odd = {name: whole | {"extra": value} for name, value in STRUCTURES.items()}
-    deep = {f"{depth} levels": whole | {"extra": nested(depth)} for depth in _DEPTHS}
-    return odd | deep | {"null character": samples.draft(uid, firstName="a\x00b")}
-
-
-def incomplete(samples: Samples, uid: str) -> dict[str, dict[str, Any]]:
-    """Records that a contact record must not be, by what is wrong with them."""
-    whole = samples.draft(uid)
-    return {
-        "empty": {},
-        "mandatory missing": {name: value for name, value in whole.items() if name != "lastName"},
-        "wrong kind": whole | {"emails": "wangari.maathai@example.test"},
-        "unknown term": whole | {"country": {"identifier": "no-such-term"}},
     }
 
 
@@ -112,11 +81,7 @@ def content(size: int, seed: int = 0) -> bytes:
 
 
 class Chunks:
-    """The same bytes in pieces; sent so, a body has no announced length (chunked).
-
-    Args:
-        size: Bytes.
-    """
+    """The same bytes in pieces; sent so, a body has no announced length (chunked)."""
 
     def __init__(self, size: int, seed: int = 0) -> None:
         self._size = size
@@ -194,9 +159,6 @@ def upload_limit(configured: int | None, *, everything: bool) -> Limit:
     Args:
         configured: The setting, in bytes.
         everything: Whether a gigabyte may be sent.
-
-    Raises:
-        Untested: the limit is not known, or too large for this profile.
     """
     if configured is None and not everything:
         raise Untested(

@@ -237,11 +237,7 @@ class LinkedCalls:
     obstacle: Blocked | EnvironmentFault | None = None
 
     def follow(self, seed: int, scenarios: int, steps: int) -> None:
-        """Follow links in several scenarios.
-
-        Args:
-            steps: Calls in each scenario at most.
-        """
+        """Follow links in several scenarios."""
         machine: Any = type("LinkedCallsOfOneCase", (_machine(self.world.realm),), {"calls": self})
         settings = hypothesis.settings(
             max_examples=scenarios,

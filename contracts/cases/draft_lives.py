@@ -1,7 +1,7 @@
 """Lives of drafts: sequences of calls of two accounts, each answer held against the model of `checks.sequences`.
 
-A sequence is data, `save A, read A, delete A`, on documents of the author and one of the other account, whose
-identifiers may be such as services confuse. A table of them is run first; at night others are drawn. One that ends in
+A sequence is data, `save A, read A, delete A`, on documents of the author and one of the other account. A tour of
+them is run first; at night others are drawn. One that ends in
 a contradiction is shortened, each try on fresh documents; shortening is our own, as each try costs requests: on nine
 drawn faults it took 11 to 104 requests, and Hypothesis' shrinking 30 to 2,322; what fails now and then it gave up.
 """
@@ -9,7 +9,6 @@ drawn faults it took 11 to 104 requests, and Hypothesis' shrinking 30 to 2,322; 
 from __future__ import annotations
 
 import random
-import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -19,7 +18,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from contracts.cases.drafts import accepted_with_errors
-from contracts.cases.hostile_input import Deal
 from contracts.cases.list_pages import drafts_of
 from contracts.cases.properties import Properties
 from contracts.cases.sample_records import Samples
@@ -34,7 +32,6 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import read_request
 from contracts.interface.description import load_description
-from contracts.interface.operations import UID_LONGEST
 from contracts.session.actor import Actor
 
 #: A step: what is done, and to which document; a list is that of the document's owner.
@@ -80,49 +77,12 @@ CLAUSES: Final = (
     "list-deleted-gone",
     "workflow-order-validation-before-save",
     "workflow-refused-update-keeps-draft",
-    "uid-case-sensitive",
-    "uid-hyphen",
-    "uid-underscore",
-    "uid-longest",
 )
-_CASE, _HYPHEN, _UNDERSCORE, _LONGEST = CLAUSES[-4:]
-CLAUSES_OF_ALIKE: Final = (*CLAUSES[:6], *CLAUSES[7:10], *CLAUSES[-4:])
 
 
 def calls_of(text: str) -> Calls:
     """Calls as they are written: `save A, read A`."""
     return tuple((action, document) for action, document in map(str.split, text.split(",")))
-
-
-#: Characters of the beginning that alike identifiers have in common.
-_BEGINNING: Final = 24
-
-
-def _filled(at: int) -> str:
-    """What fills an identifier up to the longest; from a place on with another letter."""
-    return ("a" * UID_LONGEST)[: at - _BEGINNING] + "x" * (UID_LONGEST - at)
-
-
-#: Identifiers that services confuse, by what stands behind one beginning, each with the clause that it is acceptable
-#: by; empty for an ordinary one.
-ALIKE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
-    "signs": (("bc", ""), ("b-c", _HYPHEN), ("b_c", _UNDERSCORE), ("b--c", _HYPHEN)),
-    "ends": (("", ""), ("bc", ""), ("bc-", _HYPHEN), ("bc_", _UNDERSCORE)),
-    "lengths": tuple((_filled(at), _LONGEST) for at in (32, 64, 100, 127, UID_LONGEST)),
-    "letter case": (("bc", _CASE), ("bC", _CASE)),
-}
-
-
-@dataclass(frozen=True)
-class Sequence:
-    """Calls on fresh documents.
-
-    Attributes:
-        alike: How the identifiers of the author's documents are alike, a key of `ALIKE`; empty for not at all.
-    """
-
-    calls: Calls
-    alike: str = ""
 
 
 TOUR: Final = calls_of(
@@ -135,21 +95,10 @@ TOUR: Final = calls_of(
     "delete A, exists A, submit_faulty A, exists A, read A, submit_faulty B, read B, exists B,"
     "save Z, delete Z, exists Z, read Z, read B, my A"
 )
-#: Of alike identifiers those with a peculiarity are deleted: the plainer ones stay that they may be taken for. Whether
-#: one exists is asked when all else is read, so that a check which is wrong itself hides nothing of the others.
-_OF_ALIKE: Final[Mapping[str, str]] = {
-    "letter case": "save A, read A, save B, read A, read B, exists A, delete B, exists A, exists B",
-    "signs": "save A, read A, save B, read B, save C, read C, save D, read D, read A, read B, read C, exists A,"
-    "delete C, delete D, exists A, exists B, exists C, exists D",
-    "ends": "save A, read A, save B, read B, save C, read C, save D, read D, save A, read A, read B, read C, exists B,"
-    "delete A, delete C, delete D, exists A, exists B, exists C, exists D",
-    "lengths": "save A, read A, save B, read B, save C, read C, save D, read D, save E, read A, read B, read C, read D,"
-    "read E, exists A, delete E, exists A, exists B, exists C, exists D, exists E",
-}
 #: The same calls often enough to meet what goes wrong one time in twenty.
 OFTEN: Final = (
-    Sequence(calls_of("save A" + ", exists A" * 60)),
-    Sequence(calls_of(", ".join(["save A, exists A, save A, read A, delete A, exists A"] * 40))),
+    calls_of("save A" + ", exists A" * 60),
+    calls_of(", ".join(["save A, exists A, save A, read A, delete A, exists A"] * 40)),
 )
 #: What is drawn from, with `X` for any document; what stands twice is drawn twice as often.
 _BLOCKS: Final = (
@@ -163,17 +112,16 @@ _BLOCKS: Final = (
 _DRAWN: Final = 14
 
 
-def sequences() -> SearchStrategy[Sequence]:
+def sequences() -> SearchStrategy[Calls]:
     """Sequences of any calls; nothing of Hypothesis's is in them, since shortening is our own."""
     return st.integers(0, 2**32).map(_drawn)
 
 
-def _drawn(seed: int) -> Sequence:
+def _drawn(seed: int) -> Calls:
     draw = random.Random(seed)  # noqa: S311 - no secret
     blocks = ["save A", "save B", "save Z"][: draw.randint(1, 3)]
     blocks += [draw.choice(_BLOCKS).replace("X", draw.choice("ABZ")) for _ in range(_DRAWN)]
-    calls = calls_of(", ".join([*blocks, "mydrafts A, read A, read B, read Z"]))
-    return Sequence(calls, draw.choice(("", "", "signs", "ends", "lengths")))
+    return calls_of(", ".join([*blocks, "mydrafts A, read A, read B, read Z"]))
 
 
 @dataclass
@@ -222,9 +170,6 @@ class DraftModel:
     """What the drafts of a case are by the model of `checks.sequences`, and what it says of each exchange.
 
     Calls on one draft come one after another; those on others may be under way at the same time.
-
-    Attributes:
-        exchanges: Those that it was told of, in order.
     """
 
     def __init__(self) -> None:
@@ -269,48 +214,30 @@ class DraftModel:
 
 @dataclass(frozen=True)
 class _Document:
-    """A document of a sequence; `clause` is the one that its identifier is acceptable by, empty for an ordinary one."""
+    """A document of a sequence."""
 
     uid: str
     owner: Actor
-    clause: str = ""
 
 
 class Life:
-    """One sequence under way, on documents that were never used; `alike` as of `Sequence`.
+    """One sequence under way, on documents that were never used."""
 
-    Args:
-        ordinary: A save is judged by the clauses on drafts, whatever its identifier is acceptable by.
-    """
-
-    def __init__(self, players: Players, alike: str = "", *, ordinary: bool = False) -> None:
+    def __init__(self, players: Players) -> None:
         self._players = players
         self._model = DraftModel()
         self._documents: dict[str, _Document] = {}
         self._saves = 0
         self._done: list[Call] = []
-        author, fresh = players.world.author, players.world.uid
-        if alike:
-            beginning = fresh(_BEGINNING)
-            endings = zip(string.ascii_uppercase, ALIKE[alike], strict=False)
-            mine = {
-                name: _Document(beginning + end, author, "" if ordinary else clause)
-                for name, (end, clause) in endings
-            }
-        else:
-            mine = {name: _Document(fresh(), author) for name in "AB"}
-        for name, document in mine.items():
-            self._stand_for(name, document)
+        for name in "AB":
+            self._renew(name, players.world.author)
         if players.other is not None:
             self._renew(THEIRS, players.other)
 
     def _renew(self, name: str, owner: Actor) -> None:
         """Let a name stand for a document that was never used."""
-        self._stand_for(name, _Document(self._players.world.uid(), owner))
-
-    def _stand_for(self, name: str, document: _Document) -> None:
-        self._documents[name] = document
-        self._model.never_saved(document.owner, document.uid)
+        self._documents[name] = _Document(self._players.world.uid(), owner)
+        self._model.never_saved(owner, self._documents[name].uid)
 
     def play(self, calls: Iterable[Call]) -> None:
         """Make calls; raises as a claim does."""
@@ -370,7 +297,7 @@ class Life:
             self._send(actor, "getDraft", path={"uid": uid})
             self._renew(name, document.owner)
         elif not foreign:
-            clause = document.clause or ("draft-save-updates" if before else "draft-save-creates")
+            clause = "draft-save-updates" if before else "draft-save-creates"
             if not self._accepted(clause, "saveDraft", answer):
                 self._renew(name, actor)
 
@@ -430,11 +357,6 @@ class Life:
         held = result.outcome is CheckOutcome.HELD
         name = next((name for name, each in self._documents.items() if each.uid == due.subject), None)
         key = result.key if held or name is None else self._refined(name, result)
-        clause = self._documents[name].clause if name is not None else ""
-        last = self._model.exchanges[-1]
-        refused = key[0] in _PRESENCE and last.answer.refusal
-        if clause == _CASE or (clause and refused):
-            key = clause, key[1]
         self._hold(key, held, result.expected, str(result.seen))
 
     def _refined(self, name: str, result: Result) -> tuple[str, str]:
@@ -519,26 +441,13 @@ _EACH: Final = 9
 def claim_promises_hold(players: Players, properties: Properties) -> None:
     """Run the tour and drawn sequences, and at night such as repeat themselves."""
     night = properties.share > 1
-    first = (Sequence(TOUR), *(OFTEN if night else ()))
+    first = (TOUR, *(OFTEN if night else ()))
     requests = _IN_A_NIGHT // properties.share if night else _IN_A_GATE
-    play, shorten = _playing(players, ordinary=True), _shorter
-    properties.hold(sequences(), play, requests=requests, each=_EACH, first=first, shorten=shorten)
 
+    def play(calls: Calls) -> None:
+        Life(players).play(calls)
 
-def claim_told_apart(players: Players, properties: Properties, deal: Deal) -> None:
-    """Run this realm's share of the sequences on documents whose identifiers are alike."""
-    first = [Sequence(calls_of(text), alike) for alike, text in deal(_OF_ALIKE).items()]
-    play, shorten = _playing(players), _shorter
-    properties.hold(None, play, requests=_IN_A_GATE, each=_EACH, first=first, shorten=shorten)
-
-
-def _playing(players: Players, *, ordinary: bool = False) -> Callable[[Sequence], None]:
-    return lambda sequence: Life(players, sequence.alike, ordinary=ordinary).play(sequence.calls)
-
-
-def _shorter(sequence: Sequence, contradicts: Callable[[Sequence], bool]) -> Sequence:
-    calls = shortened(sequence.calls, lambda calls: contradicts(replace(sequence, calls=calls)))
-    return replace(sequence, calls=calls)
+    properties.hold(sequences(), play, requests=requests, each=_EACH, first=first, shorten=shortened)
 
 
 def claim_info_follows(claim: Claim, world: World) -> None:

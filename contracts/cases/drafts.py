@@ -1,8 +1,7 @@
 """Claims about drafts: saved, read, deleted, repeated; refusals of several requests, and that nothing came of them.
 
 A request with something wrong in it must be turned down, and nothing may be there afterwards. Both are judged for a
-whole table of faults, so that one server error among them neither hides the rest nor counts twice. Repeated claims do
-not wait: an effect that was seen once is there already, and may not be missing the next time.
+whole table of faults, so that one server error among them neither hides the rest nor counts twice.
 """
 
 from __future__ import annotations
@@ -10,22 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from contracts.cases.attachment_ids import Attachment, lists
 from contracts.cases.contents import reworded
-from contracts.cases.list_pages import Lister
 from contracts.cases.sample_records import Samples
 from contracts.cases.world import Draft, World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, Untested, done, require, taken, usable
+from contracts.checks.workflow import Row, ended_in
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.file_formats import json_value
-from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.session.actor import Actor
 from contracts.session.session import Session
+from contracts.settings.target import DOCUMENT_REALMS
 
 #: Refused uids that are asked for one by one.
 _LOOKED_AT = 2
@@ -92,11 +90,7 @@ def claim_nothing_saved(
 
 
 def claim_no_draft(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
-    """Claim that no draft is there under any of these valid uids.
-
-    Args:
-        causes: What might have stored one; named in the evidence.
-    """
+    """Claim that no draft is there under any of these valid uids."""
     for uid in uids:
         check = world.author.draft_exists(uid)
         if usable(check).success:
@@ -111,14 +105,6 @@ def need_absence(world: World) -> None:
         raise Blocked("draftExists", "says of a draft that was never saved that it exists")
 
 
-def claim_still_there(claim: Claim, world: World, uid: str, *causes: Exchange) -> None:
-    """Claim that a draft which was there before is there still."""
-    check = world.author.draft_exists(uid)
-    if not usable(check).success:
-        need_presence(world)
-    claim.holds(check.answer.success, *causes, check, expected=f"the draft {uid} untouched")
-
-
 def need_presence(world: World) -> None:
     """See to it that the service says of a draft that was saved that it exists."""
     done(world.author.draft_exists(world.draft().uid))
@@ -131,21 +117,13 @@ def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: 
     if not answer.success:
         raise Blocked("listDrafts", f"answered {answer.quote()}")
     for uid in uids:
-        claim.holds(
-            not readers.carries_identifier(answer, uid),
-            *causes,
-            listed,
-            expected=f"no draft under {uid!r} in the list",
-            seen="the list names it",
-        )
+        absent, expected = not readers.carries_identifier(answer, uid), f"no draft under {uid!r} in the list"
+        claim.holds(absent, *causes, listed, expected=expected, seen="the list names it")
 
 
 def never_used() -> str:
     """A valid uid that was never used, for reading only; always the same, as a gate sends the same twice."""
     return "rc-never-used-by-anybody"
-
-
-_IN_USE = "workflow-identifier-taken"
 
 
 def need_as_saved(actor: Actor, draft: Draft) -> Exchange:
@@ -158,16 +136,11 @@ def need_as_saved(actor: Actor, draft: Draft) -> Exchange:
 
 def claim_unchanged(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
     """Claim that a draft still is as it was saved; `before` is what might have changed it."""
-    exchange = actor.get_draft(draft.uid)
-    answer = usable(exchange)
-    document = draft.document
-    claim.holds(
-        answer.success and readers.holds_document(answer, document),
-        *before,
-        exchange,
-        expected=f"the draft {draft.uid} as it was",
-        seen=readers.difference(answer, document) if answer.success else answer.quote(),
-    )
+    read, expected = actor.get_draft(draft.uid), f"the draft {draft.uid} as it was"
+    answer = usable(read)
+    same = answer.success and readers.holds_document(answer, draft.document)
+    seen = readers.difference(answer, draft.document) if answer.success else answer.quote()
+    claim.holds(same, *before, read, expected=expected, seen=seen)
 
 
 def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
@@ -193,11 +166,7 @@ def _parsed(text: str) -> Any:
 
 
 def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Claim that nothing is left of the members that a later save left out.
-
-    Raises:
-        Untested: it left out none, as of a draft of the settings none may be missing.
-    """
+    """Claim that nothing is left of the members that a later save left out."""
     out = before.keys() - after.keys()
     if not out:
         raise Untested("which members may be left out of a draft of the settings is not known")
@@ -234,6 +203,18 @@ def need_deleted(world: World, uid: str) -> Exchange:
     if usable(world.author.draft_exists(uid)).success:
         raise Blocked("deleteDraft", "the exists check still finds a draft that was deleted")
     return exchange
+
+
+def need_no_draft(world: World, uid: str) -> None:
+    """Delete the draft of a record that stays, if there is one.
+
+    Raises:
+        Untested: it keeps one.
+    """
+    if usable(world.author.draft_exists(uid)).success:
+        world.author.delete_draft(uid)
+        if usable(world.author.draft_exists(uid)).success:
+            raise Untested("the published record of the settings has a draft")
 
 
 def accepted_with_errors(saved: Exchange) -> bool:
@@ -274,7 +255,7 @@ def published(world: World) -> str:
 
     def first() -> str:
         for identifier in identifiers:
-            if refused_as_in_use(identifier_in_use(world, identifier)):
+            if ended_in(world.try_creating(identifier), Row.TAKEN):
                 return identifier
         named = f"setting realm.{world.author.realm}.published_identifier may name a record that is gone"
         raise Blocked(
@@ -285,12 +266,7 @@ def published(world: World) -> str:
 
 
 def claim_draft_beside_published(claim: Claim, world: World, identifier: str) -> None:
-    """Save a draft of a published document, with other texts where that is taken, and claim that it comes back.
-
-    Raises:
-        Contradiction: it does not, but perhaps the published content.
-        Blocked: no draft can be saved of the document.
-    """
+    """Save a draft of a published document, with other texts where that is taken, and claim that it comes back."""
     changed = save_reworded(world, identifier)
     if changed:
         claim.shows(world.author.get_draft(identifier), changed)
@@ -305,36 +281,18 @@ def save_reworded(world: World, identifier: str) -> dict[str, Any]:
     """Save a draft of the workflow's document with other texts.
 
     Returns:
-        The members that differ; none where it has no text, or the draft is refused.
+        The members that differ; none where it has no text, the draft is refused, or the realm has none.
     """
     document = world.samples.document(identifier)
     changed = reworded(document)
-    if not changed:
+    if not changed or world.realm not in DOCUMENT_REALMS:
         return {}
     sent = world.save(identifier, document | changed, schema=world.samples.workflow_schema)
     return changed if taken(sent) else {}
 
 
-def identifier_in_use(world: World, identifier: str) -> Exchange:
-    """Try to create a record under an identifier, with content that no service stores."""
-    path = {"schema": world.samples.workflow_schema, "identifier": identifier}
-    submission = world.samples.faulty_submission(identifier)
-    return world.author.send("createWorkflowRecordWithIdentifier", path=path, json=submission)
-
-
-def refused_as_in_use(exchange: Exchange) -> bool:
-    """Whether an attempt to create a record was refused because its identifier is in use."""
-    message = load_catalogue().clause(_IN_USE).message or ""
-    answer = usable(exchange)
-    return answer.refusal and readers.contains_message(answer, message)
-
-
 def prove(session: Session, actor: Actor, samples: Samples) -> None:
-    """See once in a run that the service takes the stand-in as a draft of a realm.
-
-    Args:
-        actor: Who saves it; the realm is this actor's.
-    """
+    """See once in a run that the service takes the stand-in as a draft of a realm."""
     refusal = session.shared.once(f"{actor.realm} stand-in", lambda: _refusal(session, actor, samples))
     if refusal:
         instead = f"realm.{actor.realm}.draft_document may name a draft that is taken"
@@ -354,20 +312,13 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     return "" if taken(exchange) else f"was answered {exchange.answer.quote()}"
 
 
-def need_ordinary_life(world: World, uid: str | None = None) -> None:
-    """See that a draft can be saved, read and deleted under an ordinary uid; what follows is about special ones.
-
-    Args:
-        uid: The ordinary uid; a fresh one by default, and then once for all cases of a realm.
-    """
-    if uid is None:
-        world.once("life of an ordinary draft", lambda: _live(world, None))
-    else:
-        _live(world, uid)
+def need_ordinary_life(world: World) -> None:
+    """See once that a draft lives under an ordinary uid; what follows is about special ones."""
+    world.once("life of an ordinary draft", lambda: _live(world))
 
 
-def _live(world: World, uid: str | None) -> bool:
-    draft = world.draft(uid)
+def _live(world: World) -> bool:
+    draft = world.draft()
     answers = {
         name: done(world.author.send(name, path={"uid": draft.uid}))
         for name in operations_with(needs="draft", safe=True)
@@ -428,22 +379,3 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
         if found:
             need_ordinary_life(world)
         claim.holds(not found, deleted, check, expected=f"no draft under {uid}")
-
-
-def claim_listed_each_time(claim: Claim, lister: Lister, uid: str, times: int) -> None:
-    """Claim that a list holds a draft every time."""
-    for _ in range(times):
-        result = lister.search(uid)
-        claim.holds(
-            result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.seen
-        )
-
-
-def claim_attached_each_time(claim: Claim, lister: Lister, attachment: Attachment, times: int) -> None:
-    """Claim that the list of a document's attachments holds one that it held before every time, on whatever page."""
-    for _ in range(times):
-        page = lister.page()
-        done(page.exchange)
-        there = any(lists(record, attachment) for record in page.records or ())
-        there = there or any(lists(record, attachment) for record in lister.walk(page))
-        claim.holds(there, page.exchange, expected=f"{attachment.filename} in the list", seen=page.seen)

@@ -35,9 +35,10 @@ DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
     "draft-text-exact",
     "draft-values-kept",
 )
+_UPDATES, _REPLACES = "draft-save-updates", "draft-save-replaces"
 CLAUSES: Final = (
     *(DOCUMENTED, SCRIPT, EXACT, MADE_UP),
-    *("draft-save-updates", "draft-save-replaces", "draft-delete-content-gone"),
+    *(_UPDATES, _REPLACES, "draft-delete-content-gone"),
 )
 #: Documented fields, by the part that they carry; a text, or a text for one language.
 _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -52,8 +53,8 @@ _LARGE: Final = 135_000
 #: Saves of one content, after which a refusal is not looked into any further.
 _MOST_SAVES: Final = 6
 
-#: Values that services tend to spoil, none of them a text; each is lost, rounded or tidied somewhere.
-_VALUES: Final[tuple[Any, ...]] = (
+#: Values that services tend to spoil, by sorts; each is lost, rounded or tidied somewhere.
+_NUMBERS: Final = (
     0,
     -1,
     17,
@@ -66,25 +67,13 @@ _VALUES: Final[tuple[Any, ...]] = (
     1e-7,
     1e21,
     1.7976931348623157e308,
-    True,
-    False,
-    None,
-    "",
-    [],
-    {},
-    [[], [{}], [None], ""],
-    [3, 1, 2, 3, 1],
-    list(range(12)),
-    ["single"],
-    [None, 0, False, ""],
-    "00505",
-    "true",
-    "null",
-    "1e5",
-    nested(12),
-    [[[[[[1]]]]]],
-    {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}},
 )
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {}, [[], [{}], [None], ""], [None, 0, False, ""])
+_LISTS: Final[tuple[Any, ...]] = ([3, 1, 2, 3, 1], list(range(12)), ["single"], [[[[[[1]]]]]])
+_LIKE_OTHERS: Final = ("00505", "true", "null", "1e5")
+_DEEP: Final[tuple[Any, ...]] = (nested(12), {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}})
+_VALUES: Final[tuple[Any, ...]] = (*_NUMBERS, True, False, *_EMPTY, *_LISTS, *_LIKE_OTHERS, *_DEEP)
+#: Names of members that are read as paths, as operators or as numbers, or that differ by little.
 _KEYS: Final = (
     "with.dot",
     "$dollar",
@@ -243,11 +232,7 @@ class DrawnDrafts:
         self.taken: dict[str, bool] = {}
 
     def claim_come_back(self, example: tuple[Content, ...]) -> None:
-        """Claim that each content comes back after it was saved, and replaces the one before it.
-
-        Raises:
-            Untested: drafts have other fields than contacts, of which nothing can be drawn.
-        """
+        """Claim that each content comes back after it was saved, and replaces the one before it."""
         if not self._world.samples.drafts_are_contacts:
             raise Untested("the draft of setting draft_document has other fields than those that are drawn")
         uid = self._world.fresh.uid()
@@ -297,27 +282,20 @@ class DrawnDrafts:
     ) -> None:
         read = self._world.author.get_draft(uid)
         if before:
-            self._judge_update(sent, read, document, before)
+            self._claim_replaced(sent, read, document, before)
         for clause, members in parts.items():
             self._claim(clause, "getDraft").shows(read, members)
 
-    def _judge_update(
+    def _claim_replaced(
         self, sent: Exchange, read: Exchange, document: dict[str, Any], before: dict[str, Any]
     ) -> None:
         if not readers.includes(document, readers.content_of(before)):
-            stale = readers.holds_document(usable(read), before)
-            self._claim("draft-save-updates", "getDraft").holds(
-                not stale, sent, read, expected="the later content", seen="the content from before"
-            )
+            stale, updates = readers.holds_document(usable(read), before), self._claim(_UPDATES, "getDraft")
+            updates.holds(not stale, sent, read, expected="the later content", seen="that from before")
         gone = [name for name in before if name not in document]
         left = readers.left_over(read.answer, {"lastName": document["lastName"]}, gone)
-        self._claim("draft-save-replaces", "getDraft").holds(
-            not left,
-            sent,
-            read,
-            expected=f"no {', '.join(gone)} any more",
-            seen=f"still there: {sorted(left)}",
-        )
+        expected, seen = f"no {', '.join(gone)} any more", f"still there: {sorted(left)}"
+        self._claim(_REPLACES, "getDraft").holds(not left, sent, read, expected=expected, seen=seen)
 
 
 def successions() -> SearchStrategy[tuple[Content, ...]]:

@@ -17,8 +17,3 @@ def until(ask: Callable[[], T], good: Callable[[T], bool], patience: float) -> T
     while not good(latest := ask()) and time.monotonic() <= deadline:
         time.sleep(_LOOK_AGAIN_SECONDS)
     return latest
-
-
-def eventually(look: Callable[[], bool], patience: float) -> bool:
-    """Whether an effect shows within some seconds; looks again while it does not."""
-    return until(look, bool, patience)

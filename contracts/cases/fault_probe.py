@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from contracts.cases.contact_errors import TOLD_CLAUSES, Reporting
-from contracts.cases.contact_requests import note_made_up
+from contracts.cases.contact_requests import TOLD_CLAUSES, Reporting
 from contracts.cases.drafts import never_used
 from contracts.cases.generated_cases import Case, Fault, faults_of, with_fault
+from contracts.cases.hostile_input import Deal
 from contracts.cases.requests import OrdinaryRequests
 from contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FIELDS, without
 from contracts.cases.shared_documents import ABSENT as NO_ATTACHMENT
@@ -32,32 +32,11 @@ from contracts.interface.operations import PERMANENT_KINDS
 #: Sightings that a fault of the environment may spoil before one is taken as it is.
 _MOST_SPOILT: Final = 3
 #: Cases of one clause that a brief run sends.
-_MOST_IN_BRIEF: Final = 3
+MOST_IN_BRIEF: Final = 3
 #: Of faults that one answer does not tell, so many are sent alone.
 _MOST_UNTOLD: Final = 4
 #: Valid names of what is not there.
 _ABSENT: Final = {"uid": never_used(), "attachmentId": str(NO_ATTACHMENT)}
-
-
-@dataclass(frozen=True)
-class Turns:
-    """Which cases a realm of a run sends.
-
-    Attributes:
-        place: The realm's place among those of the run that have the operation.
-        realms: How many these are.
-        everything: Each realm sends every case, as in a night.
-        brief: Of each must clause the first few cases are sent, and no others.
-    """
-
-    place: int
-    realms: int
-    everything: bool = False
-    brief: bool = False
-
-    def of(self, number: int, *, everywhere: bool) -> bool:
-        """Whether it is this realm's turn at a case; at the first of a clause it may be every realm's."""
-        return self.everything or number % self.realms == self.place or (everywhere and number == 0)
 
 
 #: Sends faults in one request, on fresh data.
@@ -77,13 +56,20 @@ def sending(operation: str, ordinary: OrdinaryRequests, world: World) -> Send:
             faulty = {step for fault in faults for step in fault.steps[:1]}
             others = CONTACT_FIELDS.keys() - {"header", *MANDATORY_FIELDS, *faulty}
             request = replace(request, body=without(request.body, *others))
-        return note_made_up(request.send(world.author), request.body, world.samples)
+        return request.send(world.author)
 
     return send
 
 
 class Probe:
-    """Judges the faults of one operation's generated cases by the clauses that speak about them."""
+    """Judges the faults of one operation's generated cases by the clauses that speak about them.
+
+    Args:
+        reporting: How a contact operation reports faulty records.
+        deal: Deals them to the realms of the run that have the operation; so many of each must clause, and no others,
+            where it says how many.
+        everything: Each realm sends every case, as in a night.
+    """
 
     def __init__(
         self,
@@ -92,15 +78,17 @@ class Probe:
         catalogue: Catalogue,
         send: Send,
         reporting: Callable[[], Reporting],
-        turns: Turns,
+        deal: Deal,
+        *,
+        everything: bool = False,
     ) -> None:
         self._operation = operation
         self._attempt = attempt
         self._catalogue = catalogue
         self._send = send
-        #: How a contact operation reports faulty records.
         self._reporting = reporting
-        self._turns = turns
+        self._deal = deal
+        self._everything = everything
         self._met: Counter[str] = Counter()
         described = load_description().operations[operation]
         self._adds_records = described.permanent and described.stores in PERMANENT_KINDS
@@ -114,23 +102,23 @@ class Probe:
         """
         for fault in faults_of(self._operation, case):
             clause = self.clause_of(fault)
-            if fault.for_nights and not self._turns.everything:
+            if fault.for_nights and not self._everything:
                 continue
             number = self._met[clause.id]
             self._met[clause.id] += 1
-            if self._turns.brief and (clause.level is not Level.MUST or number >= _MOST_IN_BRIEF):
+            most = self._deal.most
+            if most is not None and (clause.level is not Level.MUST or number >= most):
                 continue
-            if self._stays(clause, number) or (clause.level is Level.SILENT and self._seen_enough(number)):
+            enough = number >= self._deal.realms and not self._everything
+            if self._stays(clause, number) or (clause.level is Level.SILENT and enough):
                 continue
-            if self._turns.of(number, everywhere=self._by_itself(fault)):
+            everywhere = self._everything or (number == 0 and self._by_itself(fault))
+            if everywhere or number % self._deal.realms == self._deal.place:
                 yield fault
 
     def _stays(self, clause: Clause, number: int) -> bool:
         once = clause.level is Level.SHOULD and number == 0 and clause.family == "workflow"
         return self._adds_records and clause.level is not Level.MUST and not once
-
-    def _seen_enough(self, number: int) -> bool:
-        return number >= self._turns.realms and not self._turns.everything
 
     def _by_itself(self, fault: Fault) -> bool:
         """Whether no other case judges the clause of a fault, which has fewer generated cases than a run has realms."""
@@ -184,9 +172,6 @@ class Probe:
 
         Returns:
             The exchange of all of them, and the fields that its errors do not name.
-
-        Raises:
-            Contradiction: the answer to a fault alone contradicts a must, twice.
         """
         faults = list(faults)
         sent = self._send(*faults)

@@ -74,9 +74,6 @@ def malformed(value: dict[str, Any]) -> dict[str, bytes]:
 
     Args:
         value: An object with at least one member that would be accepted if it were sent as it should be.
-
-    Returns:
-        The bodies by what is wrong with them.
     """
     text = json.dumps(value)
     return {"cut short": text[:-1].encode(), "another bracket": f"{text[:-1]}]".encode()}
@@ -101,11 +98,7 @@ def _single_quoted(text: str) -> str:
 
 
 def at_the_edges(value: dict[str, Any]) -> dict[str, bytes]:
-    """Bodies at the edges of JSON; whether they are taken is not shown, but none may break the service.
-
-    Args:
-        value: An object, the carrier of what is odd.
-    """
+    """Bodies at the edges of JSON; whether they are taken is not shown, but none may break the service."""
     inside = json.dumps(value)[1:-1]
     bodies: dict[str, bytes] = {
         "empty": b"",

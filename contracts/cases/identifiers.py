@@ -18,6 +18,7 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import requests
 from contracts.cases.drafts import (
+    claim_as_ordinary,
     claim_each_refused,
     claim_life_under,
     claim_nothing_saved,
@@ -30,7 +31,7 @@ from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Blocked, Contradiction, Untested, usable
+from contracts.checks.outcomes import Blocked, Untested, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
@@ -39,7 +40,6 @@ from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_u
 from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings, Target
 
-_HYPHENLESS: Final = (frozenset("0123456789"), frozenset("_"))
 _ALLOWED: Final = re.compile(r"[A-Za-z0-9_-]", re.ASCII)
 
 #: The neighbours of the allowed ranges in ASCII, and what people write into names; NUL last, as proxies refuse it.
@@ -109,38 +109,12 @@ def percent_encoding(uid: str) -> Callable[[str], str]:
     return lambda address: address.replace(uid, encoded)
 
 
-def claim_hyphens(world: World, settings: RealmSettings, expect: Expect) -> None:
-    """Claim that a draft lives under a uid with hyphens, doubled and at the end too.
-
-    Ordinary uids of the suite have hyphens as well. Where it fails, one without any is tried.
-    """
-    try:
-        claim_life_under(world, expect, "uid-hyphen", world.fresh.uid(20) + "--a-")
-    except Contradiction:
-        for uid in without_hyphen(settings):
-            need_ordinary_life(world, uid)
-        raise
-
-
-def without_hyphen(settings: RealmSettings) -> list[str]:
-    """A spare identifier without a hyphen in it, for a control; none when the settings have too few of them.
-
-    The first of digits and of underscores are left to the cases that are about them: cases run side by side.
-    """
-    kinds = ([uid for uid in settings.spare_identifiers if set(uid) <= signs] for signs in _HYPHENLESS)
-    return [uid for uids in kinds for uid in uids[1:2]][:1]
-
-
 def spare(settings: RealmSettings, realm: str, pattern: str) -> str:
     """A spare identifier of the settings that matches a pattern as a whole."""
     for identifier in settings.spare_identifiers:
         if re.fullmatch(pattern, identifier):
             return identifier
     raise Untested(f"setting realm.{realm}.spare_identifiers is missing: none matches {pattern}")
-
-
-#: What the identifier rule leaves out: near misses, both misreadings of its pattern, other scripts, white space.
-_FORBIDDEN: Final = (".", " ", "]", "\\", "é", "\n")
 
 
 def foreign_schema(target: Target, realm: str, turn: str) -> str:
@@ -153,15 +127,6 @@ def foreign_schema(target: Target, realm: str, turn: str) -> str:
     return schemas[sum(map(ord, turn)) % len(schemas)]
 
 
-def forbidden_identifiers(fresh: Namespace) -> dict[str, list[str]]:
-    """Identifiers outside the rule, inside the run's prefix, by the clause that forbids them."""
-    return {
-        "workflow-identifier-too-short": [fresh.uid(UID_SHORTEST - 1), fresh.uid(len(fresh.prefix) + 1)],
-        "workflow-identifier-too-long": [fresh.uid(UID_LONGEST + 1), fresh.uid(2 * UID_LONGEST)],
-        "workflow-identifier-characters": [fresh.uid() + character for character in _FORBIDDEN],
-    }
-
-
 def other_case(fresh: Namespace, identifier: str) -> str:
     """An identifier that differs in letter case only, behind the run's prefix."""
     return fresh.prefix + identifier.removeprefix(fresh.prefix).swapcase()
@@ -170,7 +135,10 @@ def other_case(fresh: Namespace, identifier: str) -> str:
 _ANY_KIND, _LONGEST, _CASE = "uid-any-kind", "uid-longest", "uid-case-sensitive"
 #: A sign that the rule allows beside small letters and digits, by the clause about it, as an ending.
 _SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ", "uid-hyphen": "-a--"}
-EVERY_SIGN_CLAUSES: Final = (_LONGEST, _CASE, *_SIGNS)
+SIGN_CLAUSES: Final = (_LONGEST, _CASE, *_SIGNS)
+_SAVE_SPARES: Final = ("draft-save-spares-others", "saveDraft")
+_DELETE_SPARES: Final = ("draft-delete-spares-others", "deleteDraft")
+ALIKE_CLAUSES: Final = (*SIGN_CLAUSES, _SAVE_SPARES[0], _DELETE_SPARES[0])
 
 
 def claim_every_sign(world: World, expect: Expect) -> None:
@@ -180,64 +148,91 @@ def claim_every_sign(world: World, expect: Expect) -> None:
     peculiarity each, so that the finding is about the one that is at fault.
     """
     ending = "".join(_SIGNS.values())
-    uid = world.fresh.uid(UID_LONGEST - len(ending)) + ending
+    uid = world.uid(UID_LONGEST - len(ending)) + ending
     document, path = world.samples.draft(uid), {"uid": uid}
     life = {"saveDraft": world.save(uid, document)}
     life |= {name: world.author.send(name, path=path) for name in operations_with(needs="draft", safe=True)}
-    others = {
-        _CASE: other_case(world.fresh, uid),
-        "uid-underscore": uid.replace("_", "-"),
-        _LONGEST: uid[:-1] + "a",
-        "uid-hyphen": uid[:-1],
-    }
-    read = world.author.get_draft(others[_CASE])
-    looks = {clause: world.author.draft_exists(other) for clause, other in others.items() if clause != _CASE}
-    life["deleteDraft"] = world.author.send("deleteDraft", path=path)
-    failed = next((operation for operation, sent in life.items() if not usable(sent).success), "")
-    answer = usable(life["getDraft"])
-    shown = answer.success and readers.holds_document(answer, document)
-    if shown and usable(life["saveDraft"]).success:
-        _claim_shown(world, expect, document, life, read)
-    if not failed and not shown:
-        failed = "getDraft"
-    if not failed and usable(world.author.send("draftExists", path=path)).success:
-        failed = "deleteDraft"
-    if failed:
+    others = {"uid-underscore": uid.replace("_", "-"), _LONGEST: uid[:-1] + "a", "uid-hyphen": uid[:-1]}
+    looks = {clause: world.author.draft_exists(other) for clause, other in others.items()}
+    in_other_case = world.author.get_draft(other_case(world.fresh, uid))
+    life["deleteDraft"] = world.author.delete_draft(uid)
+    whole = readers.holds_document(usable(life["getDraft"]), document)
+    if whole:
+        _claim_case_counts(expect(_CASE, "getDraft"), world, document, in_other_case)
+    left = world.author.draft_exists(uid)
+    if not whole or usable(left).success or not all(usable(sent).success for sent in life.values()):
         need_ordinary_life(world)
-        _claim_each_sign(world, expect)
-        clause = _ANY_KIND if failed in load_catalogue().clause(_ANY_KIND).operations else _LONGEST
-        expect(clause, failed).holds(False, life[failed], expected=f"a draft under {uid}")
-    for clause, look in looks.items():
-        found = usable(look).success
-        if found:
-            need_absence(world)
-        expect(clause, "draftExists").holds(
-            not found,
-            life["saveDraft"],
-            look,
-            expected=f"no draft under {others[clause]}, which is another uid",
-        )
-
-
-def _claim_shown(
-    world: World, expect: Expect, document: dict[str, Any], life: Mapping[str, Exchange], read: Exchange
-) -> None:
-    """Claim what a draft says that is shown under its uid, whatever else fails; `read` is in other letter case."""
+        for clause, sign in _SIGNS.items():
+            claim_life_under(world, expect, clause, world.uid() + sign)
+        claim_life_under(world, expect, _LONGEST, uid, also=["getDraftInfo"])
     for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
         expect(clause, "saveDraft").accepted(life["saveDraft"])
         expect(clause, "getDraft").shows(life["getDraft"], document)
+    for clause, look in looks.items():
+        found, expected = usable(look).success, f"no draft under {others[clause]}, which is another uid"
+        if found:
+            need_absence(world)
+        expect(clause, "draftExists").holds(not found, life["saveDraft"], look, expected=expected)
+
+
+def _claim_case_counts(claim: Claim, world: World, document: dict[str, Any], read: Exchange) -> None:
+    """Claim that a draft is not given that was asked for by its uid in other letter case."""
     found = readers.holds_document(usable(read), document)
     if found and readers.holds_document(usable(world.author.get_draft(never_used())), document):
         raise Blocked("getDraft", "gives the draft under any uid")
     expected = "no such draft under the uid in other letter case, which is another one"
-    expect(_CASE, "getDraft").holds(not found, life["saveDraft"], read, expected=expected)
+    claim.holds(not found, read, expected=expected)
 
 
-def _claim_each_sign(world: World, expect: Expect) -> None:
-    """Claim that a draft lives under a uid that is as long as any, and under ordinary ones with each sort of sign."""
-    uids = {clause: world.fresh.uid() + sign for clause, sign in _SIGNS.items()}
-    for clause, uid in ({_LONGEST: world.fresh.uid(UID_LONGEST)} | uids).items():
-        claim_life_under(world, expect, clause, uid)
+#: Characters of the beginning that alike identifiers have in common.
+_BEGINNING: Final = 24
+#: Identifiers that services confuse, by what stands behind one beginning, each with the clause that it is acceptable
+#: by; the latter half is deleted, so that the plainer ones stay that they may be taken for.
+ALIKE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "letter case": (("bc", _CASE), ("bC", _CASE)),
+    "signs": (("bc", _ANY_KIND), ("b-c", "uid-hyphen"), ("b_c", "uid-underscore"), ("b--c", "uid-hyphen")),
+    "ends": (("", _ANY_KIND), ("bc", _ANY_KIND), ("bc-", "uid-hyphen"), ("bc_", "uid-underscore")),
+    "lengths": tuple(
+        (("a" * UID_LONGEST)[: at - _BEGINNING] + "x" * (UID_LONGEST - at), _LONGEST)
+        for at in (32, 64, 100, 127, UID_LONGEST)
+    ),
+}
+
+
+def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
+    """Claim that alike identifiers name drafts of their own: each comes back, and those that are not deleted stay.
+
+    Whether one exists is asked when all else is read, so that a check which is wrong itself hides no other finding.
+    """
+    beginning = world.uid(_BEGINNING)
+    alike = {beginning + end: clause for end, clause in ALIKE[kind]}
+    drafts = {
+        uid: world.samples.short_draft(uid, middleName=f"{number} of {beginning}")
+        for number, uid in enumerate(alike)
+    }
+    first, deleted = next(iter(alike)), list(alike)[len(alike) // 2 :]
+    for uid in (*alike, first):
+        claim_as_ordinary(expect, world, alike[uid], world.save(uid, drafts[uid]))
+    for uid, clause in alike.items():
+        read = world.author.get_draft(uid)
+        claim_as_ordinary(expect, world, clause, read)
+        if not readers.holds_document(usable(read), drafts[uid]):
+            need_ordinary_life(world)
+        # One whose place another one has taken was not spared, unless it is the letter case that was passed over.
+        expect(*((clause, "getDraft") if clause == _CASE else _SAVE_SPARES)).shows(read, drafts[uid])
+        expect(clause, "getDraft").shows(read, drafts[uid])
+    for uid, clause in alike.items():
+        claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
+    for uid in deleted:
+        claim_as_ordinary(expect, world, alike[uid], world.author.delete_draft(uid))
+    for uid, clause in alike.items():
+        check, due = world.author.draft_exists(uid), uid not in deleted
+        right = usable(check).success is due
+        if not right:
+            need_ordinary_life(world)
+        expected = f"{'the' if due else 'no'} draft under {uid}"
+        about = _DELETE_SPARES if due and clause != _CASE else (clause, "draftExists")
+        expect(*about).holds(right, check, expected=expected)
 
 
 # -- near misses
@@ -317,11 +312,7 @@ def near_misses() -> SearchStrategy[NearMiss]:
 
 
 class NearMisses:
-    """Sends requests of one operation that are right but for their identifier.
-
-    Args:
-        operation: One that takes a uid in its path.
-    """
+    """Sends requests of one operation that are right but for their identifier."""
 
     def __init__(self, operation: str, world: World, ordinary: OrdinaryRequests, expect: Expect) -> None:
         self._operation = operation
@@ -363,12 +354,8 @@ class NearMisses:
             claim_nothing_saved(claims, self._world, self._tried, folded, self.refused)
         elif self._usual is not None and self.refused is not None:
             attached = self._world.attachment_ids(self._usual.path["uid"])
-            self._claim(_CHARACTER, self._operation).holds(
-                not attached,
-                self.refused,
-                expected="no attachment of the document",
-                seen=f"its list holds {attached}",
-            )
+            claim, seen = self._claim(_CHARACTER, self._operation), f"its list holds {attached}"
+            claim.holds(not attached, self.refused, expected="no attachment of the document", seen=seen)
 
     def _judging(self, clause: str) -> Claim:
         """A claim about the clause, or about the one on characters where that does not speak of the operation."""

@@ -92,20 +92,23 @@ class KnownList:
 
     def need_filter(self) -> None:
         """See that a filter picks the suite's own items, for claims about what else filters do."""
-        self._need(self.field.filters, "filter alone does not pick the suite's own items")
+        cause = f"{self.lister.sign}filter alone does not pick the suite's own items"
+        require(self.field.filters, self.lister.operation, cause)
 
     def need_order(self) -> None:
         """See once that the list comes in rising order when asked, for claims about what else orders do."""
         rising, _ = self.orders()
-        self._need(rising == sorted(rising), "orderby alone does not order the list")
+        cause = f"{self.lister.sign}orderby alone does not order the list"
+        require(rising == sorted(rising), self.lister.operation, cause)
 
     def need_top(self) -> None:
         """See once that top alone bounds the list, for claims about what else it does."""
-        size = self.world.once(f"top of {self.lister.label}", lambda: self.lister.page(top=1).size)
-        self._need(0 <= size <= 1, "top alone does not bound the list")
-
-    def _need(self, holds: bool, cause: str) -> None:
-        require(holds, self.lister.operation, f"{self.lister.sign}{cause}")
+        self.world.need(
+            self.lister.operation,
+            f"{self.lister.sign}top alone does not bound the list",
+            lambda: 0 <= self.lister.page(top=1).size <= 1,
+            f"top of {self.lister.label}",
+        )
 
     def orders(self) -> tuple[list[str], list[str]]:
         """The suite's own items as the list holds them in rising and in falling order, looked up once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,8 @@ from contracts.session.namespace import SUITE_PREFIX
 
 Option = str | int
 Record = dict[str, Any]
+#: What is looked for in a list: a draft by its uid, or what tells the record of anything else.
+Item = str | Callable[[Record], bool]
 #: How deep in a record a field is looked for; OData writes its path with slashes.
 _DEEPEST_FIELD = 3
 #: Pages of a list that are read to find one record.
@@ -79,11 +81,7 @@ class Page:
         return f"{count}: {self.exchange.answer.quote()}"
 
     def seen_beside(self, due: Sequence[str], *, others: bool = False) -> str:
-        """What was seen, and what is missing, is too much or stands elsewhere beside what is due.
-
-        Args:
-            others: Whether more than what is due may be there.
-        """
+        """What was seen, and what is missing, is too much or stands elsewhere beside what is due."""
         if self.records is None:
             return self.seen
         strangers = [record for record in self.records if not any(readers.names(record, own) for own in due)]
@@ -93,6 +91,10 @@ class Page:
     def names(self, identifier: str) -> bool:
         """Whether a record with this identifier is among them."""
         return self.count(identifier) > 0
+
+    def holds(self, item: Item) -> bool:
+        """Whether an item is among them."""
+        return self.names(item) if isinstance(item, str) else any(map(item, self.records or ()))
 
     def count(self, identifier: str) -> int:
         """How many records carry this identifier."""
@@ -110,7 +112,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Search:
-    """Whether a list holds a draft, and the pages that show it."""
+    """Whether a list holds an item, and the pages that show it."""
 
     found: bool
     pages: list[Page]
@@ -129,7 +131,7 @@ class Search:
     @property
     def seen(self) -> str:
         """What was seen, for the report."""
-        where = f"the draft among the items of {len(self.pages)} pages" if self.found else "not there"
+        where = f"there, among the items of {len(self.pages)} pages" if self.found else "not there"
         return f"{where}: {self.exchanges[-1].answer.quote()}"
 
 
@@ -214,17 +216,17 @@ class Lister:
         done(page.exchange)
         return Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
 
-    def search(self, uid: str) -> Search:
-        """Look for a draft: on the first page, by a filter where filters are known to work, and then page by page.
+    def search(self, item: Item) -> Search:
+        """Look for an item: on the first page, by a filter where filters are known to work, and then page by page.
 
         How long a page is that was asked for without options is not shown. A list that is "not found" holds nothing,
         for how an empty list is told is not shown either.
         """
         pages = [self.read()]
         at = pages[0].size
-        while not pages[-1].names(uid) and pages[-1].size > 0:
+        while not pages[-1].holds(item) and pages[-1].size > 0:
             if len(pages) > 1 and self.field is not None:
-                pages[1:] = [self.read(filter=equals(self.field, uid))]
+                pages[1:] = [self.read(filter=equals(self.field, str(item)))]
                 break
             if len(pages) == _MOST_PAGES:
                 cause = f"the list goes on after {_MOST_PAGES} pages, so that absence cannot be told"
@@ -235,19 +237,16 @@ class Lister:
                 raise Blocked(self.operation, cause)
             # Items that are removed meanwhile shift all that follow, so the next page repeats some.
             at += max(1, pages[-1].size - pages[-1].size // _OVERLAP)
-        return Search(pages[-1].names(uid), pages)
+        return Search(pages[-1].holds(item), pages)
 
-    def walk(self, first: Page | None = None) -> Iterator[Record]:
+    def walk(self) -> Iterator[Record]:
         """The records of the list, page after page, for as long as a page brings others than the one before.
 
         A list that is refused or that is no list has none.
-
-        Args:
-            first: The first page, where it was asked for already.
         """
         seen, before = 0, None
         for _ in range(_MOST_PAGES):
-            records = (self.page(skip=seen) if seen else first or self.page()).records
+            records = (self.page(skip=seen) if seen else self.page()).records
             if not records or records == before:
                 return
             yield from records

@@ -1,19 +1,24 @@
 """Claims about what a list holds, and about its parts, while others add and remove items.
 
 What a part has to be is read from the list itself, before and after: only when both are the same was the list at
-rest, and only then is anything claimed.
+rest, and only then is anything claimed. Twenty drafts of one account, some under identifiers of every kind, some whose
+texts come in pairs, have further pages behind ten and more items, filters of texts with quotes, orders of two keys.
 """
 
 from __future__ import annotations
 
+import itertools
+import string
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from typing import Final
 
-from contracts.cases.known_lists import KnownList, kept_drafts
+from contracts.cases.drafts import claim_as_ordinary
+from contracts.cases.known_lists import SCRAMBLED, KnownList, kept_drafts
 from contracts.cases.list_pages import (
+    Item,
     Lister,
     Names,
     Option,
@@ -22,12 +27,15 @@ from contracts.cases.list_pages import (
     Search,
     drafts_of,
     equals,
+    leaves,
+    quoted,
     told,
     unlike,
 )
+from contracts.cases.sample_records import is_worded
 from contracts.cases.world import World
-from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, Untested, done, require, usable
+from contracts.checks.claims import Claim, Expect
+from contracts.checks.outcomes import Blocked, Untested, done, require, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import is_valid_uid
@@ -40,21 +48,35 @@ _LOOKED_AT = 2
 _MOST_UIDS = 3
 
 
-def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
-    """Claim that a list is given and holds a draft, if need be a few seconds later.
+def claim_listed(claim: Claim, world: World, lister: Lister, item: Item, name: str = "") -> None:
+    """Claim that a list is given and holds an item, if need be a few seconds later.
 
-    A refused list is the contradiction itself, and no precondition that failed.
+    A refused list is the contradiction itself, and no precondition that failed, and so is an answer that is no list.
+
+    Args:
+        name: What an item that is no draft is called.
 
     Raises:
         Blocked: no item names any draft of the suite's; by which member an item names its draft is not shown.
     """
     first = lister.page()
-    if usable(first.exchange).refusal and not first.not_found:
+    if first.records is None and not first.not_found:
         claim.accepted(first.exchange)
-    result = Search(True, [first]) if first.names(uid) else _look_until(True, world, lister, uid)
-    if not result.found:
+        claim.meets("list", first.exchange)
+    result = Search(True, [first]) if first.holds(item) else _look_until(True, world, lister, item)
+    if not result.found and not name:
         _need_names(lister, result)
-    claim.holds(result.found, *result.exchanges, expected=f"the draft {uid} in the list", seen=result.seen)
+    expected = f"{name or f'the draft {item}'} in the list"
+    claim.holds(result.found, *result.exchanges, expected=expected, seen=result.seen)
+
+
+def claim_listed_each_time(claim: Claim, lister: Lister, item: Item, times: int) -> None:
+    """Claim that a list which held an item holds it every time, on whatever page."""
+    for _ in range(times):
+        result = lister.search(item)
+        claim.holds(
+            result.found, *result.exchanges, expected="in the list, as it was before", seen=result.seen
+        )
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
@@ -78,8 +100,8 @@ def need_listed(world: World, lister: Lister, uid: str) -> None:
     require(found, lister.operation, f"{lister.label} does not hold a draft that was just saved")
 
 
-def _look_until(wanted: bool, world: World, lister: Lister, uid: str) -> Search:
-    return world.until(lambda: lister.search(uid), lambda search: search.found is wanted)
+def _look_until(wanted: bool, world: World, lister: Lister, item: Item) -> Search:
+    return world.until(lambda: lister.search(item), lambda search: search.found is wanted)
 
 
 def _need_names(lister: Lister, result: Search) -> None:
@@ -100,10 +122,6 @@ def claim_bounded(claim: Claim, lister: Lister, top: int) -> None:
     """Claim that a list that is asked for `top` items holds no more.
 
     How an empty list is told is not shown: "not found" is judged where the list holds items without the option.
-
-    Raises:
-        Blocked: a list of what the suite made is refused or empty.
-        Untested: a list of which it is not shown what it holds is empty.
     """
     page = lister.page(top=top)
     if page.not_found:
@@ -164,11 +182,7 @@ def _named(record: Record) -> list[str]:
 
 
 def listers_of(known: KnownList, uid: str) -> list[Lister]:
-    """The list, and the list by the draft's uid, where they show a draft of the actor's own.
-
-    Raises:
-        Untested: none does, which is a matter of the list's own clauses.
-    """
+    """The list, and the list by the draft's uid, where they show a draft of the actor's own."""
     lister, path, shown = known.lister, known.proven_path, list[Lister]()
     listers = [lister, *([lister.with_fixed(filter=equals(path, uid))] if path else [])]
 
@@ -187,28 +201,6 @@ def claim_listed_once(claim: Claim, world: World, lister: Lister, uid: str) -> N
     done(page.exchange)
     count = page.count(uid)
     claim.holds(count <= 1, page.exchange, expected="the draft once", seen=f"{count} times")
-
-
-def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -> None:
-    """Claim that a list of drafts does not hold a published record that has no draft, or none any more.
-
-    Raises:
-        Untested: it keeps one, or there is no list to look at.
-    """
-    actor, lister, path = known.lister.actor, known.lister, known.proven_path
-    shown: list[Exchange] = []
-    if usable(actor.draft_exists(uid)).success:
-        actor.delete_draft(uid)
-
-    def absent() -> bool:
-        pages = [lister.page(), *([lister.page(filter=equals(path, uid))] if path else [])]
-        shown[:] = [actor.draft_exists(uid), *(page.exchange for page in pages)]
-        if usable(shown[0]).success or pages[0].size < 0:
-            raise Untested("the published record of the settings has a draft, or there is no list of drafts")
-        return not any(page.names(uid) for page in pages)
-
-    gone = known.world.eventually(absent)
-    claim.holds(gone, *shown, expected=f"no item for {uid}, which has no draft", seen=f"{uid} is listed")
 
 
 #: How often a list is looked at before it counts as never at rest.
@@ -231,9 +223,8 @@ class _Parts:
     """
 
     items: list[str]
-    cuts: Sequence[Cut]
-    pages: list[Page]
-    names: list[list[str] | None]
+    pages: dict[Cut, Page]
+    names: dict[Cut, list[str] | None]
 
     def due(self, cut: Cut) -> list[str]:
         """What a part has to begin with; a service may fill it up with what comes behind."""
@@ -243,24 +234,24 @@ class _Parts:
     @property
     def right(self) -> bool:
         """Whether every part is as due."""
-        return all(_begins(part, self.due(cut)) for part, cut in zip(self.names, self.cuts, strict=True))
+        return all(_begins(part, self.due(cut)) for cut, part in self.names.items())
 
     @property
     def covering(self) -> bool:
         """Whether the parts together hold the start of the list."""
-        return not set(self.items).difference(*(part or () for part in self.names))
+        return not set(self.items).difference(*(part or () for part in self.names.values()))
 
 
 def _begins(seen: Sequence[str] | None, expected: Sequence[str]) -> bool:
     return seen is not None and list(seen[: len(expected)]) == list(expected)
 
 
-def _at_rest(
-    lister: Lister,
-    narrowed: Lister | None,
-    cuts: Sequence[Cut],
-    base: Mapping[str, Option] = MappingProxyType({}),
-) -> _Parts:
+def _part(lister: Lister, cut: Cut) -> Page:
+    skip, top = cut
+    return lister.page(skip=skip) if top is None else lister.page(skip=skip, top=top)
+
+
+def _at_rest(lister: Lister, narrowed: Lister | None, cuts: Sequence[Cut], **base: Option) -> _Parts:
     """Ask for parts of a list while it is at rest.
 
     Args:
@@ -269,18 +260,17 @@ def _at_rest(
     """
     before = lister.needed(_ENOUGH, **base)
     for _ in range(_LOOKS):
-        pages = [
-            lister.page(skip=skip) if top is None else lister.page(skip=skip, top=top) for skip, top in cuts
-        ]
+        pages = {cut: _part(lister, cut) for cut in cuts}
         after = lister.needed(_ENOUGH, **base)
         names = Names(before, after)
         items = names.of(before)[:HEAD]
         if items == names.of(after)[:HEAD]:
-            parts = [None if page.records is None else names.of(page.records) for page in pages]
-            return _Parts(items, cuts, pages, parts)
+            listed = {cut: page.records for cut, page in pages.items()}
+            named = {cut: None if part is None else names.of(part) for cut, part in listed.items()}
+            return _Parts(items, pages, named)
         before = after
     if narrowed is not None:
-        return _at_rest(narrowed, None, cuts, base)
+        return _at_rest(narrowed, None, cuts, **base)
     raise Blocked(lister.operation, f"the list changed during each of {_LOOKS} looks")
 
 
@@ -295,7 +285,7 @@ def _parts(known: KnownList, cuts: Sequence[Cut], right: Callable[[_Parts], bool
     if right(plain) or in_order or not any(skip for skip, _ in cuts):
         return plain
     with suppress(Blocked):
-        paged = _at_rest(known.lister, known.narrowed, cuts, {"skip": 0})
+        paged = _at_rest(known.lister, known.narrowed, cuts, skip=0)
         # A list with a skip of zero that is the plain one without its first items tells that skip counts wrongly.
         tails = (plain.items[start:] for start in range(1, len(plain.items) - 1))
         if not any(_begins(paged.items, tail) for tail in tails):
@@ -306,14 +296,12 @@ def _parts(known: KnownList, cuts: Sequence[Cut], right: Callable[[_Parts], bool
 def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
     """Claim that parts of a list, each by skip and top, are what the list holds there."""
     parts = _parts(known, cuts, lambda parts: parts.right)
-    for (skip, top), names, page in zip(cuts, parts.names, parts.pages, strict=True):
-        due = parts.due((skip, top))
+    for (skip, top), names in parts.names.items():
+        page, due = parts.pages[skip, top], parts.due((skip, top))
         what = f"the list from item {skip + 1} on" if top is None else f"items {skip + 1} to {skip + top}"
-        seen = (
-            page.seen
-            if names is None
-            else f"{len(names)} items{unlike(due, names[: len(due)])}: {_some(names)}"
-        )
+        seen = page.seen
+        if names is not None:
+            seen = f"{len(names)} items{unlike(due, names[: len(due)])}: {_some(names)}"
         claim.holds(_begins(names, due), page.exchange, expected=f"{what}: {_some(due)}", seen=seen)
         if top is not None:
             claim.at_most(page.exchange, top)
@@ -326,16 +314,13 @@ def claim_pages_in_order(claim: Claim, known: KnownList, size: int, items: int =
 
 
 def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = HEAD) -> None:
-    """Claim that pages of `size` taken one after another neither repeat an item of the list's head nor lose one.
-
-    Args:
-        items: How many items the pages cover.
-    """
+    """Claim that pages of `size` taken one after another neither repeat an item of the list's head nor lose one."""
     parts = _parts(known, [(skip, size) for skip in range(0, items, size)], lambda parts: parts.covering)
-    answered = None not in parts.names
-    exchanges = [page.exchange for page in parts.pages]
+    exchanges = [page.exchange for page in parts.pages.values()]
+    answered = None not in parts.names.values()
     claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
-    claim_each_once(claim, exchanges, parts.items, [name for part in parts.names for name in part or ()])
+    names = [name for part in parts.names.values() for name in part or ()]
+    claim_each_once(claim, exchanges, parts.items, names)
 
 
 def claim_each_once(
@@ -351,15 +336,183 @@ def claim_each_once(
 def need_parts(known: KnownList, *cuts: Cut) -> None:
     """See once that skip, alone or with top, gives a part of a list, for claims about what else it does."""
 
-    def look() -> bool:
+    def given() -> bool:
         parts = _parts(known, cuts, lambda parts: parts.right)
-        pairs = zip(cuts, parts.names, strict=True)
-        bounded = all(top is None or len(names or ()) <= top for (_, top), names in pairs)
-        cause = "skip does not give the part that it names"
-        return require(parts.right and bounded, known.lister.operation, cause)
+        bounded = all(top is None or len(names or ()) <= top for (_, top), names in parts.names.items())
+        return parts.right and bounded
 
-    known.world.once(f"parts {cuts} of {known.lister.label}", look)
+    cause, name = "skip does not give the part that it names", f"parts {cuts} of {known.lister.label}"
+    known.world.need(known.lister.operation, cause, given, name)
 
 
 def _some(names: Sequence[str]) -> str:
     return told(names[:HEAD], HEAD) or "nothing"
+
+
+ANY, DIGITS, HYPHEN, UNDERSCORE = "uid-any-kind", "uid-digits-only", "uid-hyphen", "uid-underscore"
+#: Items of a page; three make up the whole list.
+_PAGE: Final = 9
+#: Pages that are read of a service that gives fewer items than it is asked for.
+_MOST_PAGES: Final = 12
+#: A list that is shorter says nothing about long ones.
+_LONG: Final = 16
+#: The texts of documents of the workflow's schema, two of each; one needs a doubled quote in a filter.
+_TEXTS: Final = ("O'Neill's", "O'Neill's", "Maathai", "Maathai")
+#: What tells the drafts of every kind from each other.
+_MARKS: Final = ("Ada", "Bella", "Clara", "Dora", "Edith", "Flora", "Greta", "Hanna")
+#: Those of the two contacts beside them.
+_NAME: Final = "Maathai"
+
+
+def kinds(world: World) -> list[tuple[str, str]]:
+    """Valid uids of every kind and of lengths between the ends of the range, each with the clause that promises it."""
+    small, both = string.ascii_lowercase, string.ascii_letters
+    return [
+        (DIGITS, world.fresh.without_prefix(string.digits, 25)),
+        (ANY, world.fresh.without_prefix(both, 36)),
+        (ANY, world.fresh.without_prefix(small, 32)),
+        (HYPHEN, "-" + world.fresh.without_prefix(small, 47)),
+        (UNDERSCORE, "_" + world.fresh.without_prefix(small, 62) + "_"),
+        (ANY, world.fresh.uid(65)),
+        (ANY, world.fresh.uid(100)),
+        (ANY, world.fresh.uid(17)),
+    ]
+
+
+def saved_under_every_kind(world: World) -> list[tuple[str, str, Exchange]]:
+    """The saves of drafts under `kinds`, each with its clause and uid; the drafts stay until the end of the run."""
+
+    def make() -> list[tuple[str, str, Exchange]]:
+        made = []
+        for (clause, uid), mark in zip(kinds(world), _MARKS, strict=True):
+            world.keep(uid)
+            draft = world.samples.short_draft(uid, middleName=mark)
+            made.append((clause, uid, world.save(uid, draft)))
+        return made
+
+    return world.shared("drafts of every kind", make)
+
+
+def claim_every_kind(world: World, expect: Expect) -> None:
+    """Claim that a draft is saved, found and read under uids of every kind."""
+    for (clause, uid, saved), mark in zip(saved_under_every_kind(world), _MARKS, strict=True):
+        claim_as_ordinary(expect, world, clause, saved)
+        told, read = world.samples.members_of_draft(middleName=mark), world.author.get_draft(uid)
+        claim_as_ordinary(expect, world, clause, read)
+        expect(clause, "getDraft").shows(read, told)
+        claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
+
+
+def paired(world: World) -> tuple[str, ...]:
+    """Uids of six drafts that stay; by their texts, and by their schema, they are equal in pairs."""
+
+    def make() -> tuple[str, ...]:
+        uids = tuple(world.kept_uid(f"pair{letter}") for letter in SCRAMBLED)
+        for uid, text in itertools.zip_longest(uids, _TEXTS):
+            if text is None or not _saved_by_workflow_schema(world, uid, text):
+                world.draft(uid, world.samples.draft(uid, lastName=text or _NAME))
+        return uids
+
+    return world.once("paired drafts", make)
+
+
+def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
+    """Save a document of the workflow's schema with this text in the place of its own; whether it was taken."""
+    if not world.samples.tells_workflow:
+        return False
+    document = world.samples.document(uid)
+    worded = {name: dict.fromkeys(value, text) for name, value in document.items() if is_worded(value)}
+    return taken(world.save(uid, document | worded, schema=world.samples.workflow_schema))
+
+
+def claim_long_pages(claim: Claim, known: KnownList) -> None:
+    """Claim that pages of twenty drafts taken one after another hold every draft once.
+
+    Where filters do not pick them, or fewer are kept, nothing is claimed: shorter lists are judged.
+    """
+    every, world = saved_under_every_kind(known.world), known.world
+    uids = [*known.own, *paired(world), *(uid for _, uid, saved in every if taken(saved))]
+    if not known.field.filters or len(uids) < _LONG:
+        return
+    lister = known.lister.with_fixed(filter=equals(known.filter_path, *uids))
+
+    def read() -> list[Page]:
+        pages = [lister.page(top=_PAGE)]
+        at = pages[0].size
+        while pages[-1].size > 0 and at < len(uids) and len(pages) < _MOST_PAGES:
+            pages.append(lister.page(top=_PAGE, skip=at))
+            at += pages[-1].size
+        return pages
+
+    def listed(pages: Sequence[Page]) -> list[str]:
+        return [uid for page in pages for uid in page.order_of(uids)]
+
+    pages = world.until(read, lambda pages: pages[0].size <= 0 or set(uids) <= set(listed(pages)))
+    if pages[0].size >= 0:  # so long a filter may not be taken
+        claim_each_once(claim, [page.exchange for page in pages], uids, listed(pages))
+
+
+class PairedDrafts:
+    """The list of the paired drafts alone, for claims about fields in which some are equal and some differ."""
+
+    def __init__(self, known: KnownList) -> None:
+        self._known, self._uids = known, paired(known.world)
+        self._narrow = equals(known.filter_path, *self._uids)
+        self._lister = known.lister.with_fixed(filter=self._narrow)
+
+    def _fields(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """The fields in which some of the drafts are equal and some differ, with the text that each has."""
+        shown = {
+            uid: {path: value for path, value in leaves(record) if isinstance(value, str)}
+            for record in self._lister.page().records or ()
+            for uid in self._uids
+            if readers.names(record, uid)
+        }
+        for path in dict.fromkeys(path for texts in shown.values() for path in texts):
+            values = {uid: texts[path] for uid, texts in shown.items() if path in texts}
+            # What holds a digit may be a time, of which less may be shown than the service goes by.
+            worded = not any(character.isdigit() for value in values.values() for character in value)
+            if worded and 1 < len(set(values.values())) < len(values):
+                yield path, values
+
+    def claim_quotes(self, claim: Claim) -> None:
+        """Claim that a quote is doubled in a literal, on a field by which `eq` picks what has none."""
+        for path, values in self._fields():
+            # Those without a quote come first.
+            plain, *_, special = sorted(set(values.values()), key=lambda value: "'" in value)
+            if "'" in plain or "'" not in special or not self._picked(path, plain, values)[1]:
+                continue
+            page, right = self._picked(path, special, values)
+            expected, refused = f"the drafts whose {path} is {special}", bool(usable(page.exchange).refusal)
+            claim.holds(right or refused, page.exchange, expected=expected, seen=page.seen)
+            return
+
+    def _picked(self, path: str, value: str, values: Mapping[str, str]) -> tuple[Page, bool]:
+        """The answer to a filter by a text beside that by the uids, and whether it holds just what has this text."""
+        page = self._known.lister.page(filter=f"({self._narrow}) and {path} eq {quoted(value)}")
+        return page, page.holds_just([uid for uid, own_value in values.items() if own_value == value])
+
+    def claim_two_keys(self, claim: Claim) -> None:
+        """Claim that drafts which are equal by the first key come in the order of the second one."""
+        for path, values in self._fields() if self._known.is_ordered else ():
+            rising, falling = (self._lister.page(orderby=f"{path}{word}") for word in ("", " desc"))
+            texts = _runs(rising, values)
+            sorted_rightly = len(texts) == len(set(values.values())) and _runs(falling, values) == texts[::-1]
+            if sorted_rightly and len(values) == len(self._uids):
+                for word in ("", " desc"):
+                    by_uid = sorted(values, reverse=bool(word))
+                    wanted = sorted(by_uid, key=lambda uid: texts.index(values[uid]))
+                    self._claim_ordered(claim, f"{path},{self._known.order_path}{word}", wanted)
+                return
+
+    def _claim_ordered(self, claim: Claim, order: str, wanted: Sequence[str]) -> None:
+        page = self._lister.page(orderby=order)
+        if not usable(page.exchange).refusal:
+            expected = f"in the order {order}: {', '.join(wanted)}"
+            seen = page.seen_beside(wanted, others=True)
+            claim.holds(page.order_of(wanted) == wanted, page.exchange, expected=expected, seen=seen)
+
+
+def _runs(page: Page, values: Mapping[str, str]) -> list[str]:
+    """The texts of a page's drafts in their order, each once for those beside each other."""
+    return [text for text, _ in itertools.groupby(values[uid] for uid in page.order_of(list(values)))]

@@ -60,84 +60,66 @@ def claim_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T
     def send_twice(submission: T) -> Exchange:
         sent = at_once(send, [submission] * 2)
         given = [exchange for exchange in sent if taken(exchange)]
-        claim.holds(
-            len(given) < len(sent),
-            *sent,
-            expected="one refused, since its identifier is in use then",
-            seen="; ".join(exchange.answer.quote() for exchange in sent),
-        )
+        expected = "one refused, since its identifier is in use then"
+        seen = "; ".join(exchange.answer.quote() for exchange in sent)
+        claim.holds(len(given) < len(sent), *sent, expected=expected, seen=seen)
         return given[0] if given else send(submission)
 
     return send_twice
 
 
 class OverlappingDrafts:
-    """Drafts of several documents whose calls overlap: two of each owner's.
-
-    Args:
-        owners: Who saves, reads and deletes; each two drafts.
-    """
+    """Drafts of several documents whose calls overlap: two of each owner's, who saves, reads and deletes them."""
 
     def __init__(self, owners: Sequence[Actor], world: World, expect: Expect) -> None:
-        self._owner = {world.fresh.uid(): owner for _ in range(2) for owner in owners}
-        self._world = world
-        self._claim = expect
+        self._owner = {world.uid(): owner for _ in range(2) for owner in owners}
+        self._world, self._expect = world, expect
         self._model = DraftModel()
         for uid, owner in self._owner.items():
             self._model.never_saved(owner, uid)
-        self._changed = list(self._owner)[: len(self._owner) // 2]
 
     def claim_promises_hold(self) -> None:
         """Claim that drafts saved together are there, and that changing or deleting half of them spares the others."""
-        everyone = list(self._owner)
-        for sent in self._save("first", everyone):
-            claim_accepted(self._claim("draft-save-creates"), sent, self._world.samples)
-        for read in self._at_once("getDraft", everyone):
-            self._model.claim(lambda *_: self._claim("draft-save-spares-others"), read)
-        updated = self._save("later", self._changed)
-        for sent in updated:
-            self._claim("draft-save-updates", "saveDraft").accepted(sent)
-        self._look("getDraft", everyone, *updated)
-        self._look("draftExists", everyone, *updated)
-        for info in self._look("getDraftInfo", everyone, *updated):
-            self._claim("draft-info-present").meets("metadata", info)
-        deleted = self._at_once("deleteDraft", self._changed)
-        for uid, sent in zip(self._changed, deleted, strict=True):
-            self._claim_was_there(uid, sent, deleted)
-            self._claim("draft-delete-removes", "deleteDraft").accepted(sent)
-            self._model.claim(self._claim, sent)
-        self._look("getDraft", everyone, *deleted)
-        self._look("draftExists", self._changed, *deleted)
+        expect, everyone = self._expect, list(self._owner)
+        changed = everyone[: len(everyone) // 2]
+        for saved in self._save("first", everyone):
+            claim_accepted(expect("draft-save-creates"), saved, self._world.samples)
+        for read in self._ask("getDraft", everyone):
+            self._model.claim(lambda *_: expect("draft-save-spares-others"), read)
+        updated = self._save("later", changed)
+        for saved in updated:
+            expect("draft-save-updates", "saveDraft").accepted(saved)
+        for operation in ("getDraft", "draftExists"):
+            self._judged(self._ask(operation, everyone), *updated)
+        for info in self._judged(self._ask("getDraftInfo", everyone), *updated):
+            expect("draft-info-present").meets("metadata", info)
+        deleted = self._ask("deleteDraft", changed)
+        for uid, sent in zip(changed, deleted, strict=True):
+            self._claim_spared(uid, sent, deleted)
+            expect("draft-delete-removes", "deleteDraft").accepted(sent)
+        self._judged(deleted)
+        self._judged(self._ask("getDraft", everyone), *deleted)
+        self._judged(self._ask("draftExists", changed), *deleted)
 
-    def _claim_was_there(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
+    def _claim_spared(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
         """Claim of a draft that could not be deleted that the deletion of another has not taken it along."""
-        if usable(sent).success:
-            return
-        check = self._owner[uid].draft_exists(uid)
-        self._claim("draft-delete-spares-others").holds(
-            usable(check).success,
-            *deleted,
-            check,
-            expected=f"the draft {uid} there until it is deleted itself",
-            seen=f"{sent.answer.quote()}, and no draft any more",
-        )
+        if not usable(sent).success:
+            check, expected = self._owner[uid].draft_exists(uid), f"{uid} there until it is deleted itself"
+            spared = self._expect("draft-delete-spares-others")
+            spared.holds(usable(check).success, *deleted, check, expected=expected)
 
     def _save(self, word: str, uids: Sequence[str]) -> list[Exchange]:
         def save(uid: str) -> Exchange:
             document = self._world.samples.short_draft(uid, middleName=f"{word} of {uid}")
             return self._world.save(uid, document, by=self._owner[uid])
 
-        saved = at_once(save, uids)
-        for sent in saved:
-            self._model.claim(self._claim, sent)
-        return saved
+        return self._judged(at_once(save, uids))
 
-    def _look(self, operation: str, uids: Sequence[str], *changes: Exchange) -> list[Exchange]:
-        """Ask for drafts together, and claim what is promised of each after these changes."""
-        looks = self._at_once(operation, uids)
-        for look in looks:
-            self._model.claim(self._claim, look, *changes)
-        return looks
-
-    def _at_once(self, operation: str, uids: Sequence[str]) -> list[Exchange]:
+    def _ask(self, operation: str, uids: Sequence[str]) -> list[Exchange]:
         return at_once(lambda uid: self._owner[uid].send(operation, path={"uid": uid}), uids)
+
+    def _judged(self, sent: list[Exchange], *changes: Exchange) -> list[Exchange]:
+        """What was sent together, with claims of what is promised of each after these changes."""
+        for each in sent:
+            self._model.claim(self._expect, each, *changes)
+        return sent

@@ -140,7 +140,8 @@ class Properties:
             for example in first:
                 holds(example)
         # Of those that fail, smaller ones are looked for in any case.
-        if examples is not None and (self.draws(first) or judged.smallest is not None):
+        drawn = not (self._brief and first)
+        if examples is not None and (drawn or judged.smallest is not None):
             self._draw(examples, holds, max(1, (judged.limit - self._sent) // each))
         if judged.smallest is not None:
             example, found = judged.smallest
@@ -170,10 +171,6 @@ class Properties:
                 "ignore", "Generating overly large repr", hypothesis.errors.HypothesisWarning
             )
             test()
-
-    def draws(self, first: Sequence[object]) -> bool:
-        """Whether examples are drawn for a property that begins with some of its own."""
-        return not (self._brief and first)
 
     @property
     def _sent(self) -> int:

@@ -65,11 +65,7 @@ def family(name: str) -> tuple[str, ...]:
 
 
 class OrdinaryRequests:
-    """Valid requests of one realm, each on something that the author may use.
-
-    Raises (all methods):
-        Untested, Blocked: what a request needs is not set or cannot be arranged.
-    """
+    """Valid requests of one realm, each on something that the author may use."""
 
     def __init__(self, world: World, account: Account) -> None:
         self._world = world

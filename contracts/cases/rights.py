@@ -60,11 +60,7 @@ class FirstWrite:
 
 
 class Rights:
-    """What the accounts of a session may do.
-
-    Args:
-        session: Sends what shows it, on behalf of no case.
-    """
+    """What the accounts of a session may do."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -95,35 +91,34 @@ class Rights:
             raise Untested(f"setting accounts.{role} is missing rights in {realm}: {refused}")
 
     def first_write(self, role: str, realm: str) -> FirstWrite:
-        """What became of the first write of a role's account in a realm; it is sent once in a run."""
-        return self._session.shared.once(
-            f"first write of {role} in {realm}", lambda: _Look(self._session, realm).first_write(role)
-        )
+        """What became of the first write of a role's account in a realm; it is sent once, and nothing stays."""
+        name = f"first write of {role} in {realm}"
+        return self._session.shared.once(name, lambda: self._first_write(role, realm))
 
     def knows_schema(self, realm: str) -> bool:
         """Whether no draft of the settings is refused in a realm for its schema; one is sent."""
-        return not _about_a_schema(_Look(self._session, realm).saved(AUTHOR))
+        return not _about_a_schema(self._saved(AUTHOR, realm))
 
     def takes_workflow_draft(self, realm: str) -> bool:
         """Whether a document of the workflow is taken as a draft, where the settings name no other."""
-        return _Look(self._session, realm).takes_workflow_draft()
+        samples = self._samples(realm)
+        if not samples.tells_workflow or samples.tells("draft_document"):
+            return False
+        uid = self._session.namespace.uid()
+        query, document = {"schema": samples.workflow_schema}, samples.document(uid)
+        saved = self._actor(AUTHOR, realm).send(_SAVING, path={"uid": uid}, query=query, json=document)
+        return not saved.fault and taken(saved)
 
     def unknown_workflow_schema(self, realm: str) -> str:
         """How the workflow refuses the schema of the settings, in words; what is no document is refused otherwise."""
-        return _Look(self._session, realm).unknown_workflow_schema()
+        path = {"schema": self._samples(realm).workflow_schema}
+        sent = self._actor(AUTHOR, realm).send(_SUBMITTING, path=path, json={})
+        unknown = not sent.fault and carries_message(sent.answer, Row.SCHEMA_UNKNOWN, realm)
+        return sent.answer.quote() if unknown else ""
 
-
-class _Look:
-    """The first writes of accounts in one realm; nothing stays of them."""
-
-    def __init__(self, session: Session, realm: str) -> None:
-        self._session = session
-        self._realm = realm
-        self._samples = Samples(session.target.realm_settings(realm), realm, lambda _: None)
-
-    def first_write(self, role: str) -> FirstWrite:
-        documents = self._realm in DOCUMENT_REALMS
-        first = self.saved(role) if documents else self._submitted(role)
+    def _first_write(self, role: str, realm: str) -> FirstWrite:
+        documents = realm in DOCUMENT_REALMS
+        first = self._saved(role, realm) if documents else self._submitted(role, realm)
         if not _may_be_about_rights(first):
             return FirstWrite(refused=not first.fault and first.answer.refusal)
         if documents and self._names_no_schema(role, first):
@@ -138,32 +133,36 @@ class _Look:
 
         Both are refused in the words that a schema meets which no service has.
         """
-        schema = "" if self._samples.lacking else self._samples.contact_schema
-        if not schema or schema != self._samples.draft_schema or not _about_a_schema(refused):
+        realm, samples = refused.realm, self._samples(refused.realm)
+        schema = "" if samples.lacking else samples.contact_schema
+        if not schema or schema != samples.draft_schema or not _about_a_schema(refused):
             return False
-        if not _alike(refused, self.saved(role, UNKNOWN_SCHEMA), schema):
+        if not _alike(refused, self._saved(role, realm, UNKNOWN_SCHEMA), schema):
             return False
-        of_contact = self._created(role, schema)
-        return _about_a_schema(of_contact) and _alike(of_contact, self._created(role, UNKNOWN_SCHEMA), schema)
-
-    def _created(self, role: str, schema: str) -> Exchange:
-        return self._actor(role).send("createContact", query={"schema": schema}, json={})
+        of_contact, of_unknown = (
+            self._actor(role, realm).send("createContact", query={"schema": name}, json={})
+            for name in (schema, UNKNOWN_SCHEMA)
+        )
+        return _about_a_schema(of_contact) and _alike(of_contact, of_unknown, schema)
 
     def _may_not_save(self, role: str, saved: Exchange) -> bool:
         """Whether it is for the account that a draft was refused."""
-        if self._for_want_of_rights(self._submitted(role)):
+        if _for_want_of_rights(self._submitted(role, saved.realm)):
             return True
         if second := self._second(role):
-            other = self.saved(second)
+            other = self._saved(second, saved.realm)
             return not other.fault and other.answer.success
         # Where the settings do not tell a valid draft, its refusal is no finding.
-        told = self._samples.tells("draft_document") or not self._samples.lacking
-        return self._for_want_of_rights(saved) or (saved.status == _FORBIDDEN and not told)
+        samples = self._samples(saved.realm)
+        told = samples.tells("draft_document") or not samples.lacking
+        return _for_want_of_rights(saved) or (saved.status == _FORBIDDEN and not told)
 
     def _may_not_submit(self, role: str, submitted: Exchange) -> bool:
         """Whether it is for the account that a submission was refused, where there is nothing but submissions."""
-        spoken, second = self._for_want_of_rights(submitted), self._second(role)
-        return spoken and (not second or not self._for_want_of_rights(self._submitted(second)))
+        if not _for_want_of_rights(submitted):
+            return False
+        second = self._second(role)
+        return not second or not _for_want_of_rights(self._submitted(second, submitted.realm))
 
     def _second(self, role: str) -> str:
         """Another role that may write, to compare with; empty where no account of it signs in."""
@@ -171,43 +170,32 @@ class _Look:
         known = second in self._session.target.accounts and self._session.tokens.token(second).value
         return second if known else ""
 
-    def _for_want_of_rights(self, sent: Exchange) -> bool:
-        return not sent.fault and carries_message(sent.answer, Row.MAY_NOT_CREATE, self._realm)
-
-    def saved(self, role: str, schema: str = "") -> Exchange:
-        uid = self._session.namespace.uid()
-        draft = self._samples.draft(uid)
+    def _saved(self, role: str, realm: str, schema: str = "") -> Exchange:
+        samples, uid = self._samples(realm), self._session.namespace.uid()
+        draft = samples.draft(uid)
         if schema:
-            draft |= {"header": self._samples.header(schema, uid)}
-        query = {"schema": schema or self._samples.draft_schema}
-        return self._actor(role).send(_SAVING, path={"uid": uid}, query=query, json=draft)
+            draft |= {"header": samples.header(schema, uid)}
+        query = {"schema": schema or samples.draft_schema}
+        return self._actor(role, realm).send(_SAVING, path={"uid": uid}, query=query, json=draft)
 
-    def _submitted(self, role: str) -> Exchange:
+    def _submitted(self, role: str, realm: str) -> Exchange:
         """A faulty submission, of which nothing comes; without a document where the settings tell none."""
-        if not self._samples.tells_workflow:
-            return self._actor(role).send(_SUBMITTING, path={"schema": STAND_IN_SCHEMA}, json={})
+        samples, actor = self._samples(realm), self._actor(role, realm)
+        if not samples.tells_workflow:
+            return actor.send(_SUBMITTING, path={"schema": STAND_IN_SCHEMA}, json={})
         uid = self._session.namespace.uid()
-        path = {"schema": self._samples.workflow_schema, "identifier": uid}
-        return self._actor(role).send(_SUBMITTING_NAMED, path=path, json=self._samples.faulty_submission(uid))
+        path = {"schema": samples.workflow_schema, "identifier": uid}
+        return actor.send(_SUBMITTING_NAMED, path=path, json=samples.faulty_submission(uid))
 
-    def unknown_workflow_schema(self) -> str:
-        """As for `Rights`."""
-        path = {"schema": self._samples.workflow_schema}
-        sent = self._actor(AUTHOR).send(_SUBMITTING, path=path, json={})
-        unknown = not sent.fault and carries_message(sent.answer, Row.SCHEMA_UNKNOWN, self._realm)
-        return sent.answer.quote() if unknown else ""
+    def _samples(self, realm: str) -> Samples:
+        return Samples(self._session.target.realm_settings(realm), realm, lambda _: None)
 
-    def takes_workflow_draft(self) -> bool:
-        """As for `Rights`."""
-        if not self._samples.tells_workflow or self._samples.tells("draft_document"):
-            return False
-        uid = self._session.namespace.uid()
-        query, document = {"schema": self._samples.workflow_schema}, self._samples.document(uid)
-        saved = self._actor(AUTHOR).send(_SAVING, path={"uid": uid}, query=query, json=document)
-        return not saved.fault and taken(saved)
+    def _actor(self, role: str, realm: str) -> Actor:
+        return Actor(self._session, role, realm, f"[rights of {role} in {realm}]")
 
-    def _actor(self, role: str) -> Actor:
-        return Actor(self._session, role, self._realm, f"[rights of {role} in {self._realm}]")
+
+def _for_want_of_rights(sent: Exchange) -> bool:
+    return not sent.fault and carries_message(sent.answer, Row.MAY_NOT_CREATE, sent.realm)
 
 
 def _may_be_about_rights(sent: Exchange) -> bool:

@@ -206,9 +206,6 @@ class Samples:
         """A record to save as a draft: the document does not show its body, so a whole contact record serves.
 
         Where the settings tell of another document, it is that.
-
-        Args:
-            members: Fields of a contact to replace or add.
         """
         told = self._settings.filled_document(identifier, "draft_document")
         if told is not None:
@@ -223,11 +220,7 @@ class Samples:
         return given is None or set(MANDATORY_FIELDS) <= given.keys()
 
     def members_of_draft(self, **members: Any) -> dict[str, Any]:
-        """What fields of a contact become in a draft: in one that is none, their texts take the place of its own.
-
-        Raises:
-            Untested: there is no free text in the document of the settings.
-        """
+        """What fields of a contact become in a draft: in one that is none, their texts take the place of its own."""
         told = self._settings.draft_document
         if told is None or self.drafts_are_contacts:
             return members
@@ -303,40 +296,25 @@ def spoilt(record: dict[str, Any]) -> dict[str, Any]:
 
 #: A member name that can be no language code.
 NO_LANGUAGE: Final = "a phrase, and no language code"
-
-
 #: The name of a field that no contact has.
 UNKNOWN_FIELD: Final = "contractTestUnknownField"
-
-
 #: A term that no thesaurus has.
 UNKNOWN_TERM: Final = "contract-test-unknown-term"
-
-
+UNKNOWN_COUNTRY: Final[dict[str, Any]] = {"country": {"identifier": UNKNOWN_TERM}}
 LOCALISED_FIELDS: Final = tuple(name for name, kind in CONTACT_FIELDS.items() if kind == "lstring")
-
-
 Record = dict[str, Any]
-
-
 #: Fields of free text; the others keep theirs in any language: a postal code, an acronym.
-WORDED_FIELDS: Final = {"designation", "department", "address", "city", "relevantInformation"}
+_WORDED_FIELDS: Final = {"designation", "department", "address", "city", "relevantInformation"}
+#: The languages of records in several ones, with a text in each.
+_TEXTS: Final = {"en": "Nairobi", "fr": "Nairobi, à l’équateur", "ar": "نيروبي"}
 
 
-def several_languages(record: Record) -> Record:
-    """A record whose localised fields carry their text in the three languages that its header declares."""
-    return _in_languages(record, {"en": "Nairobi", "fr": "Nairobi, à l’équateur", "ar": "نيروبي"})
-
-
-def in_another_language(record: Record) -> Record:
-    """A record whose localised fields carry their text in French alone, which its header declares."""
-    return _in_languages(record, {"fr": "Nairobi, à l’équateur"})
-
-
-def _in_languages(record: Record, texts: dict[str, str]) -> Record:
+def in_languages(record: Record, *languages: str) -> Record:
+    """A record whose localised fields carry their text in these languages, which its header declares; in several."""
+    texts = {language: _TEXTS[language] for language in languages or _TEXTS}
     own = {name: next(iter(record[name].values()), "") for name in LOCALISED_FIELDS if record.get(name)}
     localised = {
-        name: dict(texts) if name in WORDED_FIELDS else dict.fromkeys(texts, text)
+        name: dict(texts) if name in _WORDED_FIELDS else dict.fromkeys(texts, text)
         for name, text in own.items()
     }
     declared = {"header": record["header"] | {"languages": list(texts)}} if "header" in record else {}
@@ -364,11 +342,7 @@ def several_items(record: Record) -> Record:
 
 
 def optional_mixes(full: Record) -> dict[str, Record]:
-    """Seven records such that of any two optional fields one holds the first alone, one the second, and one neither.
-
-    Args:
-        full: A record with all fields.
-    """
+    """Seven records such that of any two optional fields one holds the first alone, one the second, and one neither."""
     rows = range(7)
     held = itertools.combinations(rows, 3)
     columns = {field: next(held) for field in CONTACT_FIELDS if field not in MANDATORY_FIELDS}
@@ -386,69 +360,3 @@ def mandatory_of(record: Record) -> Record:
 def without(record: Record, *fields: str) -> Record:
     """A record that lacks these fields."""
     return {name: value for name, value in record.items() if name not in fields}
-
-
-def unknown_header_language(record: Record) -> Record:
-    """A record whose header lists a phrase beside its language."""
-    header = record["header"]
-    return record | {"header": header | {"languages": [*header["languages"], NO_LANGUAGE]}}
-
-
-def unknown_country(record: Record) -> Record:
-    """A record whose country is no known term."""
-    return record | {"country": {"identifier": UNKNOWN_TERM}}
-
-
-_NOT_A_FORM: Final = "neither here nor there"
-
-
-def open_values(record: Record) -> dict[str, dict[str, Record]]:
-    """Records that a service may take or refuse as it likes, by clause and by what is open about them.
-
-    Args:
-        record: A valid record with its mandatory fields and a header.
-    """
-    changes: dict[str, dict[str, dict[str, Any]]] = {
-        "contact-mandatory-empty": {
-            "firstName": {"firstName": ""},
-            "organization": {"organization": {}},
-            "organization text": {"organization": {"en": ""}},
-            "country": {"country": {"identifier": ""}},
-            "emails": {"emails": []},
-            "contactOrganization": {"contactOrganization": {"identifier": ""}},
-        },
-        "contact-language-key-unknown": {"organization": {"organization": {"qq": "Nairobi"}}},
-        "contact-type-values": {"type": {"type": UNKNOWN_TERM}},
-        "contact-address-type-values": {"addressType": {"addressType": UNKNOWN_TERM}},
-        "contact-gender-values": {"gender": {"gender": {"identifier": UNKNOWN_TERM}}},
-        "contact-optional-term-values": {
-            "organizationType": {"organizationType": {"identifier": UNKNOWN_TERM}},
-            "government": {"government": {"identifier": UNKNOWN_TERM}},
-        },
-        "contact-organization-unknown": {"none": {"contactOrganization": {"identifier": UNKNOWN_TERM}}},
-        "contact-text-forms": {
-            "emails": {"emails": [_NOT_A_FORM]},
-            "phones": {"phones": [_NOT_A_FORM]},
-            "websites": {"websites": [{"url": _NOT_A_FORM}]},
-        },
-        "contact-further-members": {
-            "country": {"country": record["country"] | {"name": "Kenya"}},
-            "websites": {"websites": [{"url": "https://example.test/", "name": "Home"}]},
-        },
-        "contact-header-members": {
-            name: {"header": without(record["header"], name)}
-            for name in ("identifier", "schema", "languages")
-        },
-    }
-    return {
-        clause: {name: record | change for name, change in table.items()} for clause, table in changes.items()
-    }
-
-
-def odd_headers(record: Record, other_uid: str) -> dict[str, Record]:
-    """Records that lack a field, so that nothing comes of them, and whose header disagrees with the request."""
-    header, faulty = record["header"], without(record, "lastName")
-    return {
-        "identifier": faulty | {"header": header | {"identifier": other_uid}},
-        "schema": faulty | {"header": header | {"schema": UNKNOWN_TERM}},
-    }

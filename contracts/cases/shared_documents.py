@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from contracts.cases import contents
-from contracts.cases.attachment_ids import Attachment, attach, lists
+from contracts.cases.attachment_ids import Attachment, attached, lists
 from contracts.cases.list_pages import Lister, attachments_of
 from contracts.cases.world import World
-from contracts.checks.outcomes import Blocked, Untested, require, usable
+from contracts.checks.outcomes import Blocked, require, usable
 from contracts.exchanges import readers
 
 #: The shared document's files, neither in rising nor in falling order of names. The last name is in use twice.
@@ -44,12 +46,10 @@ def shared_document(world: World) -> SharedDocument:
     """The shared document with six attachments, two of them pictures."""
 
     def fill() -> SharedDocument:
-        try:
+        with suppress(Blocked):
             return _fill(world, NAMES, world.kept_uid(_ALIKE))
-        except (
-            Blocked
-        ):  # for its uid, perhaps: a service that takes it for another one may take files of a plain one
-            return _fill(world, NAMES, world.kept_uid())
+        # For its uid, perhaps: a service that takes it for another one may take files of a plain one.
+        return _fill(world, NAMES, world.kept_uid())
 
     return world.shared("folder", fill)
 
@@ -91,36 +91,31 @@ def need_own_list(world: World) -> None:
 def need_listing(world: World) -> None:
     """See once that a document lists an attachment that was created, for claims about others."""
     single = second_document(world).attachments[0]
-
-    def look() -> bool:
-        listed = any(
-            lists(record, single) for record in attachments_of(world.author, single.uid).page().records or ()
-        )
-        return require(listed, "listAttachments", "does not list an attachment that was created")
-
-    world.once("created attachment is listed", look)
+    world.need(
+        "listAttachments",
+        "does not list an attachment that was created",
+        lambda: attachments_of(world.author, single.uid).page().holds(partial(lists, attachment=single)),
+    )
 
 
 def need_given_back(world: World, attachment: Attachment) -> None:
     """See once that an attachment is stored as it was sent, for claims about what is made of it."""
 
-    def look() -> bool:
+    def given() -> bool:
         answer = usable(world.author.get_attachment(attachment.path))
-        same = answer.success and answer.content == attachment.content
-        return require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
+        return answer.success and answer.content == attachment.content
 
-    world.once(f"bytes of {attachment.filename}", look)
+    world.need("getAttachment", f"does not give {attachment.filename} back as it was sent", given)
 
 
 def need_absence(world: World, operation: str) -> None:
     """See once that an operation does not find an attachment that is not there."""
     path = shared_document(world).pictures[0].path | {"attachmentId": str(ABSENT)}
-
-    def look() -> bool:
-        absent = not usable(world.author.send(operation, path=path)).success
-        return require(absent, operation, "finds an attachment under an identifier that nothing has")
-
-    world.once(f"absent {operation}", look)
+    world.need(
+        operation,
+        "finds an attachment under an identifier that nothing has",
+        lambda: not usable(world.author.send(operation, path=path)).success,
+    )
 
 
 def document_for_uploads(world: World) -> str:
@@ -140,18 +135,10 @@ def second_document(world: World) -> SharedDocument:
 
 def _fill(world: World, names: tuple[str, ...], uid: str) -> SharedDocument:
     uid = world.document(uid)
-    attachments = tuple(_attached(world, uid, name, _content(name, uid)) for name in names)
+    attachments = tuple(attached(world.author, uid, name, _content(name, uid)) for name in names)
     # A list may be a moment late. Whether it holds them all is for the cases to say.
     world.eventually(lambda: len(list(attachments_of(world.author, uid).walk())) >= len(names))
     return SharedDocument(uid, attachments)
-
-
-def _attached(world: World, uid: str, name: str, content: bytes) -> Attachment:
-    """An attachment that was created; lists show it also where no answer tells its id."""
-    try:
-        return attach(world.author, uid, name, content)
-    except Untested:
-        return Attachment(uid, None, name, content)
 
 
 def _content(name: str, uid: str) -> bytes:

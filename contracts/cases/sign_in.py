@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -43,10 +42,6 @@ class Credentials:
         """The right body for each account of the settings."""
         return [self.of(role) for role in self._target.accounts]
 
-    def without(self, role: str, member: str) -> dict[str, Any]:
-        """The right body for a role, with one member left out."""
-        return {name: value for name, value in self.of(role).items() if name != member}
-
     def email(self, role: str) -> str:
         """The e-mail of a role."""
         self._require_account(role)
@@ -57,60 +52,10 @@ class Credentials:
         self._require_account(role)
         return self._target.accounts[role].password.reveal()
 
-    def emails_of_another_kind(self, role: str) -> list[dict[str, Any]]:
-        """Bodies whose e-mail is no string; among them the right one in an array, and a query operator."""
-        email = self.email(role)
-        return [
-            self.of(role, email=value) for value in (17, True, None, [email], {"$ne": ""}, {"email": email})
-        ]
-
-    def passwords_of_another_kind(self, role: str) -> list[dict[str, Any]]:
-        """Bodies whose password is no string; among them the right one in an array, and a query operator."""
-        return [self.of(role, password=value) for value in (None, [self.password(role)], {"$ne": ""})]
-
-    def plain_passwords_of_another_kind(self, role: str) -> list[dict[str, Any]]:
-        """Bodies whose password is a number or a truth value, which is wrong as a text as well."""
-        return [self.of(role, password=value) for value in (17, True)]
-
-    def near_passwords(self, role: str) -> list[str]:
-        """Wrong passwords of a role that differ from the right one by a character behind it, or in letter case."""
-        right = self.password(role)
-        return [right + "x", *({right.swapcase()} - {right})]
-
-    def near_emails(self, role: str) -> list[str]:
-        """E-mails that are not registered and differ little from a role's: a tag behind its name, a letter more."""
-        name, at, host = self.email(role).rpartition("@")
-        return [f"{name}+rc-tag{at}{host}", f"rc{name}{at}{host}", f"{name}{at}{host}x"]
-
-    def bodies_of_another_kind(self, role: str) -> list[bytes | None]:
-        """Bodies that are absent, empty, or no object with both members, though the right ones may stand inside."""
-        both = self.of(role)
-        values: list[Any] = [
-            {},
-            [],
-            [both],
-            [both["email"], both["password"]],
-            json.dumps(both),
-            None,
-            17,
-            True,
-        ]
-        return [None, b"", *(json.dumps(value).encode() for value in values)]
-
     def _require_account(self, role: str) -> None:
         missing = self._target.missing(f"account.{role}")
         if missing:
             raise Untested(missing)
-
-
-def unregistered_email() -> str:
-    """An e-mail that belongs to no account; always the same, as a gate sends the same requests twice."""
-    return "nobody-at-all@example.test"
-
-
-def half(token: str) -> str:
-    """A token cut in half, which the service never issued."""
-    return token[: len(token) // 2]
 
 
 #: Credentials are lacking, or are none (RFC 9110, 15.5.2).
@@ -143,9 +88,6 @@ def claim_token(
         other_ways: Tried when it does not: ways of asking that go beyond what the document lists. When one of them
             gives a token and the plain request never does, what it lacks is the fault, and that has a clause of its
             own.
-
-    Returns:
-        The plain request's exchange.
     """
     exchange = sign_in()
     given = token_in(usable(exchange)) is not None
@@ -178,12 +120,8 @@ def claim_no_more_needed(
     given = token_in(usable(exchange)) is not None
     if not given and (token_in(usable(with_more())) is None or _gives_now_and_then(sign_in)):
         raise Blocked("createToken", f"gave no token: {exchange.answer.status}")
-    claim.holds(
-        given,
-        exchange,
-        expected="a token without Realm and Authorization",
-        seen=without_secrets(exchange.answer),
-    )
+    expected, seen = "a token without Realm and Authorization", without_secrets(exchange.answer)
+    claim.holds(given, exchange, expected=expected, seen=seen)
 
 
 def claim_no_token(claim: Claim, exchanges: Iterable[Exchange]) -> None:
@@ -196,9 +134,6 @@ def claim_opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
     """Claim that a token opens one of the protected operations it is tried on, in turn, and does so again.
 
     That it opens each of them is told by the operations' own clauses, unless one is refused for its credentials.
-
-    Args:
-        tries: Requests with the token; each takes another one by the argument `token`.
     """
     asked: list[Exchange] = []
     for ask in tries:
@@ -231,13 +166,8 @@ def _claim_recognised(claim: Claim, refused: Exchange, without_token: Callable[[
     """Claim that a request with a token was not refused for its credentials, as it is without one."""
     if refused.answer.status != _UNAUTHENTICATED:
         return
-    plain = without_token()
-    claim.holds(
-        usable(plain).status != _UNAUTHENTICATED,
-        plain,
-        refused,
-        expected="a fresh token is taken for credentials",
-    )
+    plain, expected = without_token(), "a fresh token is taken for credentials"
+    claim.holds(usable(plain).status != _UNAUTHENTICATED, plain, refused, expected=expected)
 
 
 #: The signs of Base64 for addresses, each at the place that it stands for.
@@ -273,7 +203,7 @@ def never_issued(world: World) -> dict[str, str]:
         "invented": f"Bearer {invented(token) or 'garbage'}",
         "nothing": "Bearer",
         "short": "Bearer never-issued",
-        "half": f"Bearer {half(token)}",
+        "half": f"Bearer {token[: len(token) // 2]}",
     }
 
 
@@ -287,12 +217,7 @@ def send_without_token(world: World, request: Request, deal: Deal) -> list[Excha
 def claim_refused_without_token(
     claim: Claim, world: World, request: Request, asked: Sequence[Exchange]
 ) -> None:
-    """Claim that requests were refused and nothing came of them, and see that the same with a valid token works.
-
-    Args:
-        request: What was asked for.
-        asked: The request without a valid token.
-    """
+    """Claim that requests were refused and nothing came of them, and see that the same with a valid token works."""
     drafts.claim_each_refused(claim, asked)
     for effect in _effects(world, request):
         claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)
@@ -340,19 +265,3 @@ def _with_another_end(token: str) -> list[str]:
         return []
     other = signs[(signs.index(last) + len(signs) // 2) % len(signs)]
     return [body[:-1] + other + token[len(body) :]]
-
-
-def token_spellings(token: str) -> Mapping[str, str]:
-    """Ways to send a valid token that the document does not show."""
-    return {
-        "small letters": f"bearer {token}",
-        "no scheme": token,
-        "another scheme": f"Token {token}",
-    }
-
-
-def statuses(exchanges: Mapping[str, Exchange]) -> Mapping[str, int]:
-    """The statuses of several exchanges, for an observation."""
-    if any(exchange.response is None for exchange in exchanges.values()):
-        raise Blocked("", "a request had no answer")
-    return {name: exchange.answer.status for name, exchange in exchanges.items()}

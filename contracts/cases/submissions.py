@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any, Final
 
 from contracts.cases.comparison import claim_accepted_for_each
-from contracts.cases.requests import UNKNOWN_REALM
 from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
-from contracts.checks.outcomes import Untested, require, taken, usable
+from contracts.checks.outcomes import Untested, taken, usable
 from contracts.checks.workflow import Row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -37,11 +36,6 @@ IN_USE: Final = (Row.TAKEN, Row.LOCKED)
 UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
 
 
-def unknown_realms(realm: str) -> tuple[str, ...]:
-    """Realms that do not exist: one like no other, and one that begins as a realm does."""
-    return UNKNOWN_REALM, f"{realm}-none"
-
-
 def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Exchange:
     """Send a valid submission with an additionalInfo; its note `identifier` names the record."""
     identifier = world.uid()
@@ -54,12 +48,7 @@ def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Ex
 def claim_longest_info(
     claims: Callable[[str, str], Claim], operation: str, world: World, actor: Actor
 ) -> Exchange:
-    """Claim that an additionalInfo of the permitted length is accepted, as a short one is; returns the submission.
-
-    Raises:
-        Blocked: neither is, and no submission of this actor's.
-        Untested: neither is; when the member is available is not shown to the end.
-    """
+    """Claim that an additionalInfo of the permitted length is accepted, as a short one is; returns the submission."""
     sent = submit_informed(operation, world, actor, BEYOND_ASCII * LONGEST_INFO)
     longest, available = (claims(f"workflow-info-{word}", operation) for word in ("longest", "available"))
     if not taken(sent):
@@ -138,23 +127,13 @@ def _own_identifier(sent: Any) -> str | None:
 def claim_identifier(
     claim: Claim, exchange: Exchange, sent: Any, known: Callable[[list[str]], str | None]
 ) -> str:
-    """Claim that an answer carries the identifier of the new record.
-
-    Args:
-        known: Tells under which of some identifiers the service knows a record.
-
-    Returns:
-        The identifier.
-    """
+    """Claim that an answer carries the identifier of the new record."""
     answer = usable(exchange)
     candidates = named_identifiers(answer, sent)
     found = known(candidates)
-    claim.holds(
-        found is not None,
-        exchange,
-        expected="the identifier of the new record in the answer",
-        seen=f"{answer.quote()}; of {', '.join(candidates) or 'nothing'} no record is known",
-    )
+    expected = "the identifier of the new record in the answer"
+    seen = f"{answer.quote()}; of {', '.join(candidates) or 'nothing'} no record is known"
+    claim.holds(found is not None, exchange, expected=expected, seen=seen)
     return str(found)
 
 
@@ -192,24 +171,13 @@ def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange
         before: Two readings one after the other; what already differs between them says nothing.
     """
     first, again, second = (usable(exchange) for exchange in (*before, after))
-    same = readers.includes(second.json, readers.common(first.json, again.json))
-    claim.holds(
-        first.success == second.success and (not first.success or same),
-        *before,
-        refused,
-        after,
-        expected=f"the draft as it was: {first.quote()}",
-        seen=second.quote(),
-    )
+    same = not first.success or readers.includes(second.json, readers.common(first.json, again.json))
+    kept, expected = first.success == second.success and same, f"the draft as it was: {first.quote()}"
+    claim.holds(kept, *before, refused, after, expected=expected, seen=second.quote())
 
 
 def claim_draft_saved(claim: Claim, world: World, identifier: str) -> None:
-    """Claim that the draft operations show what was submitted, the exists check included.
-
-    Raises:
-        Blocked: it is not shown, nor is the draft of another record that is locked for workflow.
-        Untested: it is not shown, and the settings name no locked record.
-    """
+    """Claim that the draft operations show what was submitted, the exists check included."""
     path = {"uid": identifier}
     read = world.until(lambda: world.author.send("getDraft", path=path), lambda read: usable(read).success)
     if not usable(read).success:
@@ -221,9 +189,8 @@ def claim_draft_saved(claim: Claim, world: World, identifier: str) -> None:
 def _shows_drafts_of_locked_records(world: World) -> None:
     """See once that the draft of a record that is locked for workflow can be read, which is not shown."""
     locked = str(world.samples.setting("locked_identifier"))
-
-    def look() -> bool:
-        seen = usable(world.author.draft_exists(locked))
-        return require(seen.success, "draftExists", "does not show the draft of a locked record")
-
-    world.once("draft of a locked record", look)
+    world.need(
+        "draftExists",
+        "does not show the draft of a locked record",
+        lambda: usable(world.author.draft_exists(locked)).success,
+    )

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from contracts.cases.drafts import save_reworded
 from contracts.cases.submissions import (
     CREATE_NAMED,
     IN_USE,
@@ -30,12 +29,32 @@ from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 from contracts.settings.target import DOCUMENT_REALMS
 
+#: Rows that say of a record that it takes no update.
+_CLOSED: Final = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)
+#: Where a submission gives the realm.
+BY_HEADER: Final = "header"
+WAYS: Final = (BY_HEADER, "query")
+#: Records that are taken into use one after the other, when cases close them.
+_MOST_STANDING = 8
+#: Records that a faulty document may use up in looking for one that stands; the cases about faulty documents need some.
+_MOST_USED_UP = 2
 
-class RecordLookup:
-    """Looks for records of one realm, as the author."""
 
-    def __init__(self, world: World) -> None:
+class WorkflowRecords:
+    """The records of one realm, seen by the author: in the settings, in a draft, or from other cases.
+
+    Args:
+        attempt: The attempt at the case; in a replay nothing that another case has made will do.
+
+    Raises (all methods):
+        Blocked: no record is in the state that the case needs.
+    """
+
+    def __init__(self, world: World, attempt: Attempt | None = None) -> None:
         self._world = world
+        self._attempt = attempt
+
+    # -- looking for records
 
     def try_faulty(self, identifier: str) -> Exchange:
         """Send a faulty document as an update of a record; nothing comes of it."""
@@ -43,51 +62,46 @@ class RecordLookup:
         exchange.notes["identifier"] = identifier
         return exchange
 
-    def try_creating(self, identifier: str, **parts: Any) -> Exchange:
-        """Send a faulty document to create under an identifier, with `parts` as for `submit`; nothing comes of it."""
-        faulty = self._world.samples.faulty_submission(identifier)
-        return self._world.submit(CREATE_NAMED, identifier, faulty, **parts)
-
     def keeps_refused_taken(self) -> bool:
         """Whether the identifier of any record that was refused for its document stays taken."""
-        return self._world.once("refused identifiers stay taken", self._refused_stays_taken)
 
-    def _refused_stays_taken(self) -> bool:
-        identifier = self._world.fresh.uid()
-        self.try_creating(identifier)
-        return ended_in(self.try_creating(identifier), *IN_USE)
+        def look() -> bool:
+            identifier = self._world.uid()
+            self._world.try_creating(identifier)
+            return ended_in(self._world.try_creating(identifier), *IN_USE)
 
-    def look_up(self, identifier: str) -> Exchange:
+        return self._world.once("refused identifiers stay taken", look)
+
+    def _look_up(self, identifier: str) -> Exchange:
         """A valid update under an identifier of our own that should be free; the row of unknown ones says that it is.
 
         Raises:
             Blocked: updates are not refused for identifiers that were never used, or everything refused is kept,
                 so nothing can be told; other clauses hold those findings.
         """
+
+        def unknown(identifier: str) -> bool:
+            return ended_in(self._world.submit(UPDATE, identifier), Row.UNKNOWN)
+
+        def not_kept() -> bool:
+            refused = self._world.try_creating(other := self._world.uid())
+            return unknown(other) or not errors_array.turned_down(usable(refused))
+
         # Once for all cases and before anything else: where an update creates, each look leaves a record for good.
-        known = self._world.once("unknown identifiers are refused", self._unknown_refused)
+        known = self._world.once("unknown identifiers are refused", lambda: unknown(self._world.uid()))
         require(known, UPDATE, "does not refuse identifiers that were never used")
         found = self._world.submit(UPDATE, identifier)
         if not ended_in(found, Row.UNKNOWN):
-            kept_out = self._world.once("what is refused is not kept", self._refused_not_kept)
+            kept_out = self._world.once("what is refused is not kept", not_kept)
             require(kept_out, CREATE_NAMED, "keeps every record that it refuses for its content")
         return found
-
-    def _refused_not_kept(self) -> bool:
-        identifier = self._world.uid()
-        refused, found = self.try_creating(identifier), self._world.submit(UPDATE, identifier)
-        return not errors_array.turned_down(usable(refused)) or ended_in(found, Row.UNKNOWN)
-
-    def _unknown_refused(self) -> bool:
-        exchange = self._world.submit(UPDATE, self._world.fresh.uid())
-        return ended_in(exchange, Row.UNKNOWN)
 
     def knows(self, identifier: str) -> bool:
         """Whether the service knows a record under an identifier, by create or by update; nothing comes of either."""
         if not ended_in(self.try_faulty(identifier), Row.UNKNOWN):
             return True
         # Last time's attempt to create may itself have taken the identifier, where refused records do.
-        taken_already = ended_in(self.try_creating(identifier), *IN_USE)
+        taken_already = ended_in(self._world.try_creating(identifier), *IN_USE)
         return taken_already and not self.keeps_refused_taken()
 
     def settles(self, identifier: str) -> bool:
@@ -118,7 +132,7 @@ class RecordLookup:
             identifier: In the path of all of them, or for creates without one in the header.
         """
         if refused[-1].method == "POST":
-            claim.meets("identifier-free", self.look_up(identifier), because_of=(refused[-1],))
+            claim.meets("identifier-free", self._look_up(identifier), because_of=(refused[-1],))
             return
         found = self.try_faulty(identifier)
         claim.meets("identifier-not-locked", found, because_of=(refused[-1],))
@@ -131,23 +145,11 @@ class RecordLookup:
         """
         if refused[-1].operation != CREATE_NAMED:
             return
-        found = self.try_creating(identifier)
+        found = self._world.try_creating(identifier)
         if not (ended_in(found, *IN_USE) and self.keeps_refused_taken()):
             claim.meets("identifier-not-in-use", found, because_of=(refused[-1],))
 
-
-_CLOSED = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)
-#: Where a submission gives the realm.
-BY_HEADER: Final = "header"
-WAYS: Final = (BY_HEADER, "query")
-#: Records that are taken into use one after the other, when cases close them.
-_MOST_STANDING = 8
-#: Records that a faulty document may use up in looking for one that stands; the cases about faulty documents need some.
-_MOST_USED_UP = 2
-
-
-class ExistingRecords(RecordLookup):
-    """Records of one realm that exist: in the settings, in a draft, or from other cases."""
+    # -- records that exist
 
     def standing(self) -> str:
         """A record that exists and is not locked, for requests that are refused; shared while it stays open."""
@@ -184,20 +186,21 @@ class ExistingRecords(RecordLookup):
 
     def faulty_update(self) -> Exchange:
         """A faulty document sent to a record that exists and is not locked; its note `identifier` names it."""
-        for identifier, _ in self._offers(range(len(self._named()))):
+        for identifier, _ in self._offers(self._named()):
             tried = self.try_faulty(identifier)
             if not ended_in(tried, *_CLOSED):
                 return tried
         raise self._none()
 
-    def spendable(self) -> str:
-        """A record that exists and is not locked, to be used up by an accepted update.
-
-        The first record of the settings comes last, since every other case lives on it.
-        """
+    def _next_named(self) -> list[str]:
+        """The next record of the settings, but for the first one, which every other case lives on."""
         named = self._named()
         number = self._world.take("existing", len(named) - 1)
-        for identifier, drafted in self._offers([number + 1] if number is not None else [], last=named[:1]):
+        return [] if number is None else [named[number + 1]]
+
+    def spendable(self) -> str:
+        """A record that exists and is not locked, to be used up by an accepted update."""
+        for identifier, drafted in self._offers(self._next_named(), last=self._named()[:1]):
             tried = self.try_faulty(identifier)
             if not errors_array.turned_down(usable(tried)):
                 raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
@@ -208,10 +211,7 @@ class ExistingRecords(RecordLookup):
 
     def spare(self) -> list[str]:
         """One more record to be used up, where the settings name enough of them."""
-        named = self._named()
-        number = self._world.take("existing", len(named) - 1)
-        offered = [named[number + 1]] if number is not None else []
-        return [record for record in offered if not ended_in(self.try_faulty(record), *_CLOSED)]
+        return [record for record in self._next_named() if not ended_in(self.try_faulty(record), *_CLOSED)]
 
     def locked(self) -> str:
         """A record that is locked for workflow: the one of the settings, or a submission once its lock shows."""
@@ -244,18 +244,18 @@ class ExistingRecords(RecordLookup):
         tried = self.try_faulty(named)
         gone = ended_in(tried, Row.UNKNOWN)
         if gone and not about_the_record:
-            created = self.try_creating(named)
+            created = self._world.try_creating(named)
             in_use = ended_in(created, Row.TAKEN, Row.LOCKED)
             about_the_record = errors_array.turned_down(usable(created)) and not in_use
         if about_the_record and not ended_in(tried, Row.LOCKED):
             raise Untested(
-                f"setting realm.{self._world.author.realm}.locked_identifier names a record that "
+                f"setting realm.{self._world.realm}.locked_identifier names a record that "
                 f"{'is gone' if gone else 'is not locked'}: {tried.answer.quote()}"
             )
 
     def draft(self) -> str:
         """A document that has nothing but a draft of the realm's workflow schema."""
-        uid = self._world.fresh.uid()
+        uid = self._world.uid()
         document = self._world.samples.document(uid)
         return self._world.draft(uid, document, schema=self._world.samples.workflow_schema).uid
 
@@ -276,36 +276,22 @@ class ExistingRecords(RecordLookup):
         except Untested:
             return []
 
-    def _offers(self, numbers: Any, last: Any = ()) -> Iterator[tuple[str, bool]]:
+    def _offers(self, first: Iterable[str], last: Iterable[str] = ()) -> Iterator[tuple[str, bool]]:
         """Candidates, and whether one is a fresh draft: records of the settings, a draft, and the last resort."""
-        named = self._named()
-        yield from ((named[number], False) for number in numbers)
-        if self._world.author.realm in DOCUMENT_REALMS:
+        yield from ((identifier, False) for identifier in first)
+        if self._world.realm in DOCUMENT_REALMS:
             yield self.draft(), True
         yield from ((identifier, False) for identifier in last)
 
     def _none(self) -> Exception:
         if not self._named():
-            return Untested(f"setting realm.{self._world.author.realm}.existing_identifier is missing")
+            return Untested(f"setting realm.{self._world.realm}.existing_identifier is missing")
         return Blocked(
             UPDATE,
-            f"no record of realm.{self._world.author.realm}.existing_identifier exists and is not locked",
+            f"no record of realm.{self._world.realm}.existing_identifier exists and is not locked",
         )
 
-
-class WorkflowRecords(ExistingRecords):
-    """The records of one realm, seen by the author.
-
-    Args:
-        attempt: The attempt at the case; in a replay nothing that another case has made will do.
-
-    Raises (all methods):
-        Blocked: no record is in the state that the case needs.
-    """
-
-    def __init__(self, world: World, attempt: Attempt | None = None) -> None:
-        super().__init__(world)
-        self._attempt = attempt
+    # -- requests on them
 
     @property
     def _replays(self) -> bool:
@@ -316,19 +302,13 @@ class WorkflowRecords(ExistingRecords):
 
         The service has taken a valid submission before, where it takes any: it may look at its first ones alone.
         """
-        self._world.once("a submission before", self._submit_before)
-        return self.standing() if operation == UPDATE else self._world.fresh.uid()
-
-    def _submit_before(self) -> bool:
-        try:
-            self._world.submission()
-        except (Blocked, Untested):
-            return False  # where it can be tried, other cases judge it
-        return True
+        # Where it can be tried, other cases judge it.
+        self._world.once("a submission before", lambda: self._world.submission_sent() is not None)
+        return self.standing() if operation == UPDATE else self._world.uid()
 
     def unused(self) -> str:
         """An identifier under which no record exists."""
-        return self._world.fresh.uid()
+        return self._world.uid()
 
     def send(self, operation: str, actor: Actor | None = None, **parts: Any) -> Exchange:
         """A submission with nothing wrong but what `parts` say; its note `identifier` names the record."""
@@ -377,12 +357,6 @@ class WorkflowRecords(ExistingRecords):
             name for name in members if any(errors_array.names_field(path, name) for path in missing)
         )
 
-    def reworded(self, identifier: str) -> dict[str, Any]:
-        """Save a draft of a record with other texts, where there are drafts; the members that differ, or nothing."""
-        if self._world.author.realm not in DOCUMENT_REALMS:
-            return {}
-        return save_reworded(self._world, identifier)
-
     def claim_draft_replaced(
         self, claims: Callable[[str], Claim], identifier: str, before: dict[str, Any], update: Exchange
     ) -> None:
@@ -428,29 +402,24 @@ class WorkflowRecords(ExistingRecords):
         if sent is not None and self._attempt is not None:
             self._attempt.exchanges.append(sent)
             return sent
-        identifier = self._world.fresh.uid()
+        identifier = self._world.uid()
         sent = self._world.submit(CREATE_NAMED, identifier)
         sent.notes["identifier"] = identifier
         return sent
 
-    def offer_submitted(self, identifier: str) -> None:
-        """Leave a record that was submitted and accepted, and nothing else, for other cases."""
-        self._world.offer("submitted record ", identifier)
+    def offer(self, name: str, value: str, sent: Exchange) -> None:
+        """Leave a record, or the batchId that it was submitted with, for other cases, if it was accepted.
 
-    def offer_another(self, identifier: str, sent: Exchange) -> None:
-        """Leave a second one, if the exchange shows that it was accepted."""
+        Args:
+            name: `submitted`, `submitted too` or `batch`.
+        """
         if taken(sent):
-            self._world.offer("submitted record another", identifier)
+            self._world.offer(name, value)
 
-    def submitted(self, word: str = "") -> str:
+    def submitted(self, name: str = "submitted") -> str:
         """A record that was submitted and accepted: another case's, or else a new one, which stays for good."""
-        left = None if self._replays else self._world.offered(f"submitted record {word}")
+        left = None if self._replays else self._world.offered(name)
         return str(left or self._world.new_submission())
-
-    def offer_batch(self, batch: str, last: Exchange) -> None:
-        """Leave a batchId that records have been submitted with, the last of them by this exchange, for other cases."""
-        if taken(last):
-            self._world.offer("batch", batch)
 
     def batch(self) -> str:
         """A batchId of the permitted length: that of records submitted before, or else a fresh one."""
@@ -461,9 +430,6 @@ class WorkflowRecords(ExistingRecords):
 
         That with the realm in the query is one of a batch, which changes no row. Whether the service reads the query
         is a clause of its own, so that the rows are told by the header then.
-
-        Args:
-            way: One of `WAYS`.
         """
         if way == BY_HEADER:
             yield {}
@@ -471,7 +437,7 @@ class WorkflowRecords(ExistingRecords):
             yield {**by_query(realm), "members": {"batchId": self._world.fresh.uid(LONGEST_BATCH)}}
 
     def _query_read(self, realm: str) -> bool:
-        tried = self.try_creating(self._world.uid(), **by_query(realm))
+        tried = self._world.try_creating(self._world.uid(), **by_query(realm))
         return not ended_in(tried, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
     def need_row(

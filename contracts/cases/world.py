@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
 from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from contracts.cases import effects
-from contracts.cases.attachment_ids import Attachment, attach, upload
+from contracts.cases.attachment_ids import Attachment, attached, upload
 from contracts.cases.list_pages import attachments_of
 from contracts.cases.sample_records import Samples
 from contracts.checks import errors_array
-from contracts.checks.outcomes import Attempt, Blocked, Untested, done, taken, usable
+from contracts.checks.outcomes import Attempt, Blocked, Untested, done, require, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import operations_with
@@ -57,22 +56,8 @@ def disturbed(attempt: Attempt) -> Iterator[str]:
             yield mark_of(exchange.realm, identifier)
 
 
-class _Taking(Enum):
-    """What takes attachments."""
-
-    DRAFT = "a draft"
-    NAMED = "records of the settings"
-    SUBMITTED = "a submitted record"
-    PUBLISHED = "published records, as far as is known"
-
-
-@dataclass(frozen=True)
-class _TakesFiles:
-    """What takes attachments, and the status with which a draft refuses them where it does."""
-
-    kind: _Taking
-    refusal: int | None = None
-
+#: What takes attachments: a draft, records of the settings, a submitted one, or, as far as is known, published ones.
+_DRAFT, _NAMED, _SUBMITTED, _PUBLISHED = "draft", "named", "submitted", "published"
 
 T = TypeVar("T")
 
@@ -170,6 +155,11 @@ class World:
             json = self.samples.submission(identifier, **members)
         return (by or self.author).send(operation, path=path, json=json, **parts)
 
+    def try_creating(self, identifier: str, **parts: Any) -> Exchange:
+        """Send a faulty document to create under an identifier, with `parts` as for `submit`; nothing comes of it."""
+        faulty = self.samples.faulty_submission(identifier)
+        return self.submit("createWorkflowRecordWithIdentifier", identifier, faulty, **parts)
+
     def document(self, uid: str | None = None, *, named: bool = False) -> str:
         """The uid of a new document that takes attachments; `uid` in place of a fresh one, for one that is kept.
 
@@ -182,16 +172,16 @@ class World:
         Raises:
             Untested: it takes more such records than the settings name, or the plan of the run leaves over.
         """
-        taking = self._what_takes_files().kind
-        if taking is _Taking.DRAFT:
+        taking, _ = self._what_takes_files()
+        if taking == _DRAFT:
             return self.draft(uid).uid
-        if taking is _Taking.NAMED:
+        if taking == _NAMED:
             if named:
                 raise Untested(
                     "drafts take no attachments, and records of the settings have uids of their own"
                 )
             return self._unused_record(kept=uid is not None)
-        if taking is _Taking.PUBLISHED:
+        if taking == _PUBLISHED:
             missing = f"setting realm.{self.realm}.attachment_identifiers is missing"
             raise Untested(f"{missing}, and neither drafts nor submitted records take attachments")
         # The other half is room for what the document leaves open, and a service may take.
@@ -205,49 +195,45 @@ class World:
 
     def refusal_of_files(self) -> int | None:
         """The status with which a draft refuses an attachment that another record takes; None where none does."""
-        return self._what_takes_files().refusal
+        return self._what_takes_files()[1]
 
-    def _what_takes_files(self) -> _TakesFiles:
+    def _what_takes_files(self) -> tuple[str, int | None]:
+        """What takes attachments, and the status with which a draft refuses them where it does."""
         return self.once("what takes files", self._try_files)
 
-    def _try_files(self) -> _TakesFiles:
+    def _try_files(self) -> tuple[str, int | None]:
         """What a draft refuses and nothing else takes either is a finding of the cases that need it.
 
         Where the settings name no published record, one may take it.
         """
         tried = usable(upload(self.author, self.kept_draft().uid, "first.txt", b"first\n"))
         if not tried.refusal:
-            return _TakesFiles(_Taking.DRAFT)
+            return _DRAFT, None
         if self.samples.tells("attachment_identifiers"):
-            return _TakesFiles(_Taking.NAMED, tried.status)
-        others: dict[_Taking, Callable[[], str]] = {
-            _Taking.SUBMITTED: self.submission,
-            _Taking.PUBLISHED: lambda: str(self.samples.setting("published_identifier")[0]),
+            return _NAMED, tried.status
+        others: dict[str, Callable[[], str]] = {
+            _SUBMITTED: self.submission,
+            _PUBLISHED: lambda: str(self.samples.setting("published_identifier")[0]),
         }
         for kind, record in others.items():
             with suppress(Blocked, Untested):
                 # Under a name of this run's: a record that is there may have files of earlier ones.
-                name = f"{self._session.namespace.uid()}.txt"
-                if usable(upload(self.author, record(), name, b"first\n")).success:
-                    return _TakesFiles(kind, tried.status)
-        if not self.samples.tells("published_identifier"):
-            return _TakesFiles(_Taking.PUBLISHED, tried.status)
-        return _TakesFiles(_Taking.DRAFT)
+                if usable(upload(self.author, record(), f"{self.uid()}.txt", b"first\n")).success:
+                    return kind, tried.status
+        known = self.samples.tells("published_identifier")
+        return (_DRAFT, None) if known else (_PUBLISHED, tried.status)
 
     def _unused_record(self, *, kept: bool) -> str:
         """A record of the settings to which nothing is attached; the first ones are for cases that share them."""
         given = self.samples.setting("attachment_identifiers")
-        while True:
-            number = self.take("kept records for files", min(_KEPT_RECORDS, len(given))) if kept else None
-            if number is None:
-                number = self.take("records for files", max(0, len(given) - _KEPT_RECORDS))
-                if number is None:
-                    raise Untested(
-                        f"setting realm.{self.realm}.attachment_identifiers has no unused record left"
-                    )
-                number += _KEPT_RECORDS
-            if attachments_of(self.author, given[number]).page().size <= 0:
-                return str(given[number])
+        shares = [("records for files", given[_KEPT_RECORDS:])]
+        if kept:
+            shares.insert(0, ("kept records for files", given[:_KEPT_RECORDS]))
+        for counter, records in shares:
+            while (number := self.take(counter, len(records))) is not None:
+                if attachments_of(self.author, records[number]).page().size <= 0:
+                    return str(records[number])
+        raise Untested(f"setting realm.{self.realm}.attachment_identifiers has no unused record left")
 
     def keep(self, uid: str) -> None:
         """Keep a draft that cases share until the end of the run."""
@@ -269,12 +255,7 @@ class World:
         return self.shared(f"draft of {actor.role} {word}", lambda: self.kept_draft(uid=uid, by=actor))
 
     def kept_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
-        """Save a draft that stays until the end of the run.
-
-        Args:
-            word: Opens the random part of its uid.
-            uid: In place of a fresh one.
-        """
+        """Save a draft that stays until the end of the run."""
         return self.draft(self.kept_uid(word, uid), by=by)
 
     def kept_uid(self, word: str = "", uid: str | None = None) -> str:
@@ -283,10 +264,6 @@ class World:
         uid = uid if not word else f"{self._session.namespace.prefix}{word}-{uid[-12:]}"
         self._session.keep(uid)
         return uid
-
-    def attachment(self, uid: str, filename: str = "note.txt", content: bytes = b"a note\n") -> Attachment:
-        """Create an attachment of a document and find out its id."""
-        return attach(self.author, uid, filename, content)
 
     def attachment_ids(self, uid: str) -> list[int]:
         """Every whole number in the records of a document's attachment list; ids are among them."""
@@ -303,15 +280,9 @@ class World:
 
     def shared_attachment(self) -> Attachment:
         """An attachment that cases read and never change; where no answer tells its id, one without."""
-
-        def make() -> Attachment:
-            uid, name, content = self.shared_document(), "note.txt", b"a note\n"
-            try:
-                return self.attachment(uid, name, content)
-            except Untested:  # it is there all the same, and its name may not be given again
-                return Attachment(uid, None, name, content)
-
-        return self.shared("attachment", make)
+        return self.shared(
+            "attachment", lambda: attached(self.author, self.shared_document(), "note.txt", b"a note\n")
+        )
 
     def contact(self) -> str:
         """The identifier of a contact record of the author's that can be updated; reused by runs."""
@@ -352,12 +323,17 @@ class World:
 
     def _created_contact(self, record: dict[str, Any]) -> Exchange:
         # It stays for good: where it cannot be updated, and so is of no use, no second one is created.
-        created: Exchange | None = self.offered("exchange of the contact")
+        created: Exchange | None = self.contact_created()
         if created is None:
             query = {"schema": self.samples.contact_schema}
             created = self.author.send("createContact", query=query, json=record)
             if taken(created):
                 self.offer("exchange of the contact", created)
+        return created
+
+    def contact_created(self) -> Exchange | None:
+        """The exchange that created the contact; None where it was there before, or none was created."""
+        created: Exchange | None = self.offered("exchange of the contact")
         return created
 
     def submission(self) -> str:
@@ -371,8 +347,8 @@ class World:
         return self.once("submission", make)
 
     def submission_sent(self) -> Exchange | None:
-        """The exchange that made this submission, for a case to judge; None where it was refused."""
-        with suppress(Blocked):
+        """The exchange that made this submission, for a case to judge; None where it was not taken, or not sent."""
+        with suppress(Blocked, Untested):
             self.submission()
         sent: Exchange | None = self.offered("exchange of the submission")
         return sent
@@ -425,7 +401,7 @@ class World:
 
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; looks again while it does not."""
-        return effects.eventually(look, self._session.settle_seconds)
+        return effects.until(look, bool, self._session.settle_seconds)
 
     def until(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
         """The latest of what is asked for, again for a few seconds until it is good."""
@@ -438,6 +414,15 @@ class World:
             make: Gives something that can be pickled, for the other workers.
         """
         return self._session.shared.once(f"{self.realm} {name}", make)
+
+    def need(self, operation: str, cause: str, holds: Callable[[], bool], name: str = "") -> None:
+        """See once for all cases of this realm that an operation does what they rely on.
+
+        Args:
+            cause: What it does where that does not hold, in a few words.
+            name: Of what is looked at, where these words do not tell it from others.
+        """
+        self.once(name or f"{operation} {cause}", lambda: require(holds(), operation, cause))
 
     def shared(self, name: str, make: Callable[[], T]) -> T:
         """Drafts or attachments that cases of this realm share; a replay has its own. Arguments as for `once`."""

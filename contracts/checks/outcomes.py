@@ -70,12 +70,7 @@ def observed(clause: str, operation: str, seen: Any) -> Result:
 
 
 class Blocked(Exception):
-    """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive.
-
-    Args:
-        operation: The operation that stood in the way; empty where it was none alone.
-        cause: What it did, in a few words.
-    """
+    """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive."""
 
     def __init__(self, operation: str, cause: str) -> None:
         super().__init__(f"{operation}: {cause}" if operation else cause)
@@ -252,12 +247,7 @@ def confirm(attempts: Sequence[Attempt]) -> Iterator[Confirmed]:
 
 
 def require(condition: bool, operation: str, cause: str) -> bool:
-    """Go on only when something holds that the case relies on.
-
-    Args:
-        operation: What stands in the way when it does not.
-        cause: What that operation did, in a few words.
-    """
+    """Go on only when something holds that the case relies on."""
     if not condition:
         raise Blocked(operation, cause)
     return condition

@@ -142,11 +142,7 @@ class SequenceCheck:
 
 
 class RecentRecords(Generic[State]):
-    """What is known about records, the last ones that were spoken of.
-
-    Args:
-        most: How many are kept.
-    """
+    """What is known about records, the last ones that were spoken of."""
 
     def __init__(self, most: int = FOLLOWED) -> None:
         self._states: OrderedDict[tuple[str, ...], State] = OrderedDict()

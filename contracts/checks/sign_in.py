@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -32,27 +32,15 @@ def is_utc_with_fraction(value: object) -> bool:
     All that ISO 8601 allows is fine: basic or extended form, calendar, week or ordinal date, point or comma before
     the fraction, any number of digits in it, `Z` or an offset of zero (Authentication token response).
     """
-    if not isinstance(value, str):
+    match = (_EXTENDED.fullmatch(value) or _BASIC.fullmatch(value)) if isinstance(value, str) else None
+    if match is None:
         return False
-    match = _EXTENDED.fullmatch(value) or _BASIC.fullmatch(value)
-    return match is not None and _is_date(match["date"]) and _is_time(match["time"])
-
-
-def _is_date(text: str) -> bool:
-    plain = text.replace("-", "")
+    day = match["date"].replace("-", "")
     try:
-        if len(plain) == 7 and plain.isdigit():
-            first = date(int(plain[:4]), 1, 1)
-            return (first + timedelta(days=int(plain[4:]) - 1)).year == first.year and plain[4:] != "000"
-        date.fromisoformat(plain)
-    except (ValueError, OverflowError):
-        return False
-    return True
-
-
-def _is_time(text: str) -> bool:
-    try:
-        time.fromisoformat(_LEAP_SECOND.sub(r"\g<1>59", text))
+        time.fromisoformat(_LEAP_SECOND.sub(r"\g<1>59", match["time"]))
+        if len(day) == 7 and day.isdigit():
+            return str(datetime.strptime(day, "%Y%j").year) == day[:4]
+        date.fromisoformat(day)
     except ValueError:
         return False
     return True

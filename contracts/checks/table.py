@@ -48,23 +48,17 @@ TABLE: Final[Mapping[str, Check]] = {
 UNIVERSAL: Final = frozenset(clause for check in http.UNIVERSAL for clause in check.clauses)
 
 
-class Line(NamedTuple):
-    """A check with a clause that it judges wherever an exchange shows it."""
-
-    check: Check
-    clause: Clause
-
-
 @cache
-def _lines(operation: str, *, universal: bool) -> tuple[Line, ...]:
-    """The checks of single exchanges that an operation is held to: those of every exchange, or the others."""
+def _lines(operation: str, *, universal: bool) -> tuple[tuple[Check, Clause], ...]:
+    """The checks of single exchanges, with their clauses, that an operation is held to: of every one, or the others."""
     catalogue, operations = load_catalogue(), load_description().operations
     chosen = [check for check in TABLE.values() if (check in http.UNIVERSAL) is universal]
-    lines = [Line(check, catalogue.clause(name)) for check in chosen for name in check.clauses]
+    named = [(check, name) for check in chosen for name in check.clauses]
     for check in chosen:
         if check.of_operation is not None:
-            lines += [Line(check, catalogue.clause(check.of_operation(one))) for one in operations.values()]
-    return tuple(line for line in lines if operation in line.clause.operations)
+            named += [(check, check.of_operation(one)) for one in operations.values()]
+    lines = ((check, catalogue.clause(name)) for check, name in named)
+    return tuple((check, clause) for check, clause in lines if operation in clause.operations)
 
 
 def check_named(name: str) -> Check:
@@ -292,12 +286,10 @@ def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = Fal
     for check, clause in _lines(facts.operation.id, universal=False):
         if (blocked is not None and not check.any_status) or check.after in stopped:
             continue
-        result = _result(check, clause, subject)
-        if result is None:
-            continue
-        if _ends(result, clause):
-            stopped.add(clause.id)
-        yield result
+        for result in _results(check, clause, subject, facts.operation.id):
+            if _ends(result, clause):
+                stopped.add(clause.id)
+            yield result
 
 
 def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
@@ -322,15 +314,14 @@ def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
         yield _blocked(exchange, obstacle)
 
 
-def _result(check: Check, clause: Clause, subject: Subject) -> Result | None:
-    assert subject.facts is not None, "its answer is judged by them"  # noqa: S101 - for the type checker
+def _results(check: Check, clause: Clause, subject: Subject, operation: str) -> Iterator[Result]:
+    """The result of a check, where the exchange shows it."""
     try:
         arguments = check.applies(subject, clause.id)
-        if arguments is None:
-            return None
-        return check.judge(clause, subject.facts.operation.id, subject.exchange, arguments)
+        if arguments is not None:
+            yield check.judge(clause, operation, subject.exchange, arguments)
     except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
-        return _blocked(subject.exchange, obstacle, clause.id)
+        yield _blocked(subject.exchange, obstacle, clause.id)
 
 
 def _ends(result: Result, clause: Clause) -> bool:
@@ -339,23 +330,19 @@ def _ends(result: Result, clause: Clause) -> bool:
     return firm or result.outcome is CheckOutcome.BLOCKED
 
 
+def _blocked(exchange: Exchange, obstacle: Exception, clause: str = "") -> Result:
+    operation, shown = exchange.operation or "", (exchange.id,)
+    return Result(
+        clause, operation, CheckOutcome.BLOCKED, seen=str(obstacle), exchanges=shown, role=exchange.role
+    )
+
+
 def _unusable(exchange: Exchange) -> Result | None:
     try:
         usable(exchange)
     except (Blocked, EnvironmentFault) as obstacle:
         return _blocked(exchange, obstacle)
     return None
-
-
-def _blocked(exchange: Exchange, obstacle: Exception, clause: str = "") -> Result:
-    return Result(
-        clause,
-        exchange.operation or "",
-        CheckOutcome.BLOCKED,
-        seen=str(obstacle),
-        exchanges=(exchange.id,),
-        role=exchange.role,
-    )
 
 
 def note_universal(attempt: Attempt, knows: Callable[[str], bool]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from contracts.checks.documents import GONE, LISTED, SAME_BYTES, digest_of
+from contracts.checks.documents import LISTED, SAME_BYTES, digest_of
 from contracts.checks.http import ACCEPTANCE, TURNED_DOWN
 from contracts.checks.outcomes import Result
 from contracts.checks.sequences import (
@@ -158,20 +158,6 @@ class _Upload:
     who: str | None
 
 
-@dataclass(frozen=True)
-class _Attachments:
-    """What is known of a document's attachments.
-
-    Attributes:
-        empty: Number of the exchange that listed none, when nothing was added since.
-        muddled: Something unknown may have been added.
-    """
-
-    uploads: tuple[_Upload, ...] = field(default=())
-    empty: int | None = None
-    muddled: bool = False
-
-
 class AttachmentTracker:
     """Follows the attachments of documents.
 
@@ -181,7 +167,7 @@ class AttachmentTracker:
 
     def __init__(self, settle_seconds: float = SETTLE_SECONDS) -> None:
         self._settle = settle_seconds
-        self._documents: RecentRecords[_Attachments] = RecentRecords()
+        self._uploads: RecentRecords[tuple[_Upload, ...]] = RecentRecords()
         #: How many attachments a list that was asked for without options has shown at most, by site.
         self._longest: Counter[str] = Counter()
 
@@ -191,18 +177,16 @@ class AttachmentTracker:
         if operation.family != "attachment":
             return
         key = (step.site, step.path["uid"])
-        files = self._documents.get(key) or _Attachments()
-        answer = step.judged
+        uploads, answer = self._uploads.get(key) or (), step.judged
         if operation.stores:
-            self._documents.put(key, _with_upload(step, files))
+            self._uploads.put(key, (*uploads, *_uploaded(step)))
         elif answer is not None and step.operation == "listAttachments" and step.taken:
-            yield from self._listed(step, answer, files, key)
+            yield from self._listed(step, answer, uploads)
         elif answer is not None and step.operation in _OF_ONE:
-            yield from self._own(step, answer, files)
-            yield from self._foreign(step, files, key)
+            yield from self._own(step, answer, uploads)
 
-    def _own(self, step: Step, answer: Response, files: _Attachments) -> Iterator[SequenceCheck]:
-        upload = _upload_meant(step, files)
+    def _own(self, step: Step, answer: Response, uploads: Sequence[_Upload]) -> Iterator[SequenceCheck]:
+        upload = _upload_meant(step, uploads)
         if upload is None:
             return
         subject, whole = f"{step.path['uid']}/{upload.name}", not step.exchange.request_headers.get("Range")
@@ -215,21 +199,7 @@ class AttachmentTracker:
                 "attachment-download-same", SAME_BYTES, subject, upload.entry, arguments=arguments
             )
 
-    def _foreign(self, step: Step, files: _Attachments, key: tuple[str, str]) -> Iterator[SequenceCheck]:
-        """An attachment of one document under another one that was seen to have none."""
-        if files.empty is None or files.uploads or files.muddled or not (step.taken or step.refused):
-            return
-        for other, document in self._documents.items():
-            upload = _upload_meant(step, document) if other[0] == key[0] and other != key else None
-            if upload is not None:
-                verb = "exists" if step.operation == "attachmentExists" else "get"
-                expected = f"not found: {upload.name} belongs to {other[1]}"
-                yield SequenceCheck(f"attachment-{verb}-other-document", GONE, key[1], upload.entry, expected)
-                return
-
-    def _listed(
-        self, step: Step, answer: Response, files: _Attachments, key: tuple[str, str]
-    ) -> Iterator[SequenceCheck]:
+    def _listed(self, step: Step, answer: Response, uploads: Sequence[_Upload]) -> Iterator[SequenceCheck]:
         """What a list lacks that is known to be whole: one without options is a first page of any size.
 
         A page is no longer at one time than at another, so that what is shorter than one seen before is all there is.
@@ -239,15 +209,13 @@ class AttachmentTracker:
             return
         longest = self._longest[step.site]
         self._longest[step.site] = max(longest, len(records))
-        if not records and not files.uploads and not files.muddled:
-            self._documents.put(key, replace(files, empty=step.exchange.number))
         whole = not records or len(records) < longest
-        for upload in files.uploads:
+        for upload in uploads:
             if whole and upload.who == step.who and step.who is not None:
                 yield SequenceCheck(
                     "attachment-create-listed",
                     LISTED,
-                    f"{key[1]}/{upload.name}",
+                    f"{step.path['uid']}/{upload.name}",
                     upload.entry,
                     f"a list with {upload.name}, created before",
                     {"filename": upload.name, "numbers": sorted(upload.numbers)},
@@ -255,26 +223,24 @@ class AttachmentTracker:
                 )
 
 
-def _upload_meant(step: Step, files: _Attachments) -> _Upload | None:
+def _upload_meant(step: Step, uploads: Sequence[_Upload]) -> _Upload | None:
     """The one upload that a request means for sure: by its name, and by the number that its answer gave it."""
     number, name = step.path.get("attachmentId", ""), step.path.get("filename")
     if not (number.isascii() and number.isdigit() and len(number) < 19):
         return None
-    uploads = [upload for upload in files.uploads if upload.name == name]
-    return uploads[0] if len(uploads) == 1 and int(number) == uploads[0].number else None
+    named = [upload for upload in uploads if upload.name == name]
+    return named[0] if len(named) == 1 and int(number) == named[0].number else None
 
 
-def _with_upload(step: Step, files: _Attachments) -> _Attachments:
+def _uploaded(step: Step) -> Iterator[_Upload]:
+    """The attachment that a request creates for sure, under a name that is allowed everywhere."""
     answer, exchange = step.answer, step.exchange
-    if answer is not None and answer.refusal and not exchange.overlapped:
-        return files
     unclear = not step.taken or exchange.overlapped or step.operation == "persistTemporaryFile"
-    # Under which name a file stands whose own is not allowed everywhere is not shown.
     if answer is None or unclear or not _PLAIN_NAME.fullmatch(step.path["filename"]):
-        return replace(files, muddled=True, empty=None)
+        return
     body, packed = exchange.request_body, bool(exchange.request_headers.get("Content-Encoding"))
     numbers = {number for rank, number in readers.ranked_integers(answer.json) if rank < _NAMED_ID}
-    upload = _Upload(
+    yield _Upload(
         step.path["filename"],
         numbers.pop() if len(numbers) == 1 else None,
         frozenset(readers.integers(answer.json)) if answer.json is not None else frozenset(),
@@ -284,7 +250,6 @@ def _with_upload(step: Step, files: _Attachments) -> _Attachments:
         exchange.ended,
         step.who,
     )
-    return replace(files, uploads=(*files.uploads, upload), empty=None)
 
 
 class RecordTracker:
@@ -317,12 +282,7 @@ class RecordTracker:
 
 
 class Sequences:
-    """Follows traffic, and runs the checks that are due.
-
-    Args:
-        sign_ins: Knows which account a request is of.
-        settle_seconds: How long a change may take to show in a list.
-    """
+    """Follows traffic, and runs the checks that are due."""
 
     def __init__(self, sign_ins: SignIns, settle_seconds: float = SETTLE_SECONDS) -> None:
         self._trackers: tuple[Callable[[Step], Iterator[SequenceCheck]], ...] = (

@@ -14,7 +14,7 @@ from contracts.cases.contact_requests import ContactRequests
 from contracts.cases.contents import Limit, upload_limit
 from contracts.cases.described_inputs import described_operation
 from contracts.cases.drafts import Elsewhere, prove
-from contracts.cases.fault_probe import Probe, Turns, sending
+from contracts.cases.fault_probe import MOST_IN_BRIEF, Probe, sending
 from contracts.cases.hostile_input import Deal
 from contracts.cases.properties import Properties, example_database
 from contracts.cases.requests import OTHERS, OrdinaryRequests
@@ -118,27 +118,29 @@ def description(request: pytest.FixtureRequest, operation: str, probe: Probe) ->
     return described_operation(operation)
 
 
-def _turns(worker: Worker, operation: str, realm: str) -> Turns:
-    """Which generated cases of the operation the realm sends: in a gate they are dealt out, later all are sent."""
-    has = worker.description.operations[operation].realms
-    realms = [name for name in worker.selection.realms if name in has] or [realm]
-    profile = worker.selection.profile
-    return Turns(
-        realms.index(realm) if realm in realms else 0,
-        len(realms),
-        everything=profile.includes(Profile.NIGHTLY),
-        brief=profile is Profile.SMOKE,
-    )
-
-
 @pytest.fixture
 def probe(
-    worker: Worker, attempt: Attempt, ordinary: OrdinaryRequests, world: World, contacts: ContactRequests
+    worker: Worker,
+    attempt: Attempt,
+    ordinary: OrdinaryRequests,
+    world: World,
+    contacts: ContactRequests,
+    realm: str,
 ) -> Probe:
-    """Judges generated cases of the operation."""
-    operation = contacts.operation
-    send, turns = sending(operation, ordinary, world), _turns(worker, operation, world.realm)
-    return Probe(operation, attempt, worker.catalogue, send, contacts.reporting, turns)
+    """Judges generated cases of the operation: in a gate they are dealt out among its realms, later all are sent."""
+    operation, profile = contacts.operation, worker.selection.profile
+    has = worker.description.operations[operation].realms
+    realms = [name for name in worker.selection.realms if name in has] or [realm]
+    most = MOST_IN_BRIEF if profile is Profile.SMOKE else None
+    return Probe(
+        operation,
+        attempt,
+        worker.catalogue,
+        sending(operation, ordinary, world),
+        contacts.reporting,
+        Deal(realms.index(realm) if realm in realms else 0, len(realms), most),
+        everything=profile.includes(Profile.NIGHTLY),
+    )
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.cases import Case, Probe, contact_errors, contract, for_each_case, requests, smoke
+from contracts.cases import Case, Probe, contact_requests, contract, for_each_case, requests, smoke
 from contracts.interface.description import load_description
 
 CONTACTS = requests.family("contact")
@@ -20,7 +20,7 @@ def test_single_faults_are_turned_down(case: Case, probe: Probe, subtests: pytes
 
 
 @contract(
-    *contact_errors.TOLD_CLAUSES,
+    *contact_requests.TOLD_CLAUSES,
     requests=50,
     dealt=150,
     nightly=270,

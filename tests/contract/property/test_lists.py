@@ -11,7 +11,7 @@ from contracts.cases import (
     known_drafts,
     known_files,
     list_questions,
-    long_lists,
+    lists,
 )
 
 
@@ -34,9 +34,9 @@ def test_any_combination_of_options_picks_what_it_says(
     """
     drafts = partial(known_drafts, world)
     list_questions.Questions(drafts, expect).claim_answers(properties, deal, list_questions.OF_DRAFTS)
-    more = long_lists.LongList(drafts("mydrafts"))
-    more.claim_quotes(expect("list-filter-meaning"))
-    more.claim_two_keys(expect("list-orderby-meaning"))
+    paired = lists.PairedDrafts(drafts("mydrafts"))
+    paired.claim_quotes(expect("list-filter-meaning"))
+    paired.claim_two_keys(expect("list-orderby-meaning"))
 
 
 @contract(

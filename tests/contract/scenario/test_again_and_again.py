@@ -4,9 +4,7 @@ from contracts.cases import (
     Expect,
     World,
     attachments,
-    attachments_of,
     contract,
-    drafts,
     drafts_of,
     lists,
     second_document,
@@ -21,15 +19,12 @@ def test_mydrafts_holds_a_draft_every_time(world: World, expect: Expect) -> None
     """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
     uid, lister = world.draft().uid, drafts_of(world.author, "mydrafts")
     lists.claim_listed(expect("list-mydrafts-has-mine"), world, lister, uid)
-    drafts.claim_listed_each_time(expect("list-mydrafts-has-mine"), lister, uid, TIMES)
+    lists.claim_listed_each_time(expect("list-mydrafts-has-mine"), lister, uid, TIMES)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
 def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
     attachment = second_document(world).attachments[0]
-    attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
-    attached = attachments_of(world.author, attachment.uid)
-    drafts.claim_attached_each_time(
-        expect("attachment-create-listed", "listAttachments"), attached, attachment, TIMES
-    )
+    listing = expect("attachment-create-listed", "listAttachments")
+    attachments.claim_listed(listing, world, attachment, again=TIMES)

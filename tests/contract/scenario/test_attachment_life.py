@@ -14,7 +14,6 @@ from contracts.cases import (
     contents,
     contract,
     done,
-    drafts,
     lists,
     require,
     second_document,
@@ -85,7 +84,7 @@ def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World
         done(upload(world.author, uid, name, name.encode()))
         latest = attachment_ids.Attachment(uid, None, name, b"")
         attachments.claim_listed(listing, world, latest)
-    drafts.claim_attached_each_time(listing, attachments_of(world.author, uid), latest, 3)
+    attachments.claim_listed(listing, world, latest, again=2)
 
 
 @smoke(requests=8)

@@ -10,7 +10,6 @@ from contracts.cases import (
     Expect,
     Observer,
     World,
-    contact_errors,
     contact_requests,
     contract,
     sample_records,
@@ -36,7 +35,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
     """Seven fields are enough; not even a header is needed."""
-    sent = contacts.send(contacts.bare_record())
+    sent = contacts.send(world.samples.contact())
     submissions.claim_without_errors(expect("errors-absent-on-success", CREATE), sent)
     contact_requests.claim_accepted(expect("contact-create-accepted"), sent, world.samples)
     observe("contact-create-answer", CREATE, shape(sent))
@@ -53,7 +52,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
     "contact-refused-frees-identifier",
     "contact-identifier-origin",
     "contact-mandatory-last-name",
-    *contact_errors.TOLD_CLAUSES,
+    *contact_requests.TOLD_CLAUSES,
     operations=[CREATE],
     requests=2,
     records=1,
@@ -62,11 +61,11 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
     """All 26 fields, several languages, items and names are accepted, if need be not where a record was refused."""
-    faulty = contacts.send(sample_records.without(contacts.record(), "lastName"))
+    faulty = contacts.send(sample_records.without(contacts.record(contacts.uid), "lastName"))
     contacts.reporting().claim_told(
         expect, "contact-mandatory-last-name", faulty, "lastName", "body.lastName:missing"
     )
-    sent = contact_requests.claim_everything_created(expect, contacts, world.samples)
+    sent = contact_requests.claim_everything_created(expect, contacts, world.samples, world.uid)
     observe("contact-identifier-origin", CREATE, submissions.origin(sent, sent.request_body.json))
 
 
@@ -84,7 +83,7 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
 ) -> None:
     """A contact is updated under its uid with no more than seven fields."""
     contacts = contact_requests.claim_updatable(expect("contact-update-accepted"), world)
-    sent = contacts.send(contacts.bare_record())
+    sent = contacts.send(world.samples.contact())
     submissions.claim_without_errors(expect("errors-absent-on-success", UPDATE), sent)
     contact_requests.claim_accepted(expect("contact-update-accepted"), sent, world.samples)
     observe("contact-update-answer", UPDATE, shape(sent))
@@ -104,10 +103,10 @@ def test_a_contact_is_updated_with_everything(
     contacts: ContactRequests, world: World, expect: Expect
 ) -> None:
     """All 26 fields are accepted in an update, and so are several languages or another one, items and names."""
-    full = contacts.full_record()
+    full = world.samples.full_contact(contacts.uid)
     contact_requests.claim_accepted(expect("contact-update-full"), contacts.send(full), world.samples)
-    languages, items = sample_records.several_languages(full), sample_records.several_items(full)
-    named, french = sample_records.named_in_scripts(full), sample_records.in_another_language(full)
+    languages, items = sample_records.in_languages(full), sample_records.several_items(full)
+    named, french = sample_records.named_in_scripts(full), sample_records.in_languages(full, "fr")
     for clause, before, record in (
         ("contact-several-languages", full, languages),
         ("contact-several-languages", languages, french),
@@ -124,7 +123,7 @@ def test_any_optional_field_may_be_left_out_whatever_others_are_there(
     contacts: ContactRequests, world: World, deal: Deal, expect: Expect
 ) -> None:
     """An optional field may be left out, whichever other fields are there."""
-    mixes = deal(sample_records.optional_mixes(contacts.full_record()))
+    mixes = deal(sample_records.optional_mixes(world.samples.full_contact(contacts.uid)))
     sent = contact_requests.claim_none_demanded(
         expect("contact-optional-not-demanded", UPDATE), contacts, mixes.values()
     )

@@ -4,6 +4,8 @@ Whatever might be accepted is sent as an update of the contact that is reused, o
 observations leave nothing behind.
 """
 
+from typing import Any
+
 from contracts.cases import (
     UID_LONGEST,
     UID_SHORTEST,
@@ -17,16 +19,37 @@ from contracts.cases import (
     sample_records,
 )
 
+Table = dict[str, dict[str, Any]]
+UNKNOWN, NO_FORM = {"identifier": sample_records.UNKNOWN_TERM}, "neither here nor there"
+#: Fields of a record that are open, by clause and by what is open about them.
+OPEN: dict[str, Table] = {
+    "contact-mandatory-empty": {
+        "firstName": {"firstName": ""},
+        "organization": {"organization": {}},
+        "organization text": {"organization": {"en": ""}},
+        "country": {"country": {"identifier": ""}},
+        "emails": {"emails": []},
+        "contactOrganization": {"contactOrganization": {"identifier": ""}},
+    },
+    "contact-language-key-unknown": {"organization": {"organization": {"qq": "Nairobi"}}},
+    "contact-type-values": {"type": {"type": sample_records.UNKNOWN_TERM}},
+    "contact-address-type-values": {"addressType": {"addressType": sample_records.UNKNOWN_TERM}},
+    "contact-gender-values": {"gender": {"gender": UNKNOWN}},
+    "contact-optional-term-values": {
+        "organizationType": {"organizationType": UNKNOWN},
+        "government": {"government": UNKNOWN},
+    },
+    "contact-organization-unknown": {"none": {"contactOrganization": UNKNOWN}},
+    "contact-text-forms": {
+        "emails": {"emails": [NO_FORM]},
+        "phones": {"phones": [NO_FORM]},
+        "websites": {"websites": [{"url": NO_FORM}]},
+    },
+}
+
 
 @contract(
-    "contact-mandatory-empty",
-    "contact-language-key-unknown",
-    "contact-type-values",
-    "contact-address-type-values",
-    "contact-gender-values",
-    "contact-optional-term-values",
-    "contact-organization-unknown",
-    "contact-text-forms",
+    *OPEN,
     "contact-further-members",
     "contact-header-members",
     operations=["updateContact"],
@@ -37,16 +60,31 @@ def test_values_that_may_be_taken_or_refused(
     contacts: ContactRequests, observe: Observer, deal: Deal
 ) -> None:
     """Empty values, unlisted terms, odd forms and further members in an update."""
-    for clause, records in deal(sample_records.open_values(contacts.record())).items():
-        seen = {name: errors_array.outcome(contacts.send(record)) for name, record in records.items()}
+    record = contacts.record()
+    header, country = record["header"], record["country"]
+    further: dict[str, Table] = {
+        "contact-further-members": {
+            "country": {"country": country | {"name": "Kenya"}},
+            "websites": {"websites": [{"url": "https://example.test/", "name": "Home"}]},
+        },
+        "contact-header-members": {name: {"header": sample_records.without(header, name)} for name in header},
+    }
+    for clause, table in deal(OPEN | further).items():
+        seen = {what: errors_array.outcome(contacts.send(record | new)) for what, new in table.items()}
         observe(clause, "updateContact", seen)
 
 
 @contract("contact-header-disagrees", requests=2)
-def test_a_header_that_disagrees(contacts: ContactRequests, observe: Observer, operation: str) -> None:
+def test_a_header_that_disagrees(
+    contacts: ContactRequests, world: World, observe: Observer, operation: str
+) -> None:
     """Whether a header that names another uid or schema than the request is called a fault."""
-    records = sample_records.odd_headers(contacts.record(), contacts.fresh_uid())
-    sent = {name: contacts.send(record) for name, record in records.items()}
+    faulty = sample_records.without(contacts.record(), "lastName")
+    odd = {"identifier": world.uid(), "schema": sample_records.UNKNOWN_TERM}
+    sent = {
+        name: contacts.send(faulty | {"header": faulty["header"] | {name: value}})
+        for name, value in odd.items()
+    }
     observe(
         "contact-header-disagrees",
         operation,

@@ -17,14 +17,16 @@ def test_a_phrase_is_no_language_of_a_header(
     contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """The languages that a header lists are language codes."""
-    sent = contacts.faulty("language of header", sample_records.unknown_header_language(contacts.record()))
+    record = contacts.record()
+    record["header"]["languages"].append(sample_records.NO_LANGUAGE)
+    sent = contacts.faulty("language of header", record)
     contacts.reporting().claim_refused(expect("contact-header-language-invalid", operation), sent, "header")
 
 
 @contract("contact-country-unexpected", requests=0.8)
 def test_an_unknown_country_is_refused(contacts: ContactRequests, expect: Expect, operation: str) -> None:
     """A country has to be a known term."""
-    sent = contacts.faulty("unknown country", sample_records.unknown_country(contacts.record()))
+    sent = contacts.faulty("unknown country", contacts.record() | sample_records.UNKNOWN_COUNTRY)
     contacts.reporting().claim_refused(expect("contact-country-unexpected", operation), sent, "country")
 
 
@@ -40,6 +42,6 @@ def test_a_contact_is_validated_by_the_schema_that_the_query_names(
     contacts: ContactRequests, records: WorkflowRecords, world: World, expect: Expect, operation: str
 ) -> None:
     """Under the schema of the workflow's document a contact lacks what that one makes mandatory."""
-    record = records.lacking_mandatory(contacts.bare_record())
+    record = records.lacking_mandatory(world.samples.contact())
     sent = contacts.send(record, query={"schema": world.samples.workflow_schema})
     claim_each_refused(expect("contact-schema-validates", operation), [sent])

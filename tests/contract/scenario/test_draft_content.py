@@ -1,6 +1,8 @@
 """What is saved in a draft comes back as it was saved, also text that services tend to spoil."""
 
-from contracts.cases import Expect, Observer, World, contents, contract, drafts, drawn_contents
+from typing import Any
+
+from contracts.cases import Expect, Observer, World, contract, drafts, drawn_contents, sample_records
 
 CLAUSES = ("draft-get-content", "draft-save-creates", "draft-save-body")
 OPERATIONS = ("getDraft", "saveDraft")
@@ -34,15 +36,12 @@ def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect
 def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Observer) -> None:
     """Whether a draft has to be complete or valid by its schema is not shown."""
     uid = world.uid()
-    documents = contents.incomplete(world.samples, uid)
+    whole = world.samples.draft(uid)
+    documents: dict[str, dict[str, Any]] = {
+        "empty": {},
+        "mandatory missing": sample_records.without(whole, "lastName"),
+        "wrong kind": whole | {"emails": "wangari.maathai@example.test"},
+        "unknown term": whole | sample_records.UNKNOWN_COUNTRY,
+    }
     seen = {name: drafts.fate(world, uid, document) for name, document in documents.items()}
     observe("draft-save-incomplete", "saveDraft", seen)
-
-
-@contract("draft-save-body", profile="nightly", requests=17)
-def test_what_no_contact_record_holds_is_observed(world: World, observe: Observer) -> None:
-    """What becomes of members and structures that no contact record has is not shown."""
-    uid = world.uid()
-    documents = contents.odd_structures(world.samples, uid)
-    seen = {name: drafts.fate(world, uid, document) for name, document in documents.items()}
-    observe("draft-save-body", "saveDraft", seen)

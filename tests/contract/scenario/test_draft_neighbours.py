@@ -1,6 +1,6 @@
 """What happens to one draft leaves everything else as it was: other drafts, and the published version."""
 
-from contracts.cases import Actor, Expect, World, contract, done, drafts, require
+from contracts.cases import Actor, Expect, Row, World, contract, done, drafts, ended_in, require
 
 
 @contract("draft-delete-spares-others", requests=7, turns=True)
@@ -24,12 +24,12 @@ def test_deleting_the_draft_leaves_the_published_version(world: World, expect: E
     """A published document has a draft of its own; deleted, it exists no more, and the identifier stays in use."""
     identifier = drafts.published(world)
     drafts.claim_draft_beside_published(expect("draft-get-content"), world, identifier)
-    before = drafts.identifier_in_use(world, identifier)
+    before = world.try_creating(identifier)
     why = "does not say that a published identifier is in use"
-    require(drafts.refused_as_in_use(before), before.operation or "", why)
+    require(ended_in(before, Row.TAKEN), before.operation or "", why)
     gone = world.author.delete_draft(identifier)
     done(gone)
-    tried = drafts.identifier_in_use(world, identifier)
-    kept, expected = drafts.refused_as_in_use(tried), f"{identifier} still in use"
+    tried = world.try_creating(identifier)
+    kept, expected = ended_in(tried, Row.TAKEN), f"{identifier} still in use"
     expect("draft-delete-keeps-published").holds(kept, gone, tried, expected=expected)
     drafts.claim_no_draft(expect("draft-delete-removes", "draftExists"), world, [identifier], gone)

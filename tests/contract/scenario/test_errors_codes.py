@@ -5,12 +5,12 @@ from contracts.cases import (
     Expect,
     Observer,
     Probe,
-    contact_errors,
+    World,
     contact_requests,
     contract,
     errors_array,
+    generated_cases,
     sample_records,
-    several_faults,
     smoke,
 )
 
@@ -20,9 +20,9 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
     contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """A country that is no known term gives Error.UnexpectedTerm when it is refused."""
-    sent = contacts.faulty("unknown country", sample_records.unknown_country(contacts.record()))
+    sent = contacts.faulty("unknown country", contacts.record() | sample_records.UNKNOWN_COUNTRY)
     errors_array.told_before(sent)
-    contact_errors.claim_code(
+    contact_requests.claim_code(
         expect("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM
     )
 
@@ -37,7 +37,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
 )
 def test_several_faults_are_told_together(probe: Probe, expect: Expect, operation: str) -> None:
     """One answer tells every field that is at fault; a field that it does not tell is looked at alone."""
-    for faults in several_faults.rounds():
+    for faults in generated_cases.rounds():
         sent, untold = probe.judge_at_once(faults)
         errors_array.told_before(sent)
         seen = f"nothing told of {', '.join(untold)}"
@@ -48,10 +48,10 @@ def test_several_faults_are_told_together(probe: Probe, expect: Expect, operatio
 
 @contract("errors-code-invalid-value", requests=1)
 def test_what_counts_as_an_invalid_value_is_observed(
-    contacts: ContactRequests, observe: Observer, operation: str
+    contacts: ContactRequests, world: World, observe: Observer, operation: str
 ) -> None:
     """Nothing says which values are invalid; a reference to no record is one candidate."""
-    nowhere = {"contactOrganization": {"identifier": contacts.fresh_uid()}}
+    nowhere = {"contactOrganization": {"identifier": world.uid()}}
     sent = contacts.send(sample_records.without(contacts.record(), "lastName") | nowhere)
     codes = sorted(
         {

@@ -10,7 +10,6 @@ from contracts.cases import (
     drafts_of,
     known_drafts,
     lists,
-    long_lists,
     smoke,
 )
 from contracts.cases.known_lists import kept_drafts
@@ -90,7 +89,7 @@ def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, exp
     drafts = known_drafts(world, collection)
     lists.need_parts(drafts, (1, 2))
     lists.claim_pages_cover(expect("list-pages-cover"), drafts, 3)
-    long_lists.LongList(drafts).claim_pages(expect("list-pages-cover"))
+    lists.claim_long_pages(expect("list-pages-cover"), drafts)
 
 
 @smoke()

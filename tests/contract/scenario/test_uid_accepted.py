@@ -2,15 +2,15 @@
 
 import string
 
-from contracts.cases import Expect, RealmSettings, World, contract, drafts, identifiers, long_lists, smoke
+from contracts.cases import Expect, RealmSettings, World, contract, drafts, identifiers, lists, smoke
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
 
 @contract("uid-hyphen", operations=DRAFT, requests=5.5)
-def test_hyphens_are_accepted(world: World, settings: RealmSettings, expect: Expect) -> None:
+def test_hyphens_are_accepted(world: World, expect: Expect) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
-    identifiers.claim_hyphens(world, settings, expect)
+    drafts.claim_life_under(world, expect, "uid-hyphen", world.uid(20) + "--a-")
 
 
 @contract("uid-digits-only", operations=DRAFT, requests=5)
@@ -48,11 +48,11 @@ def test_underscores_alone_are_enough(
 )
 def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> None:
     """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""
-    long_lists.claim_every_kind(world, expect)
+    lists.claim_every_kind(world, expect)
 
 
 @smoke()
-@contract(*identifiers.EVERY_SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"), requests=10)
+@contract(*identifiers.SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"), requests=10)
 def test_one_uid_of_every_sign_names_a_draft(world: World, expect: Expect) -> None:
     """A uid of 128 signs of every sort names a draft, and no other uid does, however little it differs."""
     identifiers.claim_every_sign(world, expect)

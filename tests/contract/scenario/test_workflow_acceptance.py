@@ -20,6 +20,7 @@ from contracts.cases import (
     World,
     comparison,
     contract,
+    drafts,
     ended_in,
     errors_array,
     overlapping,
@@ -67,7 +68,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     expect("workflow-distinct-identifiers").holds(
         given != other, sent, second, expected="two different identifiers", seen=f"{given} twice"
     )
-    records.offer_batch(batch, second)
+    records.offer("batch", batch, second)
 
 
 @smoke()
@@ -100,7 +101,7 @@ def test_a_record_is_created_under_a_free_identifier(
     update = records.try_faulty(identifier)
     expect("workflow-created-known").meets("record-found", update, because_of=(sent,))
     observe("workflow-submitted-state", CREATE_NAMED, "locked" if ended_in(update, Row.LOCKED) else "open")
-    records.offer_submitted(identifier)
+    records.offer("submitted", identifier, sent)
 
 
 @contract(
@@ -140,7 +141,7 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
         (expect("workflow-identifier-edges"), batched(world.uid(), batchId=own)),
         (expect("workflow-batch-longest", CREATE_NAMED), batched(world.uid())),
     )
-    records.offer_another(identifier, sent)
+    records.offer("submitted too", identifier, sent)
 
 
 @smoke()
@@ -160,7 +161,7 @@ def test_a_record_is_updated(
 ) -> None:
     """A valid document is accepted as an update of a record that exists and is not locked, with a batch and without."""
     identifier = records.spendable()
-    before = records.reworded(identifier)
+    before = drafts.save_reworded(world, identifier)
     submission = world.samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
     sent = comparison.claim_accepted_for_each(
         world.submit(UPDATE, identifier, submission),

@@ -29,11 +29,11 @@ def test_a_submission_refused_for_its_content_leaves_no_draft(
 
 @contract("workflow-order-validation-before-initiate", operations=[CREATE_NAMED], requests=2)
 def test_a_submission_refused_for_its_content_starts_no_workflow(
-    records: WorkflowRecords, expect: Expect
+    world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
     """Validation comes before the workflow is initiated, so the identifier of a faulty document is not locked."""
     refused = errors_array.refused_before(records.faulty(CREATE_NAMED))
-    found = records.try_creating(refused.notes["identifier"])
+    found = world.try_creating(refused.notes["identifier"])
     expect("workflow-order-validation-before-initiate").meets(
         "identifier-not-locked", found, because_of=(refused,)
     )
@@ -69,7 +69,7 @@ def test_an_accepted_submission_is_found_as_a_draft(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
     """The draft operations show the documents that were submitted, unless they show no locked record's draft."""
-    for identifier in (records.submitted(), records.submitted("another")):
+    for identifier in (records.submitted(), records.submitted("submitted too")):
         submissions.claim_draft_saved(expect("workflow-draft-saved"), world, identifier)
 
 

@@ -5,6 +5,7 @@ from functools import partial
 from contracts.cases import (
     CREATE_NAMED,
     UID_LONGEST,
+    UID_SHORTEST,
     Expect,
     Row,
     WorkflowRecords,
@@ -16,6 +17,9 @@ from contracts.cases import (
     submissions,
 )
 from contracts.plugin.worker import Worker
+
+#: What the identifier rule leaves out: near misses, both misreadings of its pattern, other scripts, white space.
+FORBIDDEN = (".", " ", "]", "\\", "é", "\n")
 
 
 @contract("workflow-schema-of-another-realm", requests=2)
@@ -42,7 +46,15 @@ def test_the_schema_of_another_realm_is_not_configured(
 )
 def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect, operation: str) -> None:
     """Identifiers of records keep the identifier rule; an update would refuse unknown ones in any case."""
-    for clause, (near, *others) in identifiers.forbidden_identifiers(world.fresh).items():
+    forbidden = {
+        "workflow-identifier-too-short": [
+            world.uid(UID_SHORTEST - 1),
+            world.uid(len(world.fresh.prefix) + 1),
+        ],
+        "workflow-identifier-too-long": [world.uid(UID_LONGEST + 1), world.uid(2 * UID_LONGEST)],
+        "workflow-identifier-characters": [world.uid() + sign for sign in FORBIDDEN],
+    }
+    for clause, (near, *others) in forbidden.items():
         sent = [submissions.submit_unnamed(world, identifier) for identifier in (near, *others[:-1])]
         sent += [world.submit(operation, identifier) for identifier in others[-1:]]
         claim_each_refused(expect(clause, operation), sent)

@@ -41,8 +41,8 @@ def test_a_submission_without_a_realm_is_told_so(
 def test_a_submission_under_an_unknown_realm_is_told_so(
     records: WorkflowRecords, expect: Expect, operation: str, realm: str
 ) -> None:
-    """A realm that does not exist: 400, and the message that it is not configured."""
-    for unknown in submissions.unknown_realms(realm):
+    """A realm like no other, or that begins as one does: 400, and the message that it is not configured."""
+    for unknown in (requests.UNKNOWN_REALM, f"{realm}-none"):
         expect("workflow-realm-unknown", operation).has_message(records.send(operation, realm=unknown))
 
 
@@ -72,9 +72,11 @@ def test_creating_under_an_identifier_in_use_is_told_so(
 
 
 @contract("workflow-identifier-taken", requests=2)
-def test_the_identifier_of_a_published_record_is_in_use(records: WorkflowRecords, expect: Expect) -> None:
+def test_the_identifier_of_a_published_record_is_in_use(
+    world: World, records: WorkflowRecords, expect: Expect
+) -> None:
     """A published record that updates know: creating under its identifier is told that it is in use."""
-    expect("workflow-identifier-taken").has_message(records.try_creating(records.published()))
+    expect("workflow-identifier-taken").has_message(world.try_creating(records.published()))
 
 
 @smoke("header")

@@ -12,6 +12,7 @@ from contracts.cases import (
     contract,
     done,
     draft_lives,
+    identifiers,
 )
 from contracts.plugin.worker import Worker
 
@@ -35,12 +36,11 @@ def test_promises_hold_over_many_calls(players: draft_lives.Players, properties:
     draft_lives.claim_promises_hold(players, properties)
 
 
-@contract(*draft_lives.CLAUSES_OF_ALIKE, operations=OPERATIONS[:3] + OPERATIONS[4:5], requests=16, dealt=16)
-def test_alike_identifiers_name_drafts_of_their_own(
-    players: draft_lives.Players, properties: Properties, deal: Deal
-) -> None:
+@contract(*identifiers.ALIKE_CLAUSES, operations=OPERATIONS[:3] + OPERATIONS[4:5], requests=0, dealt=66)
+def test_alike_identifiers_name_drafts_of_their_own(world: World, expect: Expect, deal: Deal) -> None:
     """Identifiers that differ in letter case, signs, their end or far behind each name a draft of their own."""
-    draft_lives.claim_told_apart(players, properties, deal)
+    for kind in deal(identifiers.ALIKE):
+        identifiers.claim_told_apart(world, expect, kind)
 
 
 @contract("draft-info-current", requests=5)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.contact_errors import Reporting
+from contracts.cases.contact_requests import Reporting
 from contracts.cases.described_inputs import described_operation
-from contracts.cases.fault_probe import Probe, Turns
+from contracts.cases.fault_probe import Probe
 from contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
+from contracts.cases.hostile_input import Deal
 from contracts.cases.requests import ABSENT, Request
 from contracts.checks.outcomes import Attempt, Contradiction, confirm
 from contracts.errors import EnvironmentFault
@@ -48,9 +49,9 @@ def probe(attempt: Attempt) -> Any:
 
     def make(*turns: int | str) -> tuple[Probe, Scripted]:
         answers = Scripted(attempt, list(turns))
-        turn = Turns(place=0, realms=1)
+        deal = Deal(place=0, realms=1)
         return Probe(
-            "createContact", attempt, load_catalogue(), answers.send, lambda: REPORTING, turn
+            "createContact", attempt, load_catalogue(), answers.send, lambda: REPORTING, deal
         ), answers
 
     return make

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from contracts.cases.effects import eventually
+from contracts.cases.effects import until
 from contracts.cases.marks import contract, smoke
 from contracts.cases.world import World
 from contracts.checks.claims import Expect, Observer
@@ -132,7 +132,7 @@ def test_many(world: World, expect: Expect, turn: int) -> None:
 def test_waiting(world: World) -> None:
     """A case that is still at work when the run is stopped."""
     draft = world.draft()
-    eventually(lambda: (Path(os.environ["TMPDIR"]) / "enough").exists() or draft.uid == "", LONG)
+    until(lambda: (Path(os.environ["TMPDIR"]) / "enough").exists() or draft.uid == "", bool, LONG)
 
 
 @contract("contact-create-accepted")
