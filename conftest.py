@@ -1,3 +1,3 @@
 """Makes `pytest` in a checkout the same run as `registry-contracts run`."""
 
-pytest_plugins = ("contracts.plugin",)
+pytest_plugins = ("registry_contracts",)

@@ -37,18 +37,19 @@ pytest_plugins = ("contracts.plugin",)
 
 
 class _AsWritten(MetaPathFinder):
-    """Finds the library's modules before pytest does.
+    """Finds modules of the library, and of the largest ones that it needs, before pytest does.
 
     pytest takes every module of a wheel that has an entry point for a test's, and rewrites its assertions: seconds
-    in each run where nothing is cached. The library has none.
+    in each process where nothing is cached, as in many containers. Nobody reads them in our runs.
     """
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Find a module below `contracts` as Python itself does; the cases are pytest's."""
-        own = name.startswith("contracts.") and not name.startswith("contracts._promises")
-        return PathFinder.find_spec(name, path, target) if own else None
+        known = name.partition(".")[0] in ("contracts", "hypothesis", "schemathesis")
+        found = known and not name.startswith("contracts._promises")
+        return PathFinder.find_spec(name, path, target) if found else None
 
 
 def _load_own_package() -> None:
