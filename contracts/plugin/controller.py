@@ -84,7 +84,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         config.pluginmanager.register(run)
         run.write_facts()
         run.complaints += comparison.note_in(run.folder)
-    except OSError as error:
+    except (OSError, SuiteError) as error:
         # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
         with suppress(OSError):
             point_latest(folder)
