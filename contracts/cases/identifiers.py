@@ -157,7 +157,8 @@ def claim_every_sign(world: World, expect: Expect) -> None:
     in_other_case = world.author.get_draft(other_case(world.fresh, uid))
     life["deleteDraft"] = world.author.delete_draft(uid)
     whole = readers.holds_document(usable(life["getDraft"]), document)
-    if whole:
+    if whole:  # what shows the draft judges these, whatever else fails
+        _claim_named(expect, life, document)
         _claim_case_counts(expect(_CASE, "getDraft"), world, document, in_other_case)
     left = world.author.draft_exists(uid)
     if not whole or usable(left).success or not all(usable(sent).success for sent in life.values()):
@@ -165,14 +166,19 @@ def claim_every_sign(world: World, expect: Expect) -> None:
         for clause, sign in _SIGNS.items():
             claim_life_under(world, expect, clause, world.uid() + sign)
         claim_life_under(world, expect, _LONGEST, uid, also=["getDraftInfo"])
-    for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
-        expect(clause, "saveDraft").accepted(life["saveDraft"])
-        expect(clause, "getDraft").shows(life["getDraft"], document)
+        _claim_named(expect, life, document)
     for clause, look in looks.items():
         found, expected = usable(look).success, f"no draft under {others[clause]}, which is another uid"
         if found:
             need_absence(world)
         expect(clause, "draftExists").holds(not found, life["saveDraft"], look, expected=expected)
+
+
+def _claim_named(expect: Expect, life: Mapping[str, Exchange], document: dict[str, Any]) -> None:
+    """Claim that a uid of every sign names the draft that was saved under it."""
+    for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
+        expect(clause, "saveDraft").accepted(life["saveDraft"])
+        expect(clause, "getDraft").shows(life["getDraft"], document)
 
 
 def _claim_case_counts(claim: Claim, world: World, document: dict[str, Any], read: Exchange) -> None:
