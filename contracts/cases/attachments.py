@@ -76,7 +76,7 @@ def claim_listed(claim: Claim, world: World, attachment: Attachment, again: int 
     """Claim that a document lists an attachment, if need be a few seconds later, and so often again."""
     attached, item = attachments_of(world.author, attachment.uid), partial(lists, attachment=attachment)
     claim_item_listed(claim, world, attached, item, attachment.filename)
-    claim_listed_each_time(claim, attached, item, again)
+    claim_listed_each_time(claim, attached, item, again, attachment.filename)
 
 
 def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:

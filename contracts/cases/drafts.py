@@ -205,18 +205,6 @@ def need_deleted(world: World, uid: str) -> Exchange:
     return exchange
 
 
-def need_no_draft(world: World, uid: str) -> None:
-    """Delete the draft of a record that stays, if there is one.
-
-    Raises:
-        Untested: it keeps one.
-    """
-    if usable(world.author.draft_exists(uid)).success:
-        world.author.delete_draft(uid)
-        if usable(world.author.draft_exists(uid)).success:
-            raise Untested("the published record of the settings has a draft")
-
-
 def accepted_with_errors(saved: Exchange) -> bool:
     """Whether a save was answered with success and errors: whether such a draft is kept is not shown."""
     return usable(saved).success and not taken(saved)

@@ -232,6 +232,8 @@ class Questions:
             raise Untested(str(obstacle)) from None
         self._of_files = self._known.clauses != "list"
         self._window = "pages-cover" if self._of_files else "top-and-skip"
+        # Which drafts are in other collections is not shown; attachments have none.
+        self._holding = {self._known.lister.label: True}
 
     def _judging(self, what: str) -> Claim:
         return self._claim(f"{self._known.clauses}-{what}")
@@ -241,18 +243,24 @@ class Questions:
         path, own, lister = self._known.field.by_filter, self._own, self._known.lister
         if path is None or self._known.field.filters:
             return
-        single, several, plain = (
-            lister.page(**options)
-            for options in ({"filter": equals(path, own[0])}, {"filter": equals(path, *own)}, {})
-        )
-        if not single.holds_just(own[:1]):
-            return  # not by several values alone, of which other clauses speak
+
+        def alone(value: str) -> Page:
+            return lister.page(filter=equals(path, value))
+
+        single, several, plain = alone(own[0]), lister.page(filter=equals(path, *own)), lister.page()
         shown = several.order_of(own)
         # As many items as the list gives anyway may be all that fit on a page.
-        lost = [value for value in own if 0 < several.size < plain.size and value not in shown]
-        wrong = several.size > len(shown) or any(
-            lister.page(filter=equals(path, value)).names(value) for value in lost
-        )
+        narrower, surplus = 0 < several.size < plain.size, several.size > len(shown)
+        wrong = any(several.count(value) > plain.count(value) > 0 for value in own)
+        if single.holds_just(own[:1]):
+            missing = [value for value in own if narrower and value not in shown]
+            wrong = wrong or surplus or any(alone(value).names(value) for value in missing)
+        elif narrower and not surplus:
+            # What a filter by several values shows is shown by a filter by its own value, too.
+            single = alone(shown[0])
+            wrong = wrong or (single.size >= 0 and not single.names(shown[0]))
+        elif not wrong:
+            return
         expected, seen = f"{', '.join(own)}, and no other item", several.seen_beside(own)
         exchanges = [page.exchange for page in (plain, single, several)]
         self._judging("filter-meaning").holds(not wrong, *exchanges, expected=expected, seen=seen)
@@ -289,10 +297,7 @@ class Questions:
         about the one that is at fault.
         """
         ordered = question.falling is not None
-        if ordered and not self._known.is_ordered:
-            return False
-        # Which drafts are in other collections is not shown.
-        if not self._shows_own(self._list_of(question.collection)):
+        if (ordered and not self._known.is_ordered) or not self._holds_own(question.collection):
             return False
         page = self._ask(question)
         passed_over = question.condition.operator in _FURTHER and page.size > 1
@@ -328,15 +333,17 @@ class Questions:
         plain = self._ask(replace(question, falling=None))
         return "orderby-meaning" if len(plain.order_of(whole)) == len(wanted) == plain.size else clauses[0]
 
+    def _holds_own(self, collection: str | None) -> bool:
+        """Whether the list of a collection holds the own items."""
+        known = self._list_of(collection)
+        if known.lister.label not in self._holding:
+            self._holding[known.lister.label] = self._shows_own(known)
+        return self._holding[known.lister.label]
+
     def _shows_own(self, known: KnownList) -> bool:
-        """Whether the list of a collection holds the own items, seen once."""
-
-        def look() -> bool:
-            # Others beside them are there because the filter does not work, which is for the claims to say.
-            page = known.lister.page(filter=equals(known.filter_path, *self._own))
-            return len(page.order_of(self._own)) == len(self._own)
-
-        return known.world.once(f"own items of {known.lister.label}", look)
+        # Others beside them are there because the filter does not work, which is for the claims to say.
+        page = known.lister.page(filter=equals(known.filter_path, *self._own))
+        return len(page.order_of(self._own)) == len(self._own)
 
     def _ask(self, question: Question) -> Page:
         return self._list_of(question.collection).lister.page(**question.options(self._known))

@@ -51,7 +51,7 @@ _MOST_UIDS = 3
 def claim_listed(claim: Claim, world: World, lister: Lister, item: Item, name: str = "") -> None:
     """Claim that a list is given and holds an item, if need be a few seconds later.
 
-    A refused list is the contradiction itself, and no precondition that failed, and so is an answer that is no list.
+    A refused list is the contradiction itself, no precondition that failed; of files an answer that is no list, too.
 
     Args:
         name: What an item that is no draft is called.
@@ -62,21 +62,33 @@ def claim_listed(claim: Claim, world: World, lister: Lister, item: Item, name: s
     first = lister.page()
     if first.records is None and not first.not_found:
         claim.accepted(first.exchange)
-        claim.meets("list", first.exchange)
-    result = Search(True, [first]) if first.holds(item) else _look_until(True, world, lister, item)
+        if name:
+            claim.meets("list", first.exchange)
+    result = Search(True, [first])
+    if not first.holds(item):
+        result = world.until(lambda: _searched(lister, item, name), lambda search: search.found)
     if not result.found and not name:
         _need_names(lister, result)
     expected = f"{name or f'the draft {item}'} in the list"
     claim.holds(result.found, *result.exchanges, expected=expected, seen=result.seen)
 
 
-def claim_listed_each_time(claim: Claim, lister: Lister, item: Item, times: int) -> None:
-    """Claim that a list which held an item holds it every time, on whatever page."""
+def claim_listed_each_time(claim: Claim, lister: Lister, item: Item, times: int, name: str = "") -> None:
+    """Claim that a list which held an item holds it every time, on whatever page; `name` as for `claim_listed`."""
+    expected = f"{name or f'the draft {item}'} in the list, as it was before"
     for _ in range(times):
-        result = lister.search(item)
-        claim.holds(
-            result.found, *result.exchanges, expected="in the list, as it was before", seen=result.seen
-        )
+        result = _searched(lister, item, name)
+        claim.holds(result.found, *result.exchanges, expected=expected, seen=result.seen)
+
+
+def _searched(lister: Lister, item: Item, name: str) -> Search:
+    """Search a list; the few files of a document are missing where the list cannot be read on behind its first page."""
+    try:
+        return lister.search(item)
+    except Blocked:
+        if not name:
+            raise
+        return Search(False, [lister.page()])
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
@@ -201,6 +213,28 @@ def claim_listed_once(claim: Claim, world: World, lister: Lister, uid: str) -> N
     done(page.exchange)
     count = page.count(uid)
     claim.holds(count <= 1, page.exchange, expected="the draft once", seen=f"{count} times")
+
+
+def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -> None:
+    """Claim that a list of drafts does not hold a published record that has no draft, or none any more.
+
+    Raises:
+        Untested: it keeps one, or there is no list to look at.
+    """
+    actor, lister, path = known.lister.actor, known.lister, known.proven_path
+    shown: list[Exchange] = []
+    if usable(actor.draft_exists(uid)).success:
+        actor.delete_draft(uid)
+
+    def absent() -> bool:
+        pages = [lister.page(), *([lister.page(filter=equals(path, uid))] if path else [])]
+        shown[:] = [actor.draft_exists(uid), *(page.exchange for page in pages)]
+        if usable(shown[0]).success or pages[0].size < 0:
+            raise Untested("the published record of the settings has a draft, or there is no list of drafts")
+        return not any(page.names(uid) for page in pages)
+
+    gone = known.world.eventually(absent)
+    claim.holds(gone, *shown, expected=f"no item for {uid}, which has no draft", seen=f"{uid} is listed")
 
 
 #: How often a list is looked at before it counts as never at rest.

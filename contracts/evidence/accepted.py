@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
 
-from msgspec import structs
+from msgspec import Meta, structs
 
 from contracts.evidence.findings import Cell, Finding, FindingIds, missing_settings
 from contracts.evidence.record import RunRecord, Verdict
@@ -147,6 +147,12 @@ class DeviationOutcome(Deviation, frozen=True, kw_only=True):
     consumer uses. `fails`: the run fails until the entry is changed; `warns`: it needs a look. `findings` are ids.
     """
 
+    # Of an entry these may be left out; what became of it names them.
+    realms: Annotated[Names, Meta(min_length=1)]
+    operation: str | None
+    profile: str
+    file: Name
+    line: Annotated[int, Meta(ge=1)]
     course: DeviationState
     days_left: int
     happens_in: Names

@@ -24,7 +24,6 @@ from contracts.exchanges.redaction import redacted
 from contracts.exchanges.transcript import curl, heading, transcript
 from contracts.interface.catalogue import Level
 from contracts.plugin.case import case_of
-from contracts.plugin.plan import is_contract_run
 from contracts.plugin.worker import MAIN, WORKER
 from contracts.safe_text import printable
 
@@ -51,8 +50,8 @@ class _Results(AllureFileLogger):
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_configure")
 def pytest_wait_for_the_run(config: pytest.Config) -> None:
-    """Let allure-pytest not begin before the run: its results stand in the run's folder by default."""
-    if config.pluginmanager.has_plugin(_PLUGIN) and is_contract_run(config):
+    """Let allure-pytest not begin by itself in a run: its results stand in the run's folder by default."""
+    if config.pluginmanager.has_plugin(_PLUGIN) and WORKER in config.stash:
         config.stash[_FOLDER] = config.option.allure_report_dir
         config.option.allure_report_dir = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -31,6 +31,9 @@ from contracts.session.namespace import new_run_token
 from contracts.session.shared_state import PRIVATE_PREFIX
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
+#: Whether the session has begun.
+_IN_SESSION = pytest.StashKey[bool]()
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,10 +54,25 @@ def pytest_configure(config: pytest.Config) -> None:
         elif given is None and is_contract_run(config):
             _begin(config, selection, comparison)
     except RegistryContractsError as error:
-        if RUN not in config.stash and is_contract_run(config):
-            # `latest` leads to no older run where this one is refused.
-            forget_latest(Path(config.getoption(REPORTS.flag)))
         raise pytest.UsageError(complaint(error)) from None
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+    """Let `latest` lead to no older run where this one is refused, by whomever, and leave no folder of it."""
+    try:
+        return (yield)
+    except pytest.UsageError:
+        if _IN_SESSION not in config.stash and is_contract_run(config):
+            if WORKER in config.stash:
+                shutil.rmtree(config.stash[WORKER].plan.folder, ignore_errors=True)
+            forget_latest(Path(config.getoption(REPORTS.flag)))
+        raise
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Note that the session begins, at whose end there are reports."""
+    session.config.stash[_IN_SESSION] = True
 
 
 def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) -> None:
@@ -88,7 +106,9 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
         with suppress(OSError):
             point_latest(folder)
-        pytest.exit(unwritten("the run's folder", error), returncode=ExitCode.ERROR)
+        broken = isinstance(error, SuiteError)
+        why = f"the run cannot begin: {breakdown(error)}" if broken else unwritten("the run's folder", error)
+        pytest.exit(complaint(why), returncode=ExitCode.ERROR)
 
 
 def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:

@@ -20,6 +20,7 @@ from contracts.safe_text import many
 from contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX, target_in_words
 
 _NAMED_AT_MOST: Final = 20
+_TAKEN_OVER = pytest.StashKey[list[str]]()
 
 
 def choose_finding(config: pytest.Config) -> None:
@@ -44,6 +45,8 @@ def choose_finding(config: pytest.Config) -> None:
         else:
             # Of variables the address: where they name another service now, that one has nothing to do with it.
             options.target = words.get(TARGET.flag, verdict.target.base_url)
+        taken = ((TARGET, options.target), (SANDBOX_ARGUMENTS, options.sandbox_arguments))
+        config.stash[_TAKEN_OVER] = [f"{option.flag}={value}" for option, value in taken if value]
     options.profile = options.profile or verdict.profile
     options.seed = verdict.seed if options.seed is None else options.seed
     cases = [f"{cases_directory()}/{case}" for case in finding.cases if not case.startswith("[")]
@@ -54,11 +57,8 @@ def choose_finding(config: pytest.Config) -> None:
 
 def command_of(config: pytest.Config) -> str:
     """The command of a run, with where it goes if a finding says that."""
-    words = ["pytest", *map(str, config.invocation_params.args)]
-    if config.getoption(FINDING.flag):
-        given = ((option.flag, config.getoption(option.flag)) for option in (TARGET, SANDBOX_ARGUMENTS))
-        words += [f"{flag}={value}" for flag, value in given if value]
-    return shlex.join(words)
+    words = map(str, config.invocation_params.args)
+    return shlex.join(["pytest", *words, *config.stash.get(_TAKEN_OVER, [])])
 
 
 def _seen_before(reports: Path, given: str) -> tuple[VerdictFile, Finding]:
@@ -71,4 +71,7 @@ def _seen_before(reports: Path, given: str) -> tuple[VerdictFile, Finding]:
         what = f"'{given}' begins {many(len(matching), 'finding')}" if matching else f"no finding '{given}'"
         raise UsageError(f"{what}: the runs in '{reports}' have {there or 'none'}")
     verdict = read(folders[matching[0]] / FILE_NAME)
-    return verdict, next(finding for finding in verdict.findings if finding.id == matching[0])
+    for finding in verdict.findings:
+        if finding.id == matching[0]:
+            return verdict, finding
+    raise UsageError(f"{folders[matching[0]] / FILE_NAME} does not name the finding {matching[0]}")

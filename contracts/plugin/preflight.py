@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
@@ -157,12 +158,18 @@ class Probe:
     """Requests of the author that show one thing in one realm, twice where it contradicts a clause."""
 
     def __init__(
-        self, session: Session, realm: str, name: str, clause: str, operation: str = _READING
+        self,
+        session: Session,
+        realm: str,
+        name: str,
+        clause: str,
+        operation: str = _READING,
+        expected: str = "",
     ) -> None:
         self._session = session
         self._attempts = [Attempt(1), Attempt(2)]
         self._started = datetime.now(UTC)
-        self._expected = f"{name} is known"
+        self._expected = expected or f"{name} is known"
         self._case = Case(
             f"[preflight in {realm}: {name}]",
             realm,
@@ -277,7 +284,8 @@ class Look:
 
     def _lists(self) -> Iterator[Diagnosis]:
         """The list of drafts in each realm."""
-        probes = {realm: Probe(self.session, realm, realm, _REALMS_CLAUSE) for realm in self._reading}
+        accepted = partial(Probe, self.session, expected="the realm is accepted")
+        probes = {realm: accepted(realm, realm, _REALMS_CLAUSE) for realm in self._reading}
         seen = {realm: probe.send() for realm, probe in probes.items()}
         if seen and all(exchange.answer.hollow_page for exchange in seen.values()):
             where = f"every list of drafts is {page_words(next(iter(seen.values())).answer)}"
@@ -332,7 +340,7 @@ class Look:
 
     def _token_refused(self, realm: str) -> str:
         """How a token just issued is refused as one that never was, in words, seen twice."""
-        probe = Probe(self.session, realm, BEARER, _TOKEN_CLAUSE)
+        probe = Probe(self.session, realm, BEARER, _TOKEN_CLAUSE, expected="the token is known")
         refusals: list[str] = []
 
         def refused(attempt: int) -> Contrast | None:

@@ -213,7 +213,7 @@ class Run:
             with suppress(EOFError, node.channel.TimeoutError, node.channel.RemoteError):
                 node.channel.waitclose(max(0.0, deadline - time.monotonic()))
         told = {name: getattr(node, "workeroutput", {}) for name, node in names.items()}
-        return {name: output["contract"] for name, output in told.items() if output.get("contract")}
+        return {name: output["contract"] for name, output in told.items() if "contract" in output}
 
     def _write_troubles(self, exitstatus: int) -> None:
         """Put into the evidence what failed outside the cases, so that no report says pass beside it."""

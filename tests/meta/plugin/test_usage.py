@@ -27,6 +27,7 @@ def complaint(ended: Any) -> str:
         ("--realm=abs", "production realm, which is refused"),
         ("--nonsense", "unrecognized arguments: --nonsense; .* shows the options"),
         ("--keep=-3", "--keep must be 0 or more"),
+        ("--log-level=nonsense", "'NONSENSE' is not recognized as a logging level"),
         ("--finding=zz", "no finding 'zz': "),
         ("-k(", r"Wrong expression passed to '-k'"),
     ],
