@@ -426,15 +426,17 @@ class WorkflowRecords:
         return str(self._world.offered("batch") or self._world.fresh.uid(LONGEST_BATCH))
 
     def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
-        """Parts of a request that gives the realm in one way; none where the service does not read that way at all.
+        """Parts of a request that gives the realm in one way.
 
         That with the realm in the query is one of a batch, which changes no row. Whether the service reads the query
-        is a clause of its own, so that the rows are told by the header then.
+        is a clause of its own: where it does not, the rows are told by the header alone, and this raises Blocked.
         """
         if way == BY_HEADER:
             yield {}
-        elif self._world.once("realm from the query", lambda: self._query_read(realm)):
-            yield {**by_query(realm), "members": {"batchId": self._world.fresh.uid(LONGEST_BATCH)}}
+            return
+        read = self._world.once("realm from the query", lambda: self._query_read(realm))
+        require(read, CREATE_NAMED, "does not read the realm from the query")
+        yield {**by_query(realm), "members": {"batchId": self._world.fresh.uid(LONGEST_BATCH)}}
 
     def _query_read(self, realm: str) -> bool:
         tried = self._world.try_creating(self._world.uid(), **by_query(realm))
