@@ -228,9 +228,10 @@ def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
             need_ordinary_life(world)
         others = [draft for other, draft in drafts.items() if other != uid]
         # One whose place another one has taken was not spared, unless it is the letter case that was passed over.
-        replaced = clause != _CASE and any(readers.holds_document(usable(read), draft) for draft in others)
-        for about in [_SAVE_SPARES] * replaced + [(clause, "getDraft")]:
-            expect(*about).shows(read, drafts[uid])
+        replaced = any(readers.holds_document(usable(read), draft) for draft in others)
+        about = (clause, "getDraft") if clause == _CASE else _SAVE_SPARES
+        expect(*about).holds(not replaced, read, expected="not the draft of another uid")
+        expect(clause, "getDraft").shows(read, drafts[uid])
     for uid, clause in alike.items():
         claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
     for uid in deleted:
