@@ -1,6 +1,6 @@
 """The tables in documents, and the schemas that others read often enough to be kept as files, from the code.
 
-`python -m docs.tables` writes clauses.md, live.md (settings), proof.md (faults), variants.md,
+`python -m docs.tables` writes clauses.md, live.md (settings), proof.md (faults), tools.md (names), variants.md,
 weather.md and the schemas; a test tells when that is due.
 """
 
@@ -23,6 +23,7 @@ from contracts.sandbox.weather import ALL as WEATHERS
 from contracts.sandbox.weather import figures_text
 from contracts.settings.settings_reader import AccountVariables
 from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, ServiceNames, TlsSettings
+from docs.tool_names import names_table
 
 DOCS = Path(__file__).parent
 _GROUPS: tuple[tuple[str, type], ...] = (
@@ -161,6 +162,7 @@ TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("clauses.md", "clauses", clause_tables),
     ("live.md", "settings", settings_tables),
     ("proof.md", "population", population_table),
+    ("tools.md", "names", names_table),
     ("variants.md", "silences", silences_table),
     ("weather.md", "weathers", weathers_table),
 )
