@@ -155,7 +155,9 @@ ROWS: Final = (
     ),
     _ANY("malformed-body-taken-by-*", "malformed-json-refused",
         do.give(do.always(answer_json(200, {"identifier": "taken-as-it-is"}))),
-        "* answers success to a body that is no JSON", _MALFORMED),
+        "* answers success to a body that is no JSON", _MALFORMED,
+        # Whether a sign-in that gives no token may be a success is not shown.
+        at=tuple(name for name in load_catalogue().clause("malformed-json-refused").operations if name != SIGN_IN)),
     *each(lambda word, media_type, operations: _ANY(f"json-as-{word}-by-*", "json-labelled-json",
             do.success(partial(Answer.with_header, name="content-type", value=media_type)),
             f"The JSON that * answers is labelled {media_type}", at=operations),
