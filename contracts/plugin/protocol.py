@@ -140,7 +140,7 @@ def judged_by(tries: Sequence[Try]) -> list[Try]:
 def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
     """Run the item once, and judge its exchanges by the universal checks."""
     item.stash[TRY] = tried = Try(attempt)
-    # Also on the reports of subtests, which go out while the case runs.
+    # Also on the reports of subtests, of which Schemathesis makes one for each operation: they go out at once.
     item.user_properties[:] = [(VERDICT_PROPERTY, "")]
     unanswered, began = worker.breaker.unanswered, time.time()
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
@@ -157,6 +157,8 @@ def _ending(raised: Ending, attempt: Attempt) -> Ending:
     """The attempt's verdict: what was raised, or what its assertions amount to."""
     if raised.verdict is not Verdict.PASS:
         return raised
+    if attempt.obstacle:
+        return _ending_of(attempt.obstacle)
     if attempt.keys - attempt.dismissed:
         return Ending(Verdict.ADVISORY)
     if attempt.held:
@@ -238,8 +240,11 @@ def _speak(
     """
     scope = _scope(worker, case_of(item).realm, confirmed) if ending.verdict in _BAD else ConsumerScope.COUNTS
     counts = scope is ConsumerScope.COUNTS
-    if ending.verdict in (Verdict.FAIL, Verdict.ERROR) and not any(report.failed for report in reports):
-        call = next((report for report in reports if report.when == "call"), reports[0])
+    call = next((report for report in reports if report.when == "call"), reports[0])
+    if ending.verdict is Verdict.INCONCLUSIVE and all(report.passed for report in reports):
+        why = displayed(worker.redactor.text(f"{ending.verdict}: {ending.reason}"))
+        _skip(item, call, why)
+    elif ending.verdict in (Verdict.FAIL, Verdict.ERROR) and not any(report.failed for report in reports):
         lines = "\n".join(str(Contradiction(each)) for each in confirmed) or ending.reason or ""
         call.outcome, call.longrepr = "failed", displayed(worker.redactor.text(lines))
     for report in reports:
@@ -274,22 +279,18 @@ def pytest_runtest_makereport(
     call.excinfo = raised
     worker = item.config.stash[WORKER]
     if raised is not None:
-        _note(item, report, raised.value, worker)
+        _note(item, report, raised.value)
     _redact(report, worker)
     return report
 
 
-def _note(item: pytest.Item, report: pytest.TestReport, error: BaseException, worker: Worker) -> None:
-    """Note how the attempt ended, and let its report say so; of several endings, as of subtests, the worst counts."""
+def _note(item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
+    """Note how the attempt ended, and let its report say so; of several endings the worst counts."""
     ending, tried = _ending_of(error), item.stash[TRY]
     if ending.verdict.rank < tried.ending.verdict.rank:
         tried.ending = ending
     if isinstance(error, Contradiction):
         report.outcome, report.longrepr = "failed", str(error)
-        # A subtest's report goes out at once: what it shows is weighed here.
-        scope = _scope(worker, case_of(item).realm, [error.evidence])
-        if scope is not ConsumerScope.COUNTS:
-            _skip(item, report, f"{scope}: {error}")
     elif ending.verdict is Verdict.ERROR:
         # A traceback shows arguments, and these may hold credentials.
         report.longrepr = report.longreprtext

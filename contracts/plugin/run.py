@@ -162,7 +162,7 @@ class Run:
             self._put_away()
         except RegistryContractsError as error:
             self.trouble = str(error)
-        except Exception as error:  # noqa: BLE001 - the run ends here; one line says more than a traceback
+        except (OSError, ValueError) as error:  # a disk that is full, a text that no file holds
             self.trouble = unwritten("the run's verdict", error)
         finally:
             # What pytest still collects, it need not look for among all this.
