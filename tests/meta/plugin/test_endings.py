@@ -42,7 +42,7 @@ ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
     "nothing is selected": (lambda *_: None, "no_case_of_this_name", 5, {SAVE: "untested"}),
     "the first failure stops it": (hiding(), "test_many", 1, {GET: "fail"}),
     "several generated faults are taken, which fail one case": (
-        lambda method, path, _: (200, JSON, b"[]") if path.endswith("/document-drafts") else None,
+        lambda _, path, __: (200, JSON, b"[]") if path.endswith("/document-drafts") else None,
         "test_single_faults and listDrafts",
         1,
         {"list-needs-token": "fail", "list-collection-unknown": "advisory"},
