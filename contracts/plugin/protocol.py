@@ -256,7 +256,7 @@ def _speak(
         reason = displayed(worker.redactor.text(text))
         telling.outcome, telling.longrepr = "skipped", (path, line or 0, reason)
     for report in reports:
-        report.user_properties.append((VERDICT_PROPERTY, str(ending.verdict if counts else scope)))
+        report.user_properties[:1] = [(VERDICT_PROPERTY, str(ending.verdict if counts else scope))]
 
 
 def _scope(worker: Worker, realm: str, contradictions: Iterable[Result]) -> ConsumerScope:
