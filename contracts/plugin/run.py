@@ -29,9 +29,7 @@ from contracts.evidence.run_folder import forget_latest, new_folder, point_lates
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import operations_with
 from contracts.interface.location import keep_hypothesis_out
-from contracts.interface.operations import PERMANENT_KINDS
 from contracts.plugin.case import is_case
 from contracts.plugin.collection import forecast
 from contracts.plugin.finding_again import command_of
@@ -50,8 +48,8 @@ from contracts.plugin.run_options import KEEP, REPORTS, UNPACKED
 from contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, WORKER, Worker
 from contracts.reports.writers import ALL, pack, unwritten, write_all
 from contracts.safe_text import complaint
-from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
-from contracts.session.namespace import SUITE_PREFIX, new_run_token
+from contracts.session.ledger import LEDGER_FILE, RUN_FILE
+from contracts.session.namespace import new_run_token
 from contracts.session.shared_state import PRIVATE_PREFIX, remove_abandoned_private_folders
 from contracts.session.sweep import sweep_runs
 from contracts.settings.embedded_sandbox import EmbeddedSandbox
@@ -318,20 +316,8 @@ class Run:
                 "request_budget": request_budget(target, self.worker.selection.profile),
                 "permanent_records_per_realm": target.pace.permanent_records,
             },
-            "permanent_records": self._permanent_records(),
+            "permanent_records": self.worker.permanent_records.counted(target.realms),
         }
-
-    def _permanent_records(self) -> dict[str, int]:
-        """How many contacts and submissions the run has created in each realm, or may have created."""
-        creating = operations_with(method="POST")
-        records = {
-            (entry.realm, entry.identifier or str(entry.key))
-            for entry in residue(read_entries(sorted(self.folder.glob("ledger-*.jsonl"))))
-            if entry.what in PERMANENT_KINDS
-            # An update of another identifier is one of a record that was there, or that the service named itself.
-            and (entry.operation in creating or entry.identifier.startswith(SUITE_PREFIX))
-        }
-        return dict(Counter(realm for realm, _ in sorted(records)))
 
 
 #: The run, in its controller.
