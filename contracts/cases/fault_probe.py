@@ -25,6 +25,7 @@ from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Blocked, Contradict
 from contracts.checks.table import refusal_due
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS
@@ -141,12 +142,16 @@ class Probe:
     def judge(self, fault: Fault) -> None:
         """Send a fault; one about which the document is silent is observed.
 
-        What has been confirmed at an earlier fault is not looked for again.
-
-        Raises:
-            Contradiction: the answer contradicts a must, twice.
+        What has been confirmed at an earlier fault is not looked for again. Neither what a fault contradicts nor what
+        stands in its way keeps the faults after it from being judged.
         """
-        clause = self.clause_of(fault)
+        try:
+            with suppress(Contradiction):  # which is noted
+                self._judge(self.clause_of(fault), fault)
+        except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
+            self._attempt.obstacle = self._attempt.obstacle or obstacle
+
+    def _judge(self, clause: Clause, fault: Fault) -> None:
         if clause.level is Level.SILENT:
             self._observe(clause, fault)
             return
@@ -184,7 +189,7 @@ class Probe:
         untold = [fault for fault in faults if fault not in told]
         # A service may tell one fault at a time: the cases of single faults judge that one.
         for fault in untold[:_MOST_UNTOLD]:
-            self.judge(fault)
+            self._judge(self.clause_of(fault), fault)
         return sent, [self._field_of(fault) for fault in untold]
 
     def _is_told(self, fault: Fault, answer: Response) -> bool:

@@ -152,6 +152,7 @@ class Attempt:
         evidence: Contradictions of must and should clauses, in the order seen.
         confirmed: Keys of evidence that the case itself replayed on fresh data already, with their rates.
         untested: Clauses that the service gives no occasion to judge, with the reasons.
+        obstacle: What stood in the way of one of several things that the case looks at, and of no other.
     """
 
     number: int
@@ -164,6 +165,7 @@ class Attempt:
     exchanges: list[Exchange] = field(default_factory=list)
     replay: bool = False
     advisory: bool = False
+    obstacle: Exception | None = None
 
     def note(self, evidence: Result) -> None:
         """Add evidence of a contradiction."""

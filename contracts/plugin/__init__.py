@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-_PARTS: Final = ("plan", "allure_results", "controller", "collection", "protocol", "fixtures", "terminal")
+_PARTS: Final = ("plan", "allure_results", "run", "collection", "protocol", "fixtures", "terminal")
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

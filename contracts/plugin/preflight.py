@@ -7,11 +7,12 @@ replace. It ends after twelve requests, and three more for each of these names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from functools import partial
+from itertools import takewhile
 from typing import Any, Final
 
 from contracts.cases.comparison import refused_as
@@ -52,6 +53,8 @@ _FORBIDDEN: Final = 403
 _SHORT_LIFE_SECONDS: Final = 120.0
 #: The most that one step sends: a token seen refused twice, a first write of an account.
 _TOKEN_COSTS, _WRITE_COSTS = 4, 4
+#: How often something is looked at before it counts as contradicted.
+_TIMES: Final = 2
 #: What a name costs at most: its own form, and the documented one twice.
 _NAME_COSTS: Final = 3
 _CLOCK: Final = "clock"
@@ -150,66 +153,15 @@ def _listed(answer: Response) -> int:
         return 0
 
 
-#: What was seen, and the exchanges that show it; the last one is what a finding shows.
-Contrast = tuple[Any, ...]
+#: What was seen, and the exchanges that show it, of which a finding shows the last; None where all is as it should be.
+Contrast = tuple[Any, ...] | None
 
 
-class Probe:
-    """Requests of the author that show one thing in one realm, twice where it contradicts a clause."""
-
-    def __init__(
-        self,
-        session: Session,
-        realm: str,
-        name: str,
-        clause: str,
-        operation: str = _READING,
-        expected: str = "",
-    ) -> None:
-        self._session = session
-        self._attempts = [Attempt(1), Attempt(2)]
-        self._started = datetime.now(UTC)
-        self._expected = expected or f"{name} is known"
-        self._case = Case(
-            f"[preflight in {realm}: {name}]",
-            realm,
-            clauses=(clause,),
-            operations=(operation,),
-            title=f"{name} is known as the interface document writes it",
-            doc="A name that the interface document shows is understood by the service.",
-        )
-
-    def send(self, attempt: int = 1, **parts: Any) -> Exchange:
-        """Send the operation as the author: one draft is listed, unless parts say otherwise.
-
-        Raises:
-            EnvironmentFault: it was not answered.
-        """
-        of, case = self._attempts[attempt - 1], self._case
-        actor = Actor(self._session, AUTHOR, case.realm, case.id, attempt=of.number, exchanges=of.exchanges)
-        exchange = actor.send(case.operations[0], **(_FIRST_ITEM | parts))
-        if exchange.fault:
-            raise EnvironmentFault(exchange.fault)
-        return exchange
-
-    def contradicts(self, look: Callable[[int], Contrast | None]) -> bool:
-        """Whether the clause is contradicted in each of two attempts; each is noted."""
-        clause, operation = self._case.clauses[0], self._case.operations[0]
-        for attempt in self._attempts:
-            contrast = look(attempt.number)
-            if contrast is None:
-                return False
-            seen, *exchanges = contrast
-            shown = tuple(exchange.id for exchange in exchanges)
-            attempt.note(contradicted(clause, operation, self._expected, seen, shown, AUTHOR))
-        return True
-
-    def write_down(self, worker: Worker) -> None:
-        """Write the finding down as that of a case."""
-        findings = list(confirm(self._attempts))
-        evidence = findings[0].evidence
-        ending = Ending(Verdict.FAIL, f"expected {evidence.expected}; seen: {evidence.seen}")
-        worker.write_case(self._case, self._attempts, ending, self._started, findings=findings)
+def _case(realm: str, attempt: Attempt) -> Case:
+    """What is looked at in a realm, as a case of its own."""
+    clauses, operations = (tuple(sorted(set(names))) for names in zip(*attempt.keys, strict=True))
+    title = "names are known as the interface document writes them"
+    return Case(f"[preflight in {realm}]", realm, clauses=clauses, operations=operations, title=title)
 
 
 @dataclass
@@ -220,7 +172,7 @@ class Look:
         writes: Whether drafts may be saved and faulty submissions sent.
         seconds: How long it may take once the author has signed in.
         limit: Requests that it may send; a step that may not come to its end within them is not begun.
-        contradicted: What was seen twice to contradict a clause.
+        attempts: What was sent in each realm, and what of it was seen twice to contradict a clause.
     """
 
     session: Session
@@ -229,7 +181,7 @@ class Look:
     consumer: Consumer | None = None
     seconds: float = _LONGEST_SECONDS
     limit: int = field(default=_MOST_REQUESTS, init=False)
-    contradicted: list[Probe] = field(default_factory=list, init=False)
+    attempts: dict[str, Attempt] = field(default_factory=lambda: defaultdict(lambda: Attempt(1)), init=False)
 
     def __post_init__(self) -> None:
         """Note where there are drafts."""
@@ -262,6 +214,32 @@ class Look:
     def _affords(self, requests: int) -> bool:
         return self.session.counts["requests"] + requests <= self.limit
 
+    def _send(self, realm: str, operation: str = _READING, **parts: Any) -> Exchange:
+        """Send an operation as the author: one draft is listed, unless parts say otherwise.
+
+        Raises:
+            EnvironmentFault: it was not answered.
+        """
+        exchanges = self.attempts[realm].exchanges
+        actor = Actor(self.session, AUTHOR, realm, f"[preflight in {realm}]", exchanges=exchanges)
+        exchange = actor.send(operation, **(_FIRST_ITEM | parts))
+        if exchange.fault:
+            raise EnvironmentFault(exchange.fault)
+        return exchange
+
+    def _contradicts(
+        self, realm: str, about: tuple[str, str], expected: str, contrasts: Iterable[Contrast]
+    ) -> bool:
+        """Whether a clause is contradicted at an operation each time that it is looked at; then it is noted."""
+        seen = [contrast for contrast in takewhile(bool, contrasts) if contrast]
+        if len(seen) < _TIMES:
+            return False
+        for words, *shown in seen:
+            ids = tuple(exchange.id for exchange in shown)
+            self.attempts[realm].note(contradicted(*about, expected, words, ids, AUTHOR))
+        self.attempts[realm].confirmed[about] = len(seen), len(seen)
+        return True
+
     def _author(self, wait_seconds: float) -> Iterator[Diagnosis]:
         author, began, url = self._sign_in(AUTHOR), datetime.now(UTC), self._target.base_url
         if author.gateway and not self.session.disposable and wait_for_start(self._target, wait_seconds):
@@ -284,12 +262,10 @@ class Look:
 
     def _lists(self) -> Iterator[Diagnosis]:
         """The list of drafts in each realm."""
-        accepted = partial(Probe, self.session, expected="the realm is accepted")
-        probes = {realm: accepted(realm, realm, _REALMS_CLAUSE) for realm in self._reading}
-        seen = {realm: probe.send() for realm, probe in probes.items()}
+        seen, url = {realm: self._send(realm) for realm in self._reading}, self._target.base_url
         if seen and all(exchange.answer.hollow_page for exchange in seen.values()):
             where = f"every list of drafts is {page_words(next(iter(seen.values())).answer)}"
-            why = f"{self._target.base_url} cannot be judged: {where}; is a proxy or a login page in between?"
+            why = f"{url} cannot be judged: {where}; is a proxy or a login page in between?"
             yield Diagnosis("realms", State.ENVIRONMENT, why, stops=True)
         refused = {realm: exchange for realm, exchange in seen.items() if exchange.answer.refusal}
         for realm in self.realms:
@@ -298,60 +274,56 @@ class Look:
             elif realm not in refused:
                 yield Diagnosis(realm, State.OK, "answers to listDrafts")
         if refused:
-            yield from self._refused_realms(probes, refused)
+            yield from self._refused_realms(refused, everywhere=len(refused) == len(seen))
 
-    def _refused_realms(
-        self, probes: Mapping[str, Probe], refused: Mapping[str, Exchange]
-    ) -> Iterator[Diagnosis]:
-        (first, exchange), everywhere = next(iter(refused.items())), len(refused) == len(probes)
-        url, capitals = self._target.base_url, first.upper()
+    def _refused_realms(self, refused: Mapping[str, Exchange], *, everywhere: bool) -> Iterator[Diagnosis]:
+        first, url = next(iter(refused)), self._target.base_url
         if everywhere and self._affords(_TOKEN_COSTS) and (why := self._token_refused(first)):
             yield Diagnosis("realms", State.ENVIRONMENT, f"{url} {why}", stops=True)
-        taken = probes[first].send(headers={"Realm": capitals}).answer.success
-        advice = f"; it takes '{capitals}': {sent_as_line(first)} lets the rest be judged" if taken else ""
+        taken = self._send(first, headers={"Realm": first.upper()}).answer.success
+        advice = (
+            f"; it takes '{first.upper()}': {sent_as_line(first)} lets the rest be judged" if taken else ""
+        )
         for realm, refusal in refused.items():
             yield Diagnosis(realm, State.NOTE, f"listDrafts: {refusal.answer.quote()}{advice}")
-        if not everywhere or not (taken or self._all_unknown(probes[first], refused)):
+        if not everywhere or not (taken or self._all_unknown(first, refused)):
             return  # cases judge it
-        if all(self._refused_again(probes[realm], realm, refused[realm], taken) for realm in probes):
-            why = f"refuses every realm of the interface document: {exchange.answer.quote()}{advice}"
+        if all(self._refused_again(realm, before, taken) for realm, before in refused.items()):
+            why = f"refuses every realm of the interface document: {refused[first].answer.quote()}{advice}"
             state = State.SETTINGS if taken else State.ENVIRONMENT
             yield Diagnosis("realms", state, f"{url} {why}", stops=True)
 
-    def _all_unknown(self, probe: Probe, refused: Mapping[str, Exchange]) -> bool:
+    def _all_unknown(self, realm: str, refused: Mapping[str, Exchange]) -> bool:
         """Whether all are refused as a realm is that does not exist, and in words about the realm."""
-        unknown = probe.send(headers={"Realm": UNKNOWN_REALM}).answer
+        unknown = self._send(realm, headers={"Realm": UNKNOWN_REALM}).answer
         answers = [exchange.answer for exchange in refused.values()]
         return all(refused_as(answer, unknown) and "realm" in answer.text.lower() for answer in answers)
 
-    def _refused_again(self, probe: Probe, realm: str, before: Exchange, capitals: bool) -> bool:
-        def refused(attempt: int) -> Contrast | None:
-            answered = before if attempt == 1 else probe.send(attempt)
-            quoted = answered.answer.quote()
-            hint = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {quoted}"
-            return (hint if capitals else quoted, answered) if answered.answer.refusal else None
+    def _refused_again(self, realm: str, before: Exchange, capitals: bool) -> bool:
+        def refusals() -> Iterator[Contrast]:
+            for exchange in (before, self._send(realm)):
+                seen = exchange.answer.quote()
+                if capitals:
+                    seen = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {seen}"
+                yield (seen, exchange) if exchange.answer.refusal else None
 
-        return self._affords(1) and self._contradicts(probe, refused)
-
-    def _contradicts(self, probe: Probe, look: Callable[[int], Contrast | None]) -> bool:
-        found = probe.contradicts(look)
-        self.contradicted += [probe] if found else []
-        return found
+        about = _REALMS_CLAUSE, _READING
+        return self._affords(1) and self._contradicts(realm, about, "the realm is accepted", refusals())
 
     def _token_refused(self, realm: str) -> str:
         """How a token just issued is refused as one that never was, in words, seen twice."""
-        probe = Probe(self.session, realm, BEARER, _TOKEN_CLAUSE, expected="the token is known")
-        refusals: list[str] = []
+        told: list[str] = []
 
-        def refused(attempt: int) -> Contrast | None:
-            issued, made_up = probe.send(attempt), probe.send(attempt, token=NO_TOKEN)
-            refusals.append(issued.answer.quote())
-            seen = f"a token just issued is refused as one that never was: {refusals[-1]}; {SCHEME_ADVICE}"
-            unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
-            return (seen, made_up, issued) if unknown else None
+        def refusals() -> Iterator[Contrast]:
+            for _ in range(_TIMES):
+                issued, made_up = self._send(realm), self._send(realm, token=NO_TOKEN)
+                told.append(f"{issued.answer.quote()}; {SCHEME_ADVICE}")
+                unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
+                seen = f"a token just issued is refused as one that never was: {told[-1]}"
+                yield (seen, made_up, issued) if unknown else None
 
-        found = self._contradicts(probe, refused)
-        return f"knows none of its own tokens: {refusals[-1]}; {SCHEME_ADVICE}" if found else ""
+        found = self._contradicts(realm, (_TOKEN_CLAUSE, _READING), "the token is known", refusals())
+        return f"knows none of its own tokens: {told[-1]}" if found else ""
 
     # By writing.
 
@@ -426,17 +398,18 @@ class Look:
         self, realm: str, name: str, clause: str, operation: str, parts: dict[str, Any], most: int | None
     ) -> bool:
         """Whether a realm tells if a documented name is known."""
-        probe = Probe(self.session, realm, name, clause, operation)
-        own, unknown = probe.send(**parts), list[bool | None]()
+        own, told = self._send(realm, operation, **parts), list[bool | None]()
 
-        def refused(attempt: int) -> Contrast | None:
-            documented = probe.send(attempt, **parts, documented=name)
-            unknown.append(_is_unknown(operation, documented.answer, own.answer, most))
-            quoted = documented.answer.quote()
-            seen = f"the name of the settings is known, and the documented one was answered {quoted}"
-            return (seen, documented, own) if unknown[-1] else None
+        def refusals() -> Iterator[Contrast]:
+            for _ in range(_TIMES):
+                documented = self._send(realm, operation, **parts, documented=name)
+                told.append(_is_unknown(operation, documented.answer, own.answer, most))
+                quoted = documented.answer.quote()
+                seen = f"the name of the settings is known, and the documented one was answered {quoted}"
+                yield (seen, documented, own) if told[-1] else None
 
-        return self._contradicts(probe, refused) or unknown[-1] is not None
+        found = self._contradicts(realm, (clause, operation), f"{name} is known", refusals())
+        return found or told[-1] is not None
 
 
 def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, list[str]]:
@@ -452,9 +425,12 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, li
         down = author.environment and author.status is None
         return (f"{worker.target.base_url} cannot be judged: {author.refusal}" if down else None), []
     look = Look(worker, worker.selection.realms, writes=True, consumer=worker.selection.terms.consumer)
-    told = list(look.diagnoses(wait_seconds))
-    for probe in look.contradicted:
-        probe.write_down(worker)
+    started, told = datetime.now(UTC), list(look.diagnoses(wait_seconds))
+    for realm, attempt in look.attempts.items():
+        if attempt.evidence:
+            found = ", ".join(sorted({clause for clause, _ in attempt.keys}))
+            ending = Ending(Verdict.FAIL, f"contradicted as seen before the first case: {found}")
+            worker.write_case(_case(realm, attempt), [attempt], ending, started, findings=confirm([attempt]))
     stopping = (each.text for each in told if each.stops and each.state is not State.SERVICE)
     notes = [each for each in told if each.subject in {_CLOCK, _NAMES} and each.state is State.NOTE]
     return next(stopping, None), [each.text for each in notes]

@@ -50,6 +50,7 @@ INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous, Flaky)
 EXPECTED = (Contradiction, *INCONCLUSIVE, Untested)
 _TRIES_DIFFER: Final = "the same requests came to something else from one try to the next"
 _BAD: Final = (Verdict.FAIL, Verdict.ADVISORY)
+_FAILING: Final = (Verdict.FAIL, Verdict.ERROR)
 
 
 @dataclass
@@ -140,7 +141,7 @@ def judged_by(tries: Sequence[Try]) -> list[Try]:
 def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
     """Run the item once, and judge its exchanges by the universal checks."""
     item.stash[TRY] = tried = Try(attempt)
-    # Also on the reports of subtests, which go out while the case runs.
+    # Also on the reports of subtests, of which Schemathesis makes one for each operation: they go out at once.
     item.user_properties[:] = [(VERDICT_PROPERTY, "")]
     unanswered, began = worker.breaker.unanswered, time.time()
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
@@ -157,6 +158,8 @@ def _ending(raised: Ending, attempt: Attempt) -> Ending:
     """The attempt's verdict: what was raised, or what its assertions amount to."""
     if raised.verdict is not Verdict.PASS:
         return raised
+    if attempt.obstacle:
+        return _ending_of(attempt.obstacle)
     if attempt.keys - attempt.dismissed:
         return Ending(Verdict.ADVISORY)
     if attempt.held:
@@ -232,20 +235,28 @@ def _speak(
     confirmed: Sequence[Result],
     worker: Worker,
 ) -> None:
-    """Put the verdict on the reports; a universal finding fails a case that ended well.
+    """Let the reports say how the case ended: failed, skipped with the reason, or passed.
 
     A contradicted case is shown with its bearing on the run; the journal keeps what was seen.
     """
     scope = _scope(worker, case_of(item).realm, confirmed) if ending.verdict in _BAD else ConsumerScope.COUNTS
     counts = scope is ConsumerScope.COUNTS
-    if ending.verdict in (Verdict.FAIL, Verdict.ERROR) and not any(report.failed for report in reports):
-        call = next((report for report in reports if report.when == "call"), reports[0])
+    of_call = next((report for report in reports if report.when == "call"), reports[0])
+    telling = next((report for report in reports if not report.passed), of_call)
+    text = ""
+    if not counts:
+        text = f"{scope}: {', '.join(each.clause for each in confirmed)}"
+    elif ending.verdict not in _FAILING:
+        text = f"{ending.verdict}: {ending.reason}" if ending.reason else ""
+    elif not telling.failed:
         lines = "\n".join(str(Contradiction(each)) for each in confirmed) or ending.reason or ""
-        call.outcome, call.longrepr = "failed", displayed(worker.redactor.text(lines))
+        telling.outcome, telling.longrepr = "failed", displayed(worker.redactor.text(lines))
+    if text:
+        path, line, _ = item.location
+        reason = displayed(worker.redactor.text(text))
+        telling.outcome, telling.longrepr = "skipped", (path, line or 0, reason)
     for report in reports:
-        report.user_properties.append((VERDICT_PROPERTY, str(ending.verdict if counts else scope)))
-        if report.failed and not counts:
-            _skip(item, report, f"{scope}: {'; '.join(each.clause for each in confirmed)}")
+        report.user_properties[:1] = [(VERDICT_PROPERTY, str(ending.verdict if counts else scope))]
 
 
 def _scope(worker: Worker, realm: str, contradictions: Iterable[Result]) -> ConsumerScope:
@@ -262,7 +273,7 @@ def _scope(worker: Worker, realm: str, contradictions: Iterable[Result]) -> Cons
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Turn what a case raised into its ending, and a contradiction's traceback into two plain sentences."""
+    """Note how an attempt ended by what it raised; what it raises on purpose needs no traceback."""
     if not is_case(item):
         return (yield)
     raised = call.excinfo
@@ -272,29 +283,14 @@ def pytest_runtest_makereport(
         call.excinfo = pytest.ExceptionInfo.from_exception(ended)
     report = yield
     call.excinfo = raised
-    worker = item.config.stash[WORKER]
     if raised is not None:
-        _note(item, report, raised.value, worker)
-    _redact(report, worker)
+        ending, tried = _ending_of(raised.value), item.stash[TRY]
+        tried.ending = min(tried.ending, ending, key=lambda each: each.verdict.rank)
+        if ending.verdict is Verdict.ERROR:
+            # A traceback shows arguments, and these may hold credentials.
+            report.longrepr = report.longreprtext
+    _redact(report, item.config.stash[WORKER])
     return report
-
-
-def _note(item: pytest.Item, report: pytest.TestReport, error: BaseException, worker: Worker) -> None:
-    """Note how the attempt ended, and let its report say so; of several endings, as of subtests, the worst counts."""
-    ending, tried = _ending_of(error), item.stash[TRY]
-    if ending.verdict.rank < tried.ending.verdict.rank:
-        tried.ending = ending
-    if isinstance(error, Contradiction):
-        report.outcome, report.longrepr = "failed", str(error)
-        # A subtest's report goes out at once: what it shows is weighed here.
-        scope = _scope(worker, case_of(item).realm, [error.evidence])
-        if scope is not ConsumerScope.COUNTS:
-            _skip(item, report, f"{scope}: {error}")
-    elif ending.verdict is Verdict.ERROR:
-        # A traceback shows arguments, and these may hold credentials.
-        report.longrepr = report.longreprtext
-    elif not isinstance(error, pytest.skip.Exception):
-        _skip(item, report, f"{ending.verdict}: {ending.reason}")
 
 
 def _ending_of(error: BaseException) -> Ending:
@@ -311,12 +307,6 @@ def _ending_of(error: BaseException) -> Ending:
     if isinstance(error, (Untested, pytest.skip.Exception)):
         return Ending(Verdict.UNTESTED, str(error))
     return Ending(Verdict.ERROR, f"{type(error).__name__}: {error}")
-
-
-def _skip(item: pytest.Item, report: pytest.TestReport, reason: str) -> None:
-    """Turn a report into one that pytest does not count as a failure."""
-    path, line, _ = item.location
-    report.outcome, report.longrepr = "skipped", (path, line or 0, reason)
 
 
 def _redact(report: pytest.TestReport, worker: Worker) -> None:

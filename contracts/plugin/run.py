@@ -1,4 +1,4 @@
-"""A run in the process that starts it: what this process hears of cases and workers, and how it closes the books."""
+"""A run: how it begins, what the process that starts it hears of cases and workers, and how it closes the books."""
 
 from __future__ import annotations
 
@@ -6,43 +6,53 @@ import gc
 import json
 import os
 import platform
+import shutil
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from contracts.errors import RegistryContractsError, SuiteError, UsageError
+from contracts.errors import RegistryContractsError, SuiteError, UsageError, breakdown
 from contracts.evidence.journal import journal_path
 from contracts.evidence.record import ExitCode
 from contracts.evidence.run_comparison import Comparison
-from contracts.evidence.run_folder import point_latest, prune
+from contracts.evidence.run_folder import forget_latest, new_folder, point_latest, prune
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import operations_with
-from contracts.interface.operations import PERMANENT_KINDS
+from contracts.interface.location import keep_hypothesis_out
 from contracts.plugin.case import is_case
 from contracts.plugin.collection import forecast
 from contracts.plugin.finding_again import command_of
 from contracts.plugin.hooks import Sandbox
-from contracts.plugin.interruption import PYTEST_BROKE, Stopping, signals_held
-from contracts.plugin.plan import request_budget
+from contracts.plugin.interruption import (
+    PYTEST_BROKE,
+    SecretContainment,
+    Stopping,
+    leave_to_controller,
+    signals_held,
+)
+from contracts.plugin.plan import SELECTION, Plan, Selection, is_contract_run, read_selection, request_budget
 from contracts.plugin.preflight import preflight
 from contracts.plugin.protocol import VERDICT_PROPERTY
-from contracts.plugin.run_options import KEEP, UNPACKED
-from contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, Worker
+from contracts.plugin.run_options import KEEP, REPORTS, UNPACKED
+from contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, WORKER, Worker
 from contracts.reports.writers import ALL, pack, unwritten, write_all
-from contracts.session.ledger import LEDGER_FILE, RUN_FILE, read_entries, residue
-from contracts.session.namespace import SUITE_PREFIX
-from contracts.session.shared_state import remove_abandoned_private_folders
+from contracts.safe_text import complaint
+from contracts.session.ledger import LEDGER_FILE, RUN_FILE
+from contracts.session.namespace import new_run_token
+from contracts.session.shared_state import PRIVATE_PREFIX, remove_abandoned_private_folders
 from contracts.session.sweep import sweep_runs
+from contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 #: How long workers may take to end the case they are in and to clean up.
 _PATIENCE_SECONDS: Final = 60.0
@@ -86,6 +96,11 @@ class Run:
     def folder(self) -> Path:
         """Where its evidence stands."""
         return Path(self.worker.plan.folder)
+
+    @property
+    def over(self) -> bool:
+        """Whether its books are closed."""
+        return self.verdict is not None or self.trouble is not None
 
     # What xdist tells of its workers.
 
@@ -162,7 +177,7 @@ class Run:
             self._put_away()
         except RegistryContractsError as error:
             self.trouble = str(error)
-        except Exception as error:  # noqa: BLE001 - the run ends here; one line says more than a traceback
+        except (OSError, ValueError) as error:  # a disk that is full, a text that no file holds
             self.trouble = unwritten("the run's verdict", error)
         finally:
             # What pytest still collects, it need not look for among all this.
@@ -301,20 +316,8 @@ class Run:
                 "request_budget": request_budget(target, self.worker.selection.profile),
                 "permanent_records_per_realm": target.pace.permanent_records,
             },
-            "permanent_records": self._permanent_records(),
+            "permanent_records": self.worker.permanent_records.counted(target.realms),
         }
-
-    def _permanent_records(self) -> dict[str, int]:
-        """How many contacts and submissions the run has created in each realm, or may have created."""
-        creating = operations_with(method="POST")
-        records = {
-            (entry.realm, entry.identifier or str(entry.key))
-            for entry in residue(read_entries(sorted(self.folder.glob("ledger-*.jsonl"))))
-            if entry.what in PERMANENT_KINDS
-            # An update of another identifier is one of a record that was there, or that the service named itself.
-            and (entry.operation in creating or entry.identifier.startswith(SUITE_PREFIX))
-        }
-        return dict(Counter(realm for realm, _ in sorted(records)))
 
 
 #: The run, in its controller.
@@ -326,3 +329,117 @@ def write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
     if reporter := config.pluginmanager.get_plugin("terminalreporter"):
         for line in lines:
             reporter.write_line(line)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marks, read the options, and begin what they ask for; what cannot be used is one clear line."""
+    for mark, words in (("contract", "a case of the contract suite"), ("smoke", "one of the profile smoke")):
+        config.addinivalue_line("markers", f"{mark}: {words}; use contracts.cases.marks.{mark}")
+    given: dict[str, Any] | None = getattr(config, "workerinput", None)
+    try:
+        config.stash[SELECTION] = selection = read_selection(config)
+        compared = "--drift", "--baseline", "--history"
+        comparison = Comparison.of_options(
+            selection.name, selection.reports, *map(config.getoption, compared)
+        )
+        if given is not None and "contract_plan" in given:
+            leave_to_controller()
+            plan, accompanied = Plan(**given["contract_plan"]), given["workercount"] > 1
+            _begin_work(config, plan, given["workerid"], accompanied=accompanied)
+        elif given is None and is_contract_run(config):
+            _begin(config, selection, comparison)
+    except RegistryContractsError as error:
+        raise pytest.UsageError(complaint(error)) from None
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+    """Let `latest` lead to no older run where this one is refused, by whomever, and leave no folder of it."""
+    try:
+        return (yield)
+    except pytest.UsageError:
+        run = config.stash.get(RUN, None)
+        if is_contract_run(config) and (run is None or not run.over):
+            if run is not None:
+                shutil.rmtree(run.folder, ignore_errors=True)
+            forget_latest(Path(config.getoption(REPORTS.flag)))
+        raise
+
+
+def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) -> None:
+    stopping = Stopping(config)
+    stopping.listen()
+    config.pluginmanager.register(stopping)
+    token, now = new_run_token(), datetime.now(UTC)
+    folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
+    try:
+        sandbox = _start_sandbox(config, selection) if selection.settings is None else None
+        # The last step, so that nothing that fails leaves it behind.
+        private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
+    except (UsageError, SuiteError, OSError) as error:
+        folder.rmdir()
+        if isinstance(error, UsageError):
+            raise
+        forget_latest(folder.parent)
+        # A signal for all processes may end the sandbox before it has a session of its own.
+        code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
+        pytest.exit(complaint(f"the run cannot begin: {breakdown(error)}"), returncode=code)
+    url = sandbox.base_url if sandbox else None
+    stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url)
+    config.add_cleanup(partial(_release, config, plan, sandbox))
+    try:
+        worker = _begin_work(config, plan, MAIN)
+        config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
+        config.pluginmanager.register(run)
+        run.write_facts()
+        run.complaints += comparison.note_in(run.folder)
+    except (OSError, SuiteError) as error:
+        # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
+        with suppress(OSError):
+            point_latest(folder)
+        broken = isinstance(error, SuiteError)
+        why = f"the run cannot begin: {breakdown(error)}" if broken else unwritten("the run's folder", error)
+        pytest.exit(complaint(why), returncode=ExitCode.ERROR)
+
+
+def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
+    limit, arguments = selection.size_limit, selection.sandbox_arguments
+    embedded: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=limit, arguments=arguments)
+    return embedded or EmbeddedSandbox(limit, arguments).__enter__()
+
+
+def _release(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None:
+    """Stop the embedded sandbox and remove the private folder, however the session ended."""
+    if WORKER in config.stash:
+        config.stash[WORKER].close()
+    if sandbox is not None:
+        sandbox.stop()
+    shutil.rmtree(plan.private, ignore_errors=True)
+
+
+def _begin_work(config: pytest.Config, plan: Plan, name: str, *, accompanied: bool = False) -> Worker:
+    selection = config.stash[SELECTION]
+    target = selection.aim(plan.sandbox_url)
+    target = config.hook.pytest_contract_target(target=target) or target
+    config.stash[WORKER] = worker = Worker(name, plan, target, selection, accompanied=accompanied)
+    keep_hypothesis_out()
+    config.pluginmanager.register(SecretContainment(config, worker.redactor))
+    return worker
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish() -> None:
+    """Keep what is loaded by now from the collector: it stays until the end."""
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Close the books of a worker beside the controller, which says what it has sent and met."""
+    config = session.config
+    if WORKER in config.stash and RUN not in config.stash:
+        worker = config.stash[WORKER]
+        with worker.giving_up_where_broken(session):
+            config.workeroutput["contract"] = worker.finish()  # type: ignore[attr-defined]
+    return (yield)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,6 +123,14 @@ class ResidueBudget:
     def unplanned(self, realm: str) -> int:
         """How many records of a realm the plan of the run leaves over."""
         return max(0, self._most - self._planned[realm])
+
+    def counted(self, realms: Iterable[str]) -> dict[str, int]:
+        """How many records the run has created in each of some realms, or may have created, where there are any."""
+        found = {}
+        for realm in realms:
+            with self._places(realm) as places:
+                found[realm] = len(places.there.keys() | places.under_way.keys())
+        return {realm: number for realm, number in found.items() if number}
 
     def reserve(self, write: Request, record: str) -> None:
         """Take a place for a record before it is written; raises `ResidueSpent` where there is none for it."""

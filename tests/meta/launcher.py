@@ -147,7 +147,7 @@ def _fork_sandbox() -> None:
         def __exit__(self, *_: object) -> None:
             self.stop()
 
-    for name in ("contracts.plugin.controller", "contracts.manual.manual_session"):
+    for name in ("contracts.plugin.run", "contracts.manual.manual_session"):
         vars(import_module(name))["EmbeddedSandbox"] = Embedded
 
 

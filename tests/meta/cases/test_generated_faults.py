@@ -1,7 +1,6 @@
 """Faults that Schemathesis generates: each has a clause, and is looked for again before it counts."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from contracts.cases.fault_probe import Probe
 from contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
 from contracts.cases.hostile_input import Deal
 from contracts.cases.requests import ABSENT, Request
-from contracts.checks.outcomes import Attempt, Contradiction, confirm
+from contracts.checks.outcomes import Attempt, confirm
 from contracts.errors import EnvironmentFault
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
@@ -91,8 +90,7 @@ def test_a_fault_that_is_taken_is_looked_for_again_and_what_the_weather_spoilt_i
     probe: Any, attempt: Attempt, turns: tuple[int | str, ...], told: tuple[bool, int, int] | None
 ) -> None:
     made, exercise = probe(*turns)
-    with pytest.raises(Contradiction) if told and told[0] else nullcontext():
-        made.judge(MISSING)
+    made.judge(MISSING)
     findings = [(each.confirmed, each.reproduced, each.attempts) for each in confirm([attempt])]
     assert (findings, exercise.sent) == ([told] if told else [], len(turns))
     assert bool(attempt.held) == (400 in turns)

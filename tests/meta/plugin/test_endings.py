@@ -41,6 +41,12 @@ ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
     ),
     "nothing is selected": (lambda *_: None, "no_case_of_this_name", 5, {SAVE: "untested"}),
     "the first failure stops it": (hiding(), "test_many", 1, {GET: "fail"}),
+    "several generated faults are taken, which fail one case": (
+        lambda _, path, __: (200, JSON, b"[]") if path.endswith("/document-drafts") else None,
+        "test_single_faults and listDrafts",
+        1,
+        {"list-needs-token": "fail", "list-collection-unknown": "advisory"},
+    ),
     "a precondition fails": (
         lambda method, *_: NOT_FOUND if method == "PUT" else None,
         "test_content",
@@ -66,8 +72,9 @@ def test_how_a_run_ends(run: Any, faulty: Callable[..., Any], name: str) -> None
     cells = ended.cells()
     assert {clause: cells[clause, "abs-dev"] for clause in verdicts} == verdicts
     assert len(ended.verdict["findings"]) == sum(word in ("fail", "advisory") for word in verdicts.values())
-    if "first" in name:
+    if "first" in name or "one case" in name:
         assert "1 failed" in ended.out
+        assert ended.out.count("_ test_") == 1
     if "strictly" in name:
         assert "accounts." in ended.cells("reason")[SAVE, "abs-dev"]
     if "inconclusive" in verdicts.values():
