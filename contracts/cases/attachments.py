@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, Final
 
 from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, attach, found, ids_in, lists, names_file, upload, works
 from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
-from contracts.cases.lists import claim_listed as claim_item_listed
-from contracts.cases.lists import claim_listed_each_time
 from contracts.cases.shared_documents import (
     document_for_uploads,
     need_given_back,
@@ -69,14 +68,38 @@ def _first_difference(sent: bytes, got: bytes) -> str:
 
 def claim_some_listed(claim: Claim, world: World, uid: str) -> None:
     """Claim that a document lists the attachment that a request has just made of it, its first one."""
-    claim_item_listed(claim, world, attachments_of(world.author, uid), bool, "the attachment")
+    _claim_listed(claim, world, uid, bool, "the attachment")
 
 
 def claim_listed(claim: Claim, world: World, attachment: Attachment, again: int = 0) -> None:
     """Claim that a document lists an attachment, if need be a few seconds later, and so often again."""
-    attached, item = attachments_of(world.author, attachment.uid), partial(lists, attachment=attachment)
-    claim_item_listed(claim, world, attached, item, attachment.filename)
-    claim_listed_each_time(claim, attached, item, again, attachment.filename)
+    sought = partial(lists, attachment=attachment)
+    _claim_listed(claim, world, attachment.uid, sought, attachment.filename, again)
+
+
+def _claim_listed(
+    claim: Claim, world: World, uid: str, sought: Callable[[Record], bool], name: str, again: int = 0
+) -> None:
+    """Claim that a document lists a file; an answer that is no list is the contradiction itself."""
+
+    def pages() -> Iterator[Page]:
+        """The pages up to the one that holds it."""
+        for page in attachments_of(world.author, uid).pages():
+            yield page
+            if held([page]):
+                return
+
+    def held(pages: Sequence[Page]) -> bool:
+        return any(sought(record) for page in pages for record in page.records or ())
+
+    first = next(pages())
+    if first.records is None and not first.not_found:
+        claim.accepted(first.exchange)
+        claim.meets("list", first.exchange)
+    looks = [[first] if held([first]) else world.until(lambda: list(pages()), held)]
+    for look in chain(looks, (list(pages()) for _ in range(again))):
+        exchanges = [page.exchange for page in look]
+        claim.holds(held(look), *exchanges, expected=f"{name} in the list", seen=look[-1].seen)
 
 
 def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:

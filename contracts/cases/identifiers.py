@@ -7,6 +7,7 @@ a service which tidies it discloses or changes what belongs to another one.
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -190,6 +191,46 @@ def _claim_case_counts(claim: Claim, world: World, document: dict[str, Any], rea
         raise Blocked("getDraft", "gives the draft under any uid")
     expected = "no such draft under the uid in other letter case, which is another one"
     claim.holds(not found, read, expected=expected)
+
+
+def _kinds(world: World) -> list[tuple[str, str]]:
+    """Valid uids of every kind and of lengths between the ends of the range, each with the clause that promises it."""
+    small, both = string.ascii_lowercase, string.ascii_letters
+    return [
+        ("uid-digits-only", world.fresh.without_prefix(string.digits, 25)),
+        (_ANY_KIND, world.fresh.without_prefix(both, 36)),
+        (_ANY_KIND, world.fresh.without_prefix(small, 32)),
+        ("uid-hyphen", "-" + world.fresh.without_prefix(small, 47)),
+        ("uid-underscore", "_" + world.fresh.without_prefix(small, 62) + "_"),
+        (_ANY_KIND, world.fresh.uid(65)),
+        (_ANY_KIND, world.fresh.uid(100)),
+        (_ANY_KIND, world.fresh.uid(17)),
+    ]
+
+
+def saved_under_every_kind(world: World) -> list[tuple[str, str, Exchange]]:
+    """The saves of drafts under `_kinds`, each with its clause and uid; the drafts stay until the end of the run."""
+
+    def make() -> list[tuple[str, str, Exchange]]:
+        made = []
+        for number, (clause, uid) in enumerate(_kinds(world)):
+            world.keep(uid)
+            draft = world.samples.short_draft(uid, middleName=f"kind {number}")
+            made.append((clause, uid, world.save(uid, draft)))
+        return made
+
+    return world.shared("drafts of every kind", make)
+
+
+def claim_every_kind(world: World, expect: Expect) -> None:
+    """Claim that a draft is saved, found and read under uids of every kind."""
+    for number, (clause, uid, saved) in enumerate(saved_under_every_kind(world)):
+        claim_as_ordinary(expect, world, clause, saved)
+        told = world.samples.members_of_draft(middleName=f"kind {number}")
+        read = world.author.get_draft(uid)
+        claim_as_ordinary(expect, world, clause, read)
+        expect(clause, "getDraft").shows(read, told)
+        claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
 
 
 #: Characters of the beginning that alike identifiers have in common.

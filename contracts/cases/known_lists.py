@@ -6,21 +6,41 @@ and that the service takes is used; when it takes none, nothing can be claimed b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
-from contracts.cases.list_pages import Lister, Record, attachments_of, drafts_of, equals, text_paths
+from contracts.cases.list_pages import (
+    Lister,
+    Page,
+    Record,
+    attachments_of,
+    drafts_of,
+    equals,
+    leaves,
+    naming,
+    quoted,
+    text_paths,
+)
+from contracts.cases.sample_records import is_worded
 from contracts.cases.shared_documents import shared_document, shared_document_list
 from contracts.cases.world import World
-from contracts.checks.outcomes import Blocked, require
+from contracts.checks.claims import Claim
+from contracts.checks.outcomes import Blocked, Untested, require, taken
+from contracts.session.namespace import SUITE_PREFIX
 
 #: Neither rising nor falling, so that no order of making is an order of names; the letters around them are small.
 SCRAMBLED = "DBFACE"
 #: What the fields that hold the known values are commonly called.
 _UIDS = ("identifier", "uid", "id")
 _FILES = ("filename", "fileName", "name")
+#: The texts of documents of the workflow's schema, two of each; one needs a doubled quote in a filter.
+_TEXTS: Final = ("O'Neill's", "O'Neill's", "Maathai", "Maathai")
+#: Those of the two contacts beside them.
+_NAME: Final = "Maathai"
 
 
 @dataclass(frozen=True)
@@ -42,25 +62,29 @@ class KnownList:
     """A list, and the items of the suite's own that it holds.
 
     Attributes:
-        learns_from: The same items in the list that is promised to hold them; the field is learnt there.
         own: The values that tell the suite's own items, in the order of their making.
-        usual: Names of fields that are tried besides those that the items carry.
-        clauses: How the names of the clauses about it begin.
     """
 
     world: World
     lister: Lister
-    learns_from: Lister
     own: tuple[str, ...]
-    usual: tuple[str, ...]
-    clauses: str
+
+    @property
+    def of_files(self) -> bool:
+        """Whether its items are the attachments of a document."""
+        return bool(self.lister.path)
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """Names of fields that are tried besides those that the items carry."""
+        return _FILES if self.of_files else _UIDS
 
     @cached_property
     def field(self) -> Field:
-        """The field that holds the own values; without a path where it cannot be learnt."""
-        name = f"field of {self.learns_from.label}"
+        """The field that holds the own values, learnt where these are promised; without a path where it cannot be."""
+        lister = self.lister if self.of_files else drafts_of(self.world.author, "mydrafts")
         with suppress(Blocked):
-            return self.world.once(name, lambda: learn(self.learns_from, self.own, self.usual))
+            return self.world.once(f"field of {lister.label}", lambda: learn(lister, self.own, self.usual))
         return Field()
 
     @property
@@ -131,8 +155,7 @@ class KnownList:
 
 def known_drafts(world: World, collection: str | None = "mydrafts") -> KnownList:
     """The list of drafts with the actor's own kept ones, of a collection or of none."""
-    lister, mine = drafts_of(world.author, collection), drafts_of(world.author, "mydrafts")
-    return KnownList(world, lister, mine, kept_drafts(world), _UIDS, "list")
+    return KnownList(world, drafts_of(world.author, collection), kept_drafts(world))
 
 
 def known_files(world: World, *, sound: bool = True) -> KnownList:
@@ -144,7 +167,7 @@ def known_files(world: World, *, sound: bool = True) -> KnownList:
     shared = shared_document(world)
     files = shared_document_list(world) if sound else attachments_of(world.author, shared.uid)
     names = tuple(attachment.filename for attachment in shared.attachments)
-    return KnownList(world, files, files, names, _FILES, "attachment-list")
+    return KnownList(world, files, names)
 
 
 def kept_drafts(world: World) -> tuple[str, ...]:
@@ -167,6 +190,28 @@ def kept_drafts(world: World) -> tuple[str, ...]:
         return uids
 
     return world.once("drafts to list", make)
+
+
+def paired(world: World) -> tuple[str, ...]:
+    """Uids of six drafts that stay; by their texts, and by their schema, they are equal in pairs."""
+
+    def make() -> tuple[str, ...]:
+        uids = tuple(world.kept_uid(f"pair{letter}") for letter in SCRAMBLED)
+        for uid, text in itertools.zip_longest(uids, _TEXTS):
+            if text is None or not _saved_by_workflow_schema(world, uid, text):
+                world.draft(uid, world.samples.draft(uid, lastName=text or _NAME))
+        return uids
+
+    return world.once("paired drafts", make)
+
+
+def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
+    """Save a document of the workflow's schema with this text in the place of its own; whether it was taken."""
+    if not world.samples.tells_workflow:
+        return False
+    document = world.samples.document(uid)
+    worded = {name: dict.fromkeys(value, text) for name, value in document.items() if is_worded(value)}
+    return taken(world.save(uid, document | worded, schema=world.samples.workflow_schema))
 
 
 def drafts_searched(world: World, collection: str | None) -> Lister:
@@ -206,3 +251,124 @@ def _held(records: Iterable[Record], own: Sequence[str]) -> tuple[str, list[str]
     """The first of the values that a record holds, and the paths of the fields that hold it."""
     found = ((value, text_paths(record, value)) for record in records for value in own)
     return next(((value, paths) for value, paths in found if paths), None)
+
+
+#: Fields of a kind that are tried before a list counts as one that heeds none, and items that show it.
+_MOST_FIELDS = 6
+_FEW = 2
+_NO_VALUE = f"{SUITE_PREFIX}no-item-has-this"
+
+
+def claim_picked(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) -> None:
+    """Claim that a filter gives exactly the items that carry these values."""
+    page = lister.page(filter=expression)
+    expected = f"{' and '.join(wanted) or 'nothing'} for {expression}"
+    claim.holds(page.holds_just(wanted), page.exchange, expected=expected, seen=page.seen_beside(wanted))
+
+
+def claim_ordered(claim: Claim, known: KnownList, *, falling: bool = False) -> None:
+    """Claim that the suite's own items come in the order asked for."""
+    order = f"{known.order_path} desc" if falling else known.order_path
+    page = known.lister.page(orderby=order)
+    if page.size >= 0 and len(page.order_of(known.own)) < len(known.own):
+        narrowed = known.narrowed
+        if narrowed is None:
+            raise Blocked(known.lister.operation, "the suite's own items are not all on the first page")
+        page = narrowed.page(orderby=order)
+    wanted = sorted(known.own, reverse=falling)
+    expected, seen = f"in the order {', '.join(wanted)}", page.seen_beside(wanted)
+    claim.holds(page.order_of(known.own) == wanted, page.exchange, expected=expected, seen=seen)
+
+
+def claim_filters_heeded(claim: Claim, known: KnownList) -> None:
+    """Claim that not every filter is passed over: by some field, one for a value that nothing has gives no item.
+
+    Nor may the opposite filter by each such field give no item either, since there are items of other values. A
+    field that filters do not take may be passed over, or make the service refuse.
+    """
+    if known.proven_path is not None:
+        claim.holds(True, expected="an effect of the option")
+        return
+
+    def heeded(equal: Page, unequal: Page) -> bool | None:
+        if equal.size < 0:
+            return None
+        return equal.size == 0 and (unequal.size != 0 or unequal.not_found)
+
+    asked = f"{{}} eq {quoted(_NO_VALUE)}", f"{{}} ne {quoted(_NO_VALUE)}"
+    due = "no item for a value that none has, and items for any other value"
+    _claim_heeded(claim, known, "filter", asked, heeded, due)
+
+
+def claim_orders_heeded(claim: Claim, known: KnownList) -> None:
+    """Claim that not every order is passed over: by some field, the falling one differs from the rising one.
+
+    Nor may every order empty the list, since an order leaves out nothing.
+    """
+    if known.is_ordered:
+        claim.holds(True, expected="an effect of the option")
+        return
+
+    def heeded(*pages: Page) -> bool | None:
+        if min(page.size for page in pages) < 0:
+            return None
+        first, second = (page.records or [] for page in pages)
+        names = naming(first, second)
+        common = set(names(first)) & set(names(second))
+        rising, falling = ([name for name in names(part) if name in common] for part in (first, second))
+        # Pages that have hardly an item in common are the two ends of an ordered list.
+        same = len(common) >= _FEW and rising == falling
+        return bool(first and second) and not same
+
+    due = "a falling order unlike the rising one"
+    _claim_heeded(claim, known, "orderby", ("{}", "{} desc"), heeded, due)
+
+
+def _claim_heeded(
+    claim: Claim,
+    known: KnownList,
+    option: str,
+    asked: tuple[str, str],
+    heeded: Callable[[Page, Page], bool | None],
+    due: str,
+) -> None:
+    """Claim that an option has an effect by some field.
+
+    Args:
+        asked: Two expressions, with room for the field.
+        heeded: Whether their answers show an effect; None where the service does not take them.
+
+    Raises:
+        Untested: by no field does the service take both, or it passes over some and finds nothing by others.
+    """
+    records, passed = known.lister.needed(_FEW), list[tuple[Page, Page]]()
+    fields = _fields(records, known.usual)
+    for name in fields:
+        first, second = (known.lister.page(**{option: expression.format(name)}) for expression in asked)
+        effect = heeded(first, second)
+        if effect:
+            claim.holds(True, second.exchange, expected=due)
+            return
+        if effect is not None:
+            passed.append((first, second))
+    if len({first.size == 0 for first, _ in passed}) != 1:
+        raise Untested(f"which fields {option} takes is not shown, and none of those known is plainly taken")
+    exchanges = [page.exchange for pages in passed for page in pages]
+    expected, seen = f"{due}, by one of {', '.join(fields)}", f"for each: {passed[0][0].seen}"
+    claim.holds(False, *exchanges, expected=expected, seen=seen)
+
+
+def _fields(records: Sequence[Record], usual: Sequence[str]) -> list[str]:
+    """Paths of fields with texts: those that tell the items apart, and the usual ones; not many.
+
+    An envelope around each item need be no part of a field's name.
+    """
+    texts = text_paths(records[0])
+    telling = [path for path in texts if _differs(records, path)]
+    found = [*telling[:_MOST_FIELDS], *usual]
+    return list(dict.fromkeys(each for name in found for each in (name, name.rpartition("/")[2])))
+
+
+def _differs(records: Sequence[Record], path: str) -> bool:
+    """Whether each of these records has a value of its own in a field."""
+    return len({str(dict(leaves(record)).get(path)) for record in records}) == len(records)

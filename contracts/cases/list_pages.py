@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,13 +22,11 @@ from contracts.session.namespace import SUITE_PREFIX
 
 Option = str | int
 Record = dict[str, Any]
-#: What is looked for in a list: a draft by its uid, or what tells the record of anything else.
-Item = str | Callable[[Record], bool]
 #: How deep in a record a field is looked for; OData writes its path with slashes.
 _DEEPEST_FIELD = 3
 #: Pages of a list that are read to find one record.
 _MOST_PAGES = 20
-#: The share of a page that the next one repeats.
+#: The share of a page that the next one repeats where a list may change meanwhile.
 _OVERLAP = 4
 #: Statuses by which a service tells that a list holds nothing.
 NOTHING_THERE = (404, 410)
@@ -37,8 +34,8 @@ NOTHING_THERE = (404, 410)
 _NO_ID = 2
 #: The operation whose lists are drafts, and the collection that is promised to hold the caller's own.
 _LISTING, _OWN = "listDrafts", "mydrafts"
-#: Records that are named as missing or too much, and characters of a name.
-_NAMED, _LONGEST_NAME = 3, 60
+#: Records that are named, and characters of a name.
+_NAMED, _LONGEST_NAME = 12, 60
 
 
 @dataclass(frozen=True)
@@ -80,21 +77,17 @@ class Page:
         count = "no list" if self.records is None else f"{self.size} items"
         return f"{count}: {self.exchange.answer.quote()}"
 
-    def seen_beside(self, due: Sequence[str], *, others: bool = False) -> str:
-        """What was seen, and what is missing, is too much or stands elsewhere beside what is due."""
+    def seen_beside(self, due: Sequence[str]) -> str:
+        """What was seen, with the names of the items that are due in their order, and those of others."""
         if self.records is None:
             return self.seen
-        strangers = [record for record in self.records if not any(readers.names(record, own) for own in due)]
-        got = [*self.order_of(due), *([] if others else Names(self.records).of(strangers))]
-        return f"{self.size} items{unlike(due, got)}: {self.exchange.answer.quote()}"
+        others = [record for record in self.records if not any(readers.names(record, own) for own in due)]
+        names = [*self.order_of(due), *naming(self.records)(others)]
+        return f"{told(names) or 'nothing'}: {self.exchange.answer.quote()}"
 
     def names(self, identifier: str) -> bool:
         """Whether a record with this identifier is among them."""
         return self.count(identifier) > 0
-
-    def holds(self, item: Item) -> bool:
-        """Whether an item is among them."""
-        return self.names(item) if isinstance(item, str) else any(map(item, self.records or ()))
 
     def count(self, identifier: str) -> int:
         """How many records carry this identifier."""
@@ -135,21 +128,10 @@ class Search:
         return f"{where}: {self.exchanges[-1].answer.quote()}"
 
 
-def unlike(due: Sequence[str], got: Sequence[str]) -> str:
-    """What is missing from a list, is too much or in another order, as more words behind others; empty for nothing."""
-    differences = {
-        "missing": [name for name in due if name not in got],
-        "too much": [name for name in got if name not in due],
-        "more than once": [name for name, times in Counter(got).items() if times > max(1, due.count(name))],
-    }
-    named = "".join(f", {word}: {told(names)}" for word, names in differences.items() if names)
-    return named or (", in another order" if list(got) != list(due) else "")
-
-
-def told(names: Sequence[str], most: int = _NAMED) -> str:
-    """Names of records as people read them, at most so many."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(cut(name, _LONGEST_NAME) for name in names[:most]) + more
+def told(names: Sequence[str]) -> str:
+    """Names of records as people read them, the first ones."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(cut(name, _LONGEST_NAME) for name in names[:_NAMED]) + more
 
 
 @dataclass(frozen=True)
@@ -207,7 +189,9 @@ class Lister:
 
     def read(self, **options: Option) -> Page:
         """A page that is a list, or "not found", which holds nothing; raises Blocked for any other."""
-        page = self.page(**options)
+        return self._given(self.page(**options))
+
+    def _given(self, page: Page) -> Page:
         if page.records is None and not page.not_found:
             raise self._no_list(page)
         return page
@@ -216,41 +200,49 @@ class Lister:
         done(page.exchange)
         return Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
 
-    def search(self, item: Item) -> Search:
-        """Look for an item: on the first page, by a filter where filters are known to work, and then page by page.
+    def search(self, uid: str) -> Search:
+        """Look for a draft: on the first pages, then by a filter where filters are known to work, or page by page.
 
-        How long a page is that was asked for without options is not shown. A list that is "not found" holds nothing,
-        for how an empty list is told is not shown either.
+        A list that is "not found" holds nothing, for how an empty list is told is not shown.
         """
-        pages = [self.read()]
-        at = pages[0].size
-        while not pages[-1].holds(item) and pages[-1].size > 0:
+        pages: list[Page] = []
+        # Items that are removed meanwhile shift all that follow, so each page repeats some of the one before.
+        for page in self.pages(_OVERLAP):
+            pages.append(self._given(page))
+            if page.names(uid):
+                return Search(True, pages)
             if len(pages) > 1 and self.field is not None:
-                pages[1:] = [self.read(filter=equals(self.field, str(item)))]
                 break
-            if len(pages) == _MOST_PAGES:
-                cause = f"the list goes on after {_MOST_PAGES} pages, so that absence cannot be told"
-                raise Blocked(self.operation, cause)
-            pages.append(self.read(skip=at))
-            if pages[-1].size > 0 and pages[-1].records == pages[0].records and self.field is None:
-                cause = "the list cannot be read to its end: skip gives the same page again"
-                raise Blocked(self.operation, cause)
-            # Items that are removed meanwhile shift all that follow, so the next page repeats some.
-            at += max(1, pages[-1].size - pages[-1].size // _OVERLAP)
-        return Search(pages[-1].holds(item), pages)
+        if pages[-1].size > 0 and self.field is not None:
+            pages[1:] = [self.read(filter=equals(self.field, uid))]
+        elif pages[-1].size > 0:
+            raise Blocked(
+                self.operation, "the list cannot be read to its end, so that absence cannot be told"
+            )
+        return Search(pages[-1].names(uid), pages)
+
+    def pages(self, overlap: int = 0) -> Iterator[Page]:
+        """Page after page, for as long as one brings items, and others than the one before.
+
+        How long a page is that was asked for without options is not shown.
+
+        Args:
+            overlap: The share of a page that the next one repeats, from the second one on; 0 for none.
+        """
+        page, at = self.page(), 0
+        yield page
+        for _ in range(_MOST_PAGES - 1):
+            if page.size <= 0:
+                return
+            at += page.size - (page.size // overlap if overlap and at else 0)
+            before, page = page.records, self.page(skip=at)
+            if page.records == before:
+                return
+            yield page
 
     def walk(self) -> Iterator[Record]:
-        """The records of the list, page after page, for as long as a page brings others than the one before.
-
-        A list that is refused or that is no list has none.
-        """
-        seen, before = 0, None
-        for _ in range(_MOST_PAGES):
-            records = (self.page(skip=seen) if seen else self.page()).records
-            if not records or records == before:
-                return
-            yield from records
-            seen, before = seen + len(records), records
+        """The records of the list, page after page; a list that is refused or that is no list has none."""
+        return (record for page in self.pages() for record in page.records or ())
 
     def with_fixed(self, **options: Option) -> Lister:
         """The same list with some options in every request."""
@@ -269,27 +261,33 @@ def attachments_of(actor: Actor, uid: str) -> Lister:
     return Lister(actor, "listAttachments", "", {"uid": uid})
 
 
-class Names:
-    """Tells records of one list apart: by the identifier that is another in each of them, else by all they hold.
+def naming(*answers: Sequence[Record]) -> Callable[[Sequence[Record]], list[str]]:
+    """What names records of one list: the identifier that is another in each of them, else all that they hold.
 
-    A member that holds the suite's identifiers comes first, and one without a value in common between the answers
-    last: a record may carry what is another in each answer, such as a receipt.
+    Of several the one that comes again in most of the answers, as a record may carry what is another in each of them,
+    such as a receipt.
 
     Args:
         answers: The records of the list, as one answer or several of them give them.
     """
+    tables = [[dict(leaves(record)) for record in records] for records in answers]
 
-    def __init__(self, *answers: Sequence[Record]) -> None:
-        members = [[dict(leaves(record)) for record in records] for records in answers]
-        ranks = {path: _rank(path, members) for path in _telling(members)}
-        known = {path: rank for path, rank in ranks.items() if rank is not None}
-        self._path = min(known, key=known.__getitem__, default=None)
+    def fitness(path: str) -> tuple[int, bool]:
+        columns = [[str(row[path]) for row in table if row.get(path) not in (None, "")] for table in tables]
+        texts = [text for column in columns for text in column]
+        own = any(SUITE_PREFIX in text for text in texts)
+        ranked = readers.ranked_integers({path.rpartition("/")[2]: texts})
+        called_id = any(rank < _NO_ID for rank, _ in ranked)
+        telling = all(len(set(column)) == len(table) for column, table in zip(columns, tables, strict=True))
+        if not telling or not (own or called_id or all(map(is_valid_uid, texts))):
+            return -1, False
+        return len(set.intersection(*map(set, columns))), own
 
-    def of(self, records: Sequence[Record] | None) -> list[str]:
-        """The records' names, in order."""
-        if self._path is None:
-            return [json.dumps(record, sort_keys=True, ensure_ascii=False) for record in records or ()]
-        return [str(dict(leaves(record)).get(self._path, "")) for record in records or ()]
+    paths = {path: fitness(path) for table in tables for row in table for path in row}
+    best = max(paths, key=paths.__getitem__, default="")
+    if best and paths[best] >= (0, False):
+        return lambda records: [str(dict(leaves(record)).get(best, "")) for record in records]
+    return lambda records: [json.dumps(record, sort_keys=True, ensure_ascii=False) for record in records]
 
 
 def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -299,27 +297,6 @@ def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(value, f"{prefix}{name}/")
         else:
             yield f"{prefix}{name}", value
-
-
-def _values(path: str, records: Sequence[Record]) -> list[str]:
-    return [str(record[path]) for record in records if record.get(path) not in (None, "")]
-
-
-def _telling(answers: Sequence[Sequence[Record]]) -> list[str]:
-    """The paths at which every record has a value, and another than the others of its answer."""
-    paths = dict.fromkeys(path for records in answers for record in records for path in record)
-    return [
-        path for path in paths if all(len(set(_values(path, records))) == len(records) for records in answers)
-    ]
-
-
-def _rank(path: str, answers: Sequence[Sequence[Record]]) -> tuple[bool, bool] | None:
-    """How well a member tells records apart, the least best; None for what is no identifier."""
-    first, last = (_values(path, records) for records in (answers[0], answers[-1]))
-    named, numbers = [*first, *last], readers.ranked_integers({path.rpartition("/")[2]: [*first, *last]})
-    own = any(SUITE_PREFIX in value for value in named)
-    identifies = own or all(map(is_valid_uid, named)) or any(rank < _NO_ID for rank, _ in numbers)
-    return (set(first).isdisjoint(last), not own) if identifies else None
 
 
 def identifiers_in(record: Record) -> set[str]:

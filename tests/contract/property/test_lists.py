@@ -11,7 +11,6 @@ from contracts.cases import (
     known_drafts,
     known_files,
     list_questions,
-    lists,
 )
 
 
@@ -33,10 +32,9 @@ def test_any_combination_of_options_picks_what_it_says(
     So do functions of texts, quotes that are doubled in a literal, and orders of two keys.
     """
     drafts = partial(known_drafts, world)
-    list_questions.Questions(drafts, expect).claim_answers(properties, deal, list_questions.OF_DRAFTS)
-    paired = lists.PairedDrafts(drafts("mydrafts"))
-    paired.claim_quotes(expect("list-filter-meaning"))
-    paired.claim_two_keys(expect("list-orderby-meaning"))
+    questions = list_questions.Questions(drafts, expect)
+    questions.claim_answers(properties, deal)
+    questions.claim_pairs()
 
 
 @contract(
@@ -52,4 +50,4 @@ def test_any_combination_of_options_picks_the_attachments_that_it_says(
 ) -> None:
     """Options without a dollar sign have the meaning of those with one."""
     files = list_questions.Questions(lambda _: known_files(world), expect)
-    files.claim_answers(properties, deal, list_questions.OF_FILES)
+    files.claim_answers(properties, deal)

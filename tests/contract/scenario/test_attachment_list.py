@@ -11,6 +11,7 @@ from contracts.cases import (
     contract,
     equals,
     known_files,
+    known_lists,
     list_questions,
     lists,
     shared_documents,
@@ -78,7 +79,7 @@ def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
 def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     """A filter is read: by some field that the attachments carry it has an effect."""
     files = known_files(world, sound=False)
-    list_questions.claim_filters_heeded(expect("attachment-list-filter-heeded"), files)
+    known_lists.claim_filters_heeded(expect("attachment-list-filter-heeded"), files)
 
 
 @smoke(requests=2)
@@ -86,7 +87,7 @@ def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
 def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     """An orderby is read: by some field that the attachments carry it has an effect."""
     files = known_files(world, sound=False)
-    list_questions.claim_orders_heeded(expect("attachment-list-orderby-heeded"), files)
+    known_lists.claim_orders_heeded(expect("attachment-list-orderby-heeded"), files)
 
 
 @contract("attachment-list-filter", requests=3)
@@ -95,9 +96,9 @@ def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
     files = known_files(world)
     for wanted in (files.own[:1], files.own[2:4]):
         asked = equals(files.filter_path, *wanted)
-        list_questions.claim_picked(expect("attachment-list-filter"), files.lister, asked, wanted)
+        known_lists.claim_picked(expect("attachment-list-filter"), files.lister, asked, wanted)
     nothing = equals(files.filter_path, "no file of this name")
-    list_questions.claim_picked(expect("attachment-list-filter"), files.lister, nothing, ())
+    known_lists.claim_picked(expect("attachment-list-filter"), files.lister, nothing, ())
 
 
 @smoke("rising")
@@ -106,7 +107,7 @@ def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
 def test_attachments_come_in_the_order_asked_for(falling: bool, world: World, expect: Expect) -> None:
     """With orderby the attachments come in the order asked for, rising or falling."""
     files = known_files(world)
-    list_questions.claim_ordered(expect("attachment-list-orderby"), files, falling=falling)
+    known_lists.claim_ordered(expect("attachment-list-orderby"), files, falling=falling)
 
 
 @contract("attachment-list-orderby-with-page", requests=8)

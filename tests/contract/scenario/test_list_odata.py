@@ -13,6 +13,7 @@ from contracts.cases import (
     drafts_of,
     equals,
     known_drafts,
+    known_lists,
     list_questions,
     lists,
     quoted,
@@ -28,14 +29,14 @@ DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто
 @contract("list-filter-heeded", requests=3.5)
 def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
     """A $filter is read: by some field that the items carry it has an effect."""
-    list_questions.claim_filters_heeded(expect("list-filter-heeded"), known_drafts(world))
+    known_lists.claim_filters_heeded(expect("list-filter-heeded"), known_drafts(world))
 
 
 @smoke()
 @contract("list-orderby-heeded", requests=2)
 def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
     """An $orderby is read: by some field that the items carry it has an effect."""
-    list_questions.claim_orders_heeded(expect("list-orderby-heeded"), known_drafts(world))
+    known_lists.claim_orders_heeded(expect("list-orderby-heeded"), known_drafts(world))
 
 
 @contract("list-filter", requests=2)
@@ -46,8 +47,8 @@ def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> Non
     drafts.need_filter()
     text, third = f"{drafts.filter_path} eq {quoted(DELICATE[kind])}", drafts.own[2]
     either = f"{text} or {equals(drafts.filter_path, third)}"
-    list_questions.claim_picked(expect("list-filter"), drafts.lister, text, ())
-    list_questions.claim_picked(expect("list-filter"), drafts.lister, either, [third])
+    known_lists.claim_picked(expect("list-filter"), drafts.lister, text, ())
+    known_lists.claim_picked(expect("list-filter"), drafts.lister, either, [third])
 
 
 @smoke(requests=2)
@@ -62,7 +63,7 @@ def test_all_options_hold_together(world: World, expect: Expect) -> None:
 @contract("list-orderby", requests=1)
 def test_items_come_in_rising_order(world: World, expect: Expect) -> None:
     """With $orderby on a field the items come in rising order of it."""
-    list_questions.claim_ordered(expect("list-orderby"), known_drafts(world))
+    known_lists.claim_ordered(expect("list-orderby"), known_drafts(world))
 
 
 @contract("list-orderby-falling", requests=1)
@@ -70,7 +71,7 @@ def test_items_come_in_falling_order(world: World, expect: Expect) -> None:
     """With $orderby on a field and the word desc, the items come in falling order of it."""
     drafts = known_drafts(world)
     drafts.need_order()
-    list_questions.claim_ordered(expect("list-orderby-falling"), drafts, falling=True)
+    known_lists.claim_ordered(expect("list-orderby-falling"), drafts, falling=True)
 
 
 @contract("list-orderby-with-page", requests=9)

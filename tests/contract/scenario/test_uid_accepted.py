@@ -2,7 +2,7 @@
 
 import string
 
-from contracts.cases import Expect, RealmSettings, World, contract, drafts, identifiers, lists, smoke
+from contracts.cases import Expect, RealmSettings, World, contract, drafts, identifiers, smoke
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
@@ -48,7 +48,7 @@ def test_underscores_alone_are_enough(
 )
 def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> None:
     """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""
-    lists.claim_every_kind(world, expect)
+    identifiers.claim_every_kind(world, expect)
 
 
 @smoke()
