@@ -17,8 +17,9 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.interface.catalogue import Clause
 from contracts.reports.earlier_writes import earlier_writes
+from contracts.reports.pages import markdown_template
 from contracts.reports.shell_commands import NextCommand, next_commands, own_commands
-from contracts.safe_text import cut, fenced, inline, many, plain_line
+from contracts.safe_text import cut, many, plain_line
 
 FOLDER_NAME: Final = "findings"
 #: Ending of the file that sends the requests of a finding.
@@ -169,39 +170,17 @@ def in_text(cause: Cause) -> str:
 
 def markdown(record: RunRecord, card: Card) -> str:
     """Return a card as a Markdown page, ready for a ticket."""
-    cause, finding = card.cause, card.finding
-    lines = [f"# {inline(cause.heading)} {inline(cause.was, _LONGEST)}", ""]
-    lines += [f"**{finding.standing}**, {inline(cause.place)} — {card.says}.", "", "| | |", "|---|---|"]
-    lines += [f"| {name} | {inline(text, 2000)} |" for name, text in _facts(record, card).items() if text]
-    for name, text in [*cause.details.items(), ("expected", finding.expected), ("seen", finding.seen)]:
-        lines += ["", f"## {name.capitalize()}", "", fenced(text, "text")]
-    if cause.follows:
-        lines += ["", "## What only follows from it", ""]
-        lines += [
-            f"- {inline(each.headline, 600)} (`{each.lead.clause}`, {inline(each.place)})"
-            for each in cause.follows
-        ]
-    lines += ["", "## Next", ""]
-    for command in card.commands:
-        lines += [f"{command.does}:", "", fenced(command.line, "sh"), ""]
-    if card.culprit is not None:
-        lines += [f"## The exchange that shows it: {inline(heading(card.culprit))}", ""]
-        lines += _exchanged(card.culprit, _BODY, cause)
-    around = [(each, _EARLIER_BODY) for each in card.before] + [(each, _BODY) for each in card.shown]
-    if around != [(card.culprit, _BODY)]:
-        count = f"{many(len(around), 'exchange')} in the order they were sent"
-        lines += ["<details>", f"<summary>{count}</summary>", ""]
-        for number, (exchange, most) in enumerate(around, start=1):
-            above = ["The exchange that shows it, above.", ""]
-            lines += [f"### {number}. {inline(heading(exchange))}", ""]
-            lines += above if exchange is card.culprit else _exchanged(exchange, most, cause)
-        lines += ["</details>", ""]
-    return "\n".join(lines)
-
-
-def _exchanged(exchange: Exchange, most: int, cause: Cause) -> list[str]:
-    answer = response_text(exchange, most, cause.marks)
-    return [fenced(request_text(exchange, most), "http"), "", fenced(answer, "http"), ""]
+    return markdown_template("finding.md.j2").render(
+        card=card,
+        cause=card.cause,
+        finding=card.finding,
+        facts=_facts(record, card),
+        around=[(each, _EARLIER_BODY) for each in card.before] + [(each, _BODY) for each in card.shown],
+        body=_BODY,
+        heading=heading,
+        request_text=request_text,
+        response_text=response_text,
+    )
 
 
 def _facts(record: RunRecord, card: Card) -> dict[str, str]:
