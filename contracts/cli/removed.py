@@ -38,7 +38,8 @@ REMOVED: Final[Mapping[str, str]] = {
     "init --no-look": "init sends nothing",
     "doctor --permanent": "use `registry-contracts run --profile smoke`",
     "openapi --exact-statuses": "read the ranges such as 4XX, which OpenAPI has had since 3.0",
-    "sandbox --like": "use `--variant` and `--habit` for each point; `--variant list` and `--habit list` name them",
+    "sandbox --like": "use `--variant` for each point; `--variant list` names them",
+    "sandbox --habit": "use `--variant`; `--variant list` names them",
     "proxy --until-idle": "end it by a signal: `kill $proxy; wait $proxy` gives the verdict's exit code",
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }
