@@ -37,7 +37,6 @@ _FOLDER: Final = Path("targets")
     "--realm", "realms", metavar="REALM", multiple=True, help="A realm to judge; by default all four."
 )
 @file_option("--from-har", help="Learn from recorded traffic.")
-@click.option("--keep-personal-data", is_flag=True, help="Leave names and addresses in sample documents.")
 @click.option("--force", is_flag=True, help="Replace a settings file that is there.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
@@ -46,7 +45,6 @@ def command(
     base_url: str | None,
     realms: tuple[str, ...],
     from_har: Path | None,
-    keep_personal_data: bool,
     force: bool,
     dry_run: bool,
 ) -> int:
@@ -69,7 +67,7 @@ def command(
     for realm in realms:
         refuse_production_realm(realm)
     variables = {AUTHOR: default_variables(AUTHOR)}
-    learned = _learned(from_har, keep_personal_data=keep_personal_data)
+    learned = _learned(from_har)
     print_lines(_learned_lines(learned))
     settings = TargetSettings(
         name=path.stem,
@@ -99,10 +97,10 @@ def command(
     return manual_commands.NO_FINDING
 
 
-def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:
+def _learned(from_har: Path | None) -> RecordedSettings:
     if from_har is None:
         return RecordedSettings()
-    learned = learn(read_har(from_har, str(from_har)).exchanges, keep_personal_data=keep_personal_data)
+    learned = learn(read_har(from_har, str(from_har)).exchanges)
     if not learned.requests:
         raise UsageError(f"{from_har}: holds no request of the interface; record the registry's own traffic")
     return learned

@@ -40,6 +40,10 @@ REMOVED: Final[Mapping[str, str]] = {
     "openapi --exact-statuses": "read the ranges such as 4XX, which OpenAPI has had since 3.0",
     "sandbox --like": "use `--variant` for each point; `--variant list` names them",
     "sandbox --habit": "use `--variant`; `--variant list` names them",
+    "check --realm": "each finding names its realm",
+    "check --strict-client": "findings that are advice stand in `check.json` with that standing",
+    "proxy --strict-client": "findings that are advice stand in `check.json` with that standing",
+    "init --keep-personal-data": "write what belongs there into the sample documents",
     "proxy --until-idle": "end it by a signal: `kill $proxy; wait $proxy` gives the verdict's exit code",
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }

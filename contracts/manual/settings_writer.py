@@ -57,19 +57,13 @@ class RecordedSettings:
     requests: int = 0
 
 
-def learn(exchanges: Iterable[Exchange], *, keep_personal_data: bool = False) -> RecordedSettings:
-    """Learn settings from recorded exchanges.
-
-    Args:
-        exchanges: In their order.
-        keep_personal_data: Leave names, addresses and numbers of people in sample documents as they are.
-    """
-    return _Learner(keep_personal_data=keep_personal_data).learn(exchanges)
+def learn(exchanges: Iterable[Exchange]) -> RecordedSettings:
+    """Learn settings from recorded exchanges, in their order."""
+    return _Learner().learn(exchanges)
 
 
 class _Learner:
-    def __init__(self, *, keep_personal_data: bool) -> None:
-        self._keep = keep_personal_data
+    def __init__(self) -> None:
         self._learned = RecordedSettings()
         self._names = RecordedNames()
         self._taken_as_documented: set[str] = set()
@@ -143,8 +137,7 @@ class _Learner:
             if name == "country_terms":
                 settings[name] = tuple(dict.fromkeys([*settings.get(name, ()), value]))
             elif name not in settings:
-                personal = isinstance(value, dict) and not self._keep
-                settings[name] = without_personal_data(value) if personal else value
+                settings[name] = without_personal_data(value) if isinstance(value, dict) else value
 
 
 def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
