@@ -140,21 +140,14 @@ def test_production_is_seen_wherever_its_realm_travels(query: str, headers: dict
 
 
 @pytest.mark.parametrize(
-    ("value", "scheme", "told"),
-    [
-        (f"Ticket {TOKEN}", "Ticket", "scheme 'Ticket'"),
-        (f"bearer {TOKEN}", None, ""),
-        (TOKEN, None, "token alone, without a scheme"),
-        ("[REDACTED]", None, ""),
-    ],
+    ("value", "scheme"),
+    [(f"Ticket {TOKEN}", "Ticket"), (f"bearer {TOKEN}", None), (TOKEN, None), ("[REDACTED]", None)],
 )
 def test_a_client_s_own_names_are_learned_never_guessed_and_no_token_is_told(
-    value: str, scheme: str | None, told: str
+    value: str, scheme: str | None
 ) -> None:
     found = learned("limit=1", X_Tenant="abs-dev", Authorization=value)
     notes = "; ".join(found.notes)
     assert (found.names.scheme, found.names.query) == (scheme, {})
     assert (found.names.realm_header, [*found.realms]) == ("X-Tenant", ["abs-dev"])
-    assert "'limit' (request 1) is no name of the document" in notes
-    assert told in notes
     assert TOKEN not in notes
