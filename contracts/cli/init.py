@@ -38,7 +38,6 @@ _FOLDER: Final = Path("targets")
 )
 @file_option("--from-har", help="Learn from recorded traffic.")
 @click.option("--force", is_flag=True, help="Replace a settings file that is there.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
     *,
     name: str,
@@ -46,7 +45,6 @@ def command(
     realms: tuple[str, ...],
     from_har: Path | None,
     force: bool,
-    dry_run: bool,
 ) -> int:
     """Write targets/NAME.toml: the address, accounts by their variables, realms, and what a recording shows.
 
@@ -59,10 +57,9 @@ def command(
     Examples:
       registry-contracts init dev.local --base-url https://registry.example.test
       registry-contracts init dev.local --from-har session.har
-      registry-contracts init dev.local --from-har session.har --dry-run
     """  # noqa: D301 - click's mark for lines to be left as they are
     path = settings_path(name, _FOLDER)
-    if path.exists() and not (force or dry_run):
+    if path.exists() and not force:
         raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
     for realm in realms:
         refuse_production_realm(realm)
@@ -80,9 +77,6 @@ def command(
         remarks=tuple(learned.notes),
         names=learned.names,
     )
-    if dry_run:
-        click.echo(f"{path} is not written: a dry run", err=True)
-        return manual_commands.NO_FINDING
     for written in write_settings(settings, path):
         click.echo(f"written: {written}")
     author = variables[AUTHOR]

@@ -75,7 +75,7 @@ def command(
       registry-contracts proxy --target dev --cors http://localhost:5173
     """  # noqa: D301 - click's mark for lines to be left as they are
     try:
-        from contracts.manual.proxy import Plan, serve  # noqa: PLC0415 - of an extra
+        from contracts.manual.proxy import serve  # noqa: PLC0415 - of an extra
         from contracts.manual.traffic_recorder import TrafficRecorder  # noqa: PLC0415 - of an extra
         from contracts.page.server import page_application  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as error:
@@ -90,8 +90,14 @@ def command(
         recorder = TrafficRecorder(aimed, folder, alone=alone or settings is None, say=click.echo)
         with recorder:
             page = None if no_page else partial(page_application, target=aimed, feed=recorder.feed)
-            plan = Plan(aimed, port, page, page_port, allowed)
-            serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
+            serve(
+                aimed,
+                recorder.hand_over,
+                partial(_ready, aimed),
+                ports=(port, page_port),
+                page=page,
+                origins=allowed,
+            )
         unused.pop_all()
         verdict = recorder.report()
     click.echo()

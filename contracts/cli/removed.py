@@ -35,6 +35,7 @@ REMOVED: Final[Mapping[str, str]] = {
     "gate --shard": "use `--workers N`",
     "site": "the report's trends show earlier runs; `registry-contracts list red` says since when something is red",
     "init --account": "write the names of the variables into the settings file",
+    "init --dry-run": "init writes what it shows, and replaces no file without `--force`",
     "init --no-look": "init sends nothing",
     "doctor --permanent": "use `registry-contracts run --profile smoke`",
     "openapi --exact-statuses": "read the ranges such as 4XX, which OpenAPI has had since 3.0",
