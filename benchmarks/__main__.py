@@ -9,14 +9,11 @@ from benchmarks.commands import Timed, collection, first_answer, first_request, 
 from benchmarks.exchange import exchange_cost
 from benchmarks.growth import checked_archive, growth
 from benchmarks.latency import slow_service
-from benchmarks.passage import passage_cost
 from contracts.proving.plan import drawn_trials
 
 #: A small run shows that every benchmark still works; its figures are too few to hold against a bar.
 _SMALL_EXCHANGES = 50
-_SMALL_UPLOAD_MB = 16
 _MANY_WORKERS, _FEW_WORKERS = 8, 2
-_UPLOAD_MB = 500
 _ENTRIES, _SMALL_ENTRIES = 200_000, 500
 _SMALL_SCALE = 0.05
 
@@ -27,7 +24,7 @@ _SMALL_SCALE = 0.05
 )
 @click.option("--small", is_flag=True, help="Run every benchmark in its smallest form.")
 def main(exchanges: int, small: bool) -> None:
-    """Measure collection, first answer and request, smoke, a checked and a proxied exchange, what grows, and latency.
+    """Measure collection, first answer and request, smoke, a checked exchange, what grows, and latency.
 
     A bar that is missed is printed and fails nothing: machines differ. A benchmark that breaks does fail.
     """
@@ -47,14 +44,6 @@ def main(exchanges: int, small: bool) -> None:
     click.echo(
         f"checked exchange    {cost.checked_ms:.2f} ms, bare requests.Session {cost.bare_ms:.2f} ms: "
         f"ratio {cost.ratio:.2f} (bar 1.5)"
-    )
-    passage = passage_cost(exchanges, _SMALL_UPLOAD_MB if small else _UPLOAD_MB)
-    click.echo(
-        f"through the proxy   {passage.through_ms:.2f} ms, directly {passage.direct_ms:.2f} ms: "
-        f"{passage.added_ms:.2f} ms more (bar 3 ms)"
-    )
-    click.echo(
-        f"upload of {passage.uploaded_mb} MB through the proxy: {passage.grown_mb:.1f} MB of memory more (bar 64 MB)"
     )
     for grown in growth(_SMALL_SCALE if small else 1.0):
         click.echo(

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
 from contracts.cli.options import (
+    alone,
     file_option,
-    known_realms,
     named_target,
     print_lines,
     reports,
-    run_option,
     target_option,
-    traffic_options,
     write_output,
 )
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
-from contracts.interface.operations import WORKFLOW_REALMS
 from contracts.manual import check
 from contracts.manual.check import CheckFacts, check_archive
 from contracts.manual.traffic_findings import Tally
-from contracts.plugin.run_options import REALM
 from contracts.safe_text import many
-from contracts.settings.target import PRODUCTION_REALMS, SANDBOX, target_in_words
+from contracts.settings.target import SANDBOX, target_in_words
 
 _FOLDER = "traffic"
 
@@ -35,12 +30,13 @@ _FOLDER = "traffic"
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @target_option(help="Judge only what was sent to this target.")
-@run_option(REALM, help="Judge only this realm, and what names none; may be repeated.")
-@traffic_options
+@alone
 @reports
 @click.option("--json", "as_json", is_flag=True, help="Print check.json instead of lines.")
 @file_option("--consumer-out", help="Also write what is used of the interface, for `gate --consumer`.")
-def command(file: Path, reports: Path, *, as_json: bool, consumer_out: Path | None, **further: Any) -> int:
+def command(
+    *, file: Path, target: str | None, alone: bool, reports: Path, as_json: bool, consumer_out: Path | None
+) -> int:
     """Check the traffic in FILE, a HAR of a browser, a proxy, a test tool or a run: both sides of it.
 
     Requests that break the interface are the client's findings, responses that break it the service's. Nothing is sent.
@@ -51,10 +47,10 @@ def command(file: Path, reports: Path, *, as_json: bool, consumer_out: Path | No
     Examples:
       registry-contracts check browser.har
       registry-contracts check sdk-tests.har --base-url http://127.0.0.1:8080 --alone
-      registry-contracts check traffic.har --realm bch-dev --json
+      registry-contracts check traffic.har --target dev --json
       registry-contracts check sdk-tests.har --consumer-out sdk.toml
     """  # noqa: D301 - click's mark for lines to be left as they are
-    chosen = _check_options(**further)
+    chosen = _check_options(target, alone=alone)
     if consumer_out is not None and consumer_out.exists():
         raise UsageError(
             f"'{consumer_out}' is there already; take it away, or name another with --consumer-out"
@@ -91,19 +87,10 @@ def _judged(chosen: CheckFacts) -> str:
     return target_in_words(chosen.target, chosen.base_url) if chosen.target else chosen.base_url
 
 
-def _check_options(
-    target: str | None, realm: tuple[str, ...], *, alone: bool, strict_client: bool
-) -> CheckFacts:
-    known_realms(realm, (*WORKFLOW_REALMS, *PRODUCTION_REALMS))
+def _check_options(target: str | None, *, alone: bool) -> CheckFacts:
     settings = None if target is None else named_target(target)
     if target is not None and settings is None:
         why = f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
         raise UsageError(why)
     named = settings.name if settings and "://" not in str(target) else None
-    return CheckFacts(
-        base_url=settings.base_url if settings else None,
-        target=named,
-        realms=realm,
-        alone=alone,
-        strict_client=strict_client,
-    )
+    return CheckFacts(base_url=settings.base_url if settings else None, target=named, alone=alone)

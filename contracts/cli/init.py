@@ -37,18 +37,14 @@ _FOLDER: Final = Path("targets")
     "--realm", "realms", metavar="REALM", multiple=True, help="A realm to judge; by default all four."
 )
 @file_option("--from-har", help="Learn from recorded traffic.")
-@click.option("--keep-personal-data", is_flag=True, help="Leave names and addresses in sample documents.")
 @click.option("--force", is_flag=True, help="Replace a settings file that is there.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
     *,
     name: str,
     base_url: str | None,
     realms: tuple[str, ...],
     from_har: Path | None,
-    keep_personal_data: bool,
     force: bool,
-    dry_run: bool,
 ) -> int:
     """Write targets/NAME.toml: the address, accounts by their variables, realms, and what a recording shows.
 
@@ -61,15 +57,14 @@ def command(
     Examples:
       registry-contracts init dev.local --base-url https://registry.example.test
       registry-contracts init dev.local --from-har session.har
-      registry-contracts init dev.local --from-har session.har --dry-run
     """  # noqa: D301 - click's mark for lines to be left as they are
     path = settings_path(name, _FOLDER)
-    if path.exists() and not (force or dry_run):
+    if path.exists() and not force:
         raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
     for realm in realms:
         refuse_production_realm(realm)
     variables = {AUTHOR: default_variables(AUTHOR)}
-    learned = _learned(from_har, keep_personal_data=keep_personal_data)
+    learned = _learned(from_har)
     print_lines(_learned_lines(learned))
     settings = TargetSettings(
         name=path.stem,
@@ -82,9 +77,6 @@ def command(
         remarks=tuple(learned.notes),
         names=learned.names,
     )
-    if dry_run:
-        click.echo(f"{path} is not written: a dry run", err=True)
-        return manual_commands.NO_FINDING
     for written in write_settings(settings, path):
         click.echo(f"written: {written}")
     author = variables[AUTHOR]
@@ -99,10 +91,10 @@ def command(
     return manual_commands.NO_FINDING
 
 
-def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:
+def _learned(from_har: Path | None) -> RecordedSettings:
     if from_har is None:
         return RecordedSettings()
-    learned = learn(read_har(from_har, str(from_har)).exchanges, keep_personal_data=keep_personal_data)
+    learned = learn(read_har(from_har, str(from_har)).exchanges)
     if not learned.requests:
         raise UsageError(f"{from_har}: holds no request of the interface; record the registry's own traffic")
     return learned

@@ -103,15 +103,10 @@ def file_option(*names: str, help: str) -> _Option:  # noqa: A002 - click's own 
 
 
 as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-traffic_options: Final = together(
-    click.option(
-        "--alone",
-        is_flag=True,
-        help="No other client writes, and no request is left out: sequences decide at once.",
-    ),
-    click.option(
-        "--strict-client", is_flag=True, help="A contradicted should of the client decides as well."
-    ),
+alone: Final = click.option(
+    "--alone",
+    is_flag=True,
+    help="No other client writes, and no request is left out: sequences decide at once.",
 )
 comparison_options: Final = together(*map(run_option, COMPARISON))
 selection_options: Final = together(*map(run_option, SELECTION))

@@ -12,12 +12,12 @@ from typing import Final
 import click
 
 from contracts.cli.options import (
+    alone,
     named_target,
     print_lines,
     reports,
     sandbox_arguments,
     target,
-    traffic_options,
 )
 from contracts.errors import UsageError
 from contracts.evidence.run_folder import new_folder
@@ -40,7 +40,7 @@ _PORT: Final = click.IntRange(0, 65535)
 )
 @click.option("--no-page", is_flag=True, help="Serve no page.")
 @reports
-@traffic_options
+@alone
 @click.option(
     "--cors",
     "origins",
@@ -58,7 +58,6 @@ def command(
     target: str | None,
     reports: Path,
     alone: bool,
-    strict_client: bool,
     sandbox_arguments: str,
 ) -> int:
     """Stand between any client and a target: everything passes unchanged, requests and answers are judged.
@@ -76,7 +75,7 @@ def command(
       registry-contracts proxy --target dev --cors http://localhost:5173
     """  # noqa: D301 - click's mark for lines to be left as they are
     try:
-        from contracts.manual.proxy import Plan, serve  # noqa: PLC0415 - of an extra
+        from contracts.manual.proxy import serve  # noqa: PLC0415 - of an extra
         from contracts.manual.traffic_recorder import TrafficRecorder  # noqa: PLC0415 - of an extra
         from contracts.page.server import page_application  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as error:
@@ -88,13 +87,17 @@ def command(
         folder = new_folder(reports, _FOLDER)
         unused = stack.enter_context(ExitStack())
         unused.callback(_remove, folder)
-        recorder = TrafficRecorder(
-            aimed, folder, alone=alone or settings is None, strict_client=strict_client, say=click.echo
-        )
+        recorder = TrafficRecorder(aimed, folder, alone=alone or settings is None, say=click.echo)
         with recorder:
             page = None if no_page else partial(page_application, target=aimed, feed=recorder.feed)
-            plan = Plan(aimed, port, page, page_port, allowed)
-            serve(plan, recorder.hand_over, lambda proxy, page: _ready(aimed, proxy, page))
+            serve(
+                aimed,
+                recorder.hand_over,
+                partial(_ready, aimed),
+                ports=(port, page_port),
+                page=page,
+                origins=allowed,
+            )
         unused.pop_all()
         verdict = recorder.report()
     click.echo()

@@ -56,7 +56,6 @@ class CheckFacts:
         target, base_url: The service, where it is known; of an archive only requests below that address were judged.
         started, finished: ISO 8601; None when unknown.
         alone: No other client wrote to the service meanwhile.
-        realms: Only requests of these were judged; empty for all.
         unreadable: Entries of the archive that are no request.
         notes: What people may want to know, a line each.
     """
@@ -68,8 +67,6 @@ class CheckFacts:
     started: str | None = None
     finished: str | None = None
     alone: bool = False
-    strict_client: bool = False
-    realms: tuple[str, ...] = ()
     unreadable: int = 0
     notes: tuple[str, ...] = ()
 
@@ -92,7 +89,6 @@ class CheckedExchanges(Format, frozen=True, kw_only=True):
     by_realm: Counts
     not_answered: Counts
     judged_in_part: Counts
-    of_other_realms: Counts
     no_operation: Counts
     elsewhere: Counts
     preflights: Count
@@ -102,12 +98,12 @@ class CheckedExchanges(Format, frozen=True, kw_only=True):
 class CheckFile(Format, frozen=True, kw_only=True):
     """What traffic showed about the interface, from an archive or through the proxy.
 
-    `alone`: nothing else wrote to the service meanwhile, so that sequences decide. `realms`: only their requests were
-    judged; empty for all. `breaks`: how many different findings decide, by the side that breaks the interface. In
-    `findings`, what decides comes first. `operations` counts requests of all operations.
+    `alone`: nothing else wrote to the service meanwhile, so that sequences decide. `breaks`: how many different
+    findings decide, by the side that breaks the interface. In `findings`, what decides comes first. `operations` counts
+    requests of all operations. Format 1 also told of realms that were left out.
     """
 
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     kind: Annotated[str, one_of("archive", "proxy")]
     verdict: RunWord
     exit_code: RunExitCode
@@ -118,8 +114,6 @@ class CheckFile(Format, frozen=True, kw_only=True):
     started: Moment | None
     finished: Moment | None
     alone: bool
-    strict_client: bool
-    realms: tuple[str, ...]
     exchanges: CheckedExchanges
     findings: tuple[TrafficFinding, ...]
     operations: Counts
@@ -146,8 +140,6 @@ def build(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts) -> CheckFile
         started=facts.started,
         finished=facts.finished,
         alone=facts.alone,
-        strict_client=facts.strict_client,
-        realms=facts.realms,
         exchanges=CheckedExchanges(
             all=tally.exchanges,
             by_hand=tally.by_hand,
@@ -155,7 +147,6 @@ def build(tally: Tally, verdict: TrafficVerdict, facts: CheckFacts) -> CheckFile
             by_realm=dict(tally.realms),
             not_answered=dict(tally.faults.most_common(_MOST)),
             judged_in_part=dict(tally.obstacles.most_common(_MOST)),
-            of_other_realms=dict(tally.other_realms),
             no_operation=dict(tally.strangers.most_common(_MOST)),
             elsewhere=dict(tally.hosts.most_common(_MOST)),
             preflights=tally.preflights,
@@ -266,7 +257,6 @@ def coverage_lines(tally: Tally, unreadable: int) -> Iterator[str]:
     for what, counts in (
         ("not judged", tally.faults),
         ("in part", tally.obstacles),
-        ("other realms", tally.other_realms),
         ("no operation", tally.strangers),
         ("elsewhere", tally.hosts),
     ):
@@ -308,13 +298,7 @@ def check_archive(path: Path, shown: str, asked: CheckFacts) -> tuple[Tally, Tra
     archive = read_har(path, shown)
     spans: dict[int, Span] = {}
     habits = habits_of(_noting(archive, spans))
-    watch = Watch(
-        TrafficRedactor(),
-        alone=asked.alone,
-        realms=asked.realms,
-        strict_client=asked.strict_client,
-        habits=habits,
-    )
+    watch = Watch(TrafficRedactor(), alone=asked.alone, habits=habits)
     if not spans:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
     unordered = archive.clock_turned or archive.lost > 0

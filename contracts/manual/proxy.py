@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from typing import Final
@@ -352,62 +351,55 @@ _GRACE_SECONDS: Final = 2.0
 _SWITCH_SECONDS: Final = 0.0005
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is served.
-
-    Attributes:
-        port: Of the proxy; 0 for a free one.
-        page: Makes the page's application of the proxy and its address; None for no page.
-        page_port: Its port; 0 for a free one.
-        origins: Pages of these origins may use the proxy; None leaves that to the target.
-    """
-
-    target: Target
-    port: int = 0
-    page: Callable[[ProxyHandler, str], web.Application] | None = None
-    page_port: int = 0
-    origins: AllowedOrigins | None = None
+Page = Callable[[ProxyHandler, str], web.Application]
 
 
 def serve(
-    plan: Plan, hand_over: Callable[[Exchange], None], ready: Callable[[str, str | None], None]
+    target: Target,
+    hand_over: Callable[[Exchange], None],
+    ready: Callable[[str, str | None], None],
+    *,
+    ports: tuple[int, int],
+    page: Page | None,
+    origins: AllowedOrigins | None,
 ) -> None:
     """Serve until Ctrl-C or SIGTERM.
 
     Args:
         hand_over: Takes each exchange that ended.
         ready: Called with the addresses of the proxy and the page once both take connections.
+        ports: Of the proxy and of the page; 0 for a free one.
+        page: Makes the page's application of the proxy and its address; None for no page.
+        origins: Pages of these origins may use the proxy; None leaves that to the target.
 
     Raises:
         UsageError: a port is in use.
         EnvironmentFault: no server listens at the target.
     """
+
+    async def served() -> None:
+        async with AsyncExitStack() as stack:
+            relay = await stack.enter_async_context(Relay(target))
+            await relay.reach()
+            passer = ProxyHandler(relay, target.base_url, hand_over, origins)
+            application = proxy_application(passer)
+            client_url = await stack.enter_async_context(
+                listening(application, ports[0], "--port", auto_decompress=False)
+            )
+            page_url = None
+            if page is not None:
+                shown = listening(page(passer, client_url), ports[1], "--page-port")
+                page_url = await stack.enter_async_context(shown)
+            stop = _stopping(asyncio.get_running_loop())
+            ready(client_url, page_url)
+            await stop.wait()
+
     usual = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:
-        asyncio.run(_serve(plan, hand_over, ready))
+        asyncio.run(served())
     finally:
         sys.setswitchinterval(usual)
-
-
-async def _serve(
-    plan: Plan, hand_over: Callable[[Exchange], None], ready: Callable[[str, str | None], None]
-) -> None:
-    async with AsyncExitStack() as stack:
-        relay = await stack.enter_async_context(Relay(plan.target))
-        await relay.reach()
-        passer = ProxyHandler(relay, plan.target.base_url, hand_over, plan.origins)
-        client_url = await stack.enter_async_context(
-            listening(proxy_application(passer), plan.port, "--port", auto_decompress=False)
-        )
-        page_url = None
-        if plan.page is not None:
-            page = plan.page(passer, client_url)
-            page_url = await stack.enter_async_context(listening(page, plan.page_port, "--page-port"))
-        stop = _stopping(asyncio.get_running_loop())
-        ready(client_url, page_url)
-        await stop.wait()
 
 
 def proxy_application(passer: ProxyHandler) -> web.Application:

@@ -194,7 +194,6 @@ class Tally:
         self.obstacles: Counter[str] = Counter()
         self.hosts: Counter[str] = Counter()
         self.strangers: Counter[str] = Counter()
-        self.other_realms: Counter[str] = Counter()
         self.preflights = 0
         self.breakages: list[str] = []
 

@@ -117,19 +117,14 @@ class TrafficRecorder:
         feed: What passed lately.
     """
 
-    def __init__(
-        self, target: Target, folder: Path, *, alone: bool, strict_client: bool, say: Callable[[str], None]
-    ) -> None:
+    def __init__(self, target: Target, folder: Path, *, alone: bool, say: Callable[[str], None]) -> None:
         self._target = target
         self._folder = folder
         self._alone = alone
-        self._strict = strict_client
         self._say = say
         self._started = datetime.now(UTC)
         redactor = TrafficRedactor(secrets_of(target))
-        self._watch = Watch(
-            redactor, alone=alone, strict_client=strict_client, settle_seconds=target.pace.settle_seconds
-        )
+        self._watch = Watch(redactor, alone=alone, settle_seconds=target.pace.settle_seconds)
         self._times_said: Counter[object] = Counter()
         self._open = ExitStack()
         self.feed = Feed()
@@ -170,7 +165,6 @@ class TrafficRecorder:
             started=self._started.isoformat(),
             finished=datetime.now(UTC).isoformat(),
             alone=self._alone,
-            strict_client=self._strict,
         )
         check.write(self._watch.tally, verdict, facts, self._folder)
         return verdict

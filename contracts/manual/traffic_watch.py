@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -85,7 +85,7 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, 
 
 
 def request_findings(
-    exchange: Exchange, facts: RequestFacts, faults: Iterable[RequestFault], catalogue: Catalogue, realm: str
+    exchange: Exchange, facts: RequestFacts, faults: Iterable[RequestFault], catalogue: Catalogue
 ) -> Iterator[TrafficFinding]:
     """A finding for each fault of a request."""
     for fault in faults:
@@ -97,7 +97,7 @@ def request_findings(
             level=str(clause.level) if clause else None,
             fault=fault.key,
             operation=facts.operation.id,
-            realm=realm,
+            realm=exchange.realm,
             expected=_expected(fault, clause),
             seen=fault.says[:_LONGEST],
             entries=(exchange.number,),
@@ -120,10 +120,6 @@ def _expected(fault: RequestFault, clause: Clause | None) -> str:
     return f"{place} as {clause.source} of the interface document asks for"
 
 
-def _takes_json(operation: Operation) -> bool:
-    return operation.method in ("POST", "PUT") and not operation.id.endswith(("Attachment", "File"))
-
-
 #: Refusals that say nothing about the content of a request.
 _ABOUT_SOMETHING_ELSE: Final = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 415, 423, 451})
 #: Nothing on the way of traffic shows a body that comes with the answer to HEAD.
@@ -131,82 +127,74 @@ _UNSEEN: Final = frozenset({"head-without-body"})
 _LONGEST_ANSWER: Final = 600
 
 
-@dataclass
-class AnswerResults:
-    """What one exchange, or a sequence, shows about the service.
-
-    Attributes:
-        held: Clauses that an assertion was reached for, and held.
-        obstacles: Why something could not be judged.
-    """
-
-    findings: list[TrafficFinding] = field(default_factory=list)
-    held: list[str] = field(default_factory=list)
-    obstacles: list[str] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
-class RequestContext:
-    """What is known about a request besides itself.
+class Grounds:
+    """What earlier exchanges tell of a request.
 
     Attributes:
-        realm: As findings name it.
-        entry: Number of the exchange.
-        proven: The same token was seen to work on the same operation, realm and schema before.
-        knows: Whether a text is a real secret of this traffic.
-        readable: The answer's body is known.
-        unread: The request's body is not.
-        right: A sign-in with an e-mail and a password that got a token before.
-        record_known: The record that the request names was seen to be taken before.
+        proven: The same token was seen to work on the same operation, realm and schema.
+        right: A sign-in with an e-mail and a password that got a token.
+        record_known: The record that it names was seen to be taken.
     """
 
-    realm: str
-    entry: int
     proven: bool
-    knows: Callable[[str], bool]
-    readable: bool
-    unread: bool
-    right: bool = False
-    record_known: bool = True
+    right: bool
+    record_known: bool
 
 
 def judge_answer(
-    exchange: Exchange, facts: RequestFacts, faults: tuple[RequestFault, ...], context: RequestContext
-) -> AnswerResults:
-    """Judge the answer of an exchange by itself; its operation stands in it."""
-    shown = AnswerResults()
+    exchange: Exchange,
+    facts: RequestFacts,
+    faults: tuple[RequestFault, ...],
+    grounds: Grounds,
+    knows: Callable[[str], bool],
+) -> tuple[list[TrafficFinding], list[str], list[str]]:
+    """Judge the answer of an exchange by itself; its operation and realm stand in it.
+
+    Args:
+        knows: Whether a text is a real secret of this traffic.
+
+    Returns:
+        Findings about the service, clauses that an assertion was reached for and held, and why something could not be
+        judged.
+    """
     answer = exchange.response
-    if answer is None:
-        shown.obstacles.append(exchange.fault or "no answer")
-        return shown
-    results = list(universal_results(exchange, context.knows))
-    if context.readable and not context.unread and not 300 <= answer.status < 400:
-        results += _results(exchange, answer, replace(facts, faults=faults), context)
-        shown.obstacles += obstacles_of(results)
-    elif not context.readable:
-        shown.obstacles.append("the body of the answer is not known")
-    elif context.unread:
-        shown.obstacles.append("the body of the request is not known")
+    if answer is None or exchange.fault:
+        return [], [], [exchange.fault or "no answer"]
+    results, obstacles = list(universal_results(exchange, knows)), list[str]()
+    if not answer.body.whole:
+        obstacles.append("the body of the answer is not known")
+    elif _is_unread(exchange, facts.operation):
+        obstacles.append("the body of the request is not known")
+    elif not 300 <= answer.status < 400:
+        results += _results(exchange, answer, replace(facts, faults=faults), grounds)
+        obstacles += obstacles_of(results)
     about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
-    sure = _accepted(answer) or context.proven or about_token
-    shown.findings += (
-        _finding(contradiction, context, sure=sure) for contradiction in contradictions_of(results)
-    )
-    shown.held += (clause for clause in held_of(results) if clause not in _UNSEEN)
-    if context.readable and answer.status < 500:
-        for result, firm in misplaced_messages(exchange, facts):
-            shown.findings.append(of_service(result, context.realm, context.entry, firm=firm))
-    return shown
+    sure = _accepted(answer) or grounds.proven or about_token
+    findings = [
+        of_service(
+            result, exchange, firm=sure or TABLE[result.check].universal or TABLE[result.check].of_form
+        )
+        for result in contradictions_of(results)
+    ]
+    if answer.body.whole and answer.status < 500:
+        misplaced = misplaced_messages(exchange, facts)
+        findings += [of_service(result, exchange, firm=firm) for result, firm in misplaced]
+    return findings, [clause for clause in held_of(results) if clause not in _UNSEEN], obstacles
 
 
-def _results(
-    exchange: Exchange, answer: Response, facts: RequestFacts, context: RequestContext
-) -> Iterator[Result]:
+def _is_unread(exchange: Exchange, operation: Operation) -> bool:
+    """Whether the body of a request is not known, and its operation takes JSON."""
+    takes_json = operation.method in ("POST", "PUT") and not operation.id.endswith(("Attachment", "File"))
+    return takes_json and not exchange.request_body.whole
+
+
+def _results(exchange: Exchange, answer: Response, facts: RequestFacts, grounds: Grounds) -> Iterator[Result]:
     elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not _accepted(answer)
     # A refusal for something else than the content holds errors of whatever form.
     of_content = replace(facts, faults=()) if elsewhere else facts
-    yield from answer_results(exchange, of_content, right=context.right)
-    unknown_record = not context.record_known and answer.refusal and not readers.errors(answer)
+    yield from answer_results(exchange, of_content, right=grounds.right)
+    unknown_record = not grounds.record_known and answer.refusal and not readers.errors(answer)
     if facts.faults and not unknown_record and not _explained(exchange, answer, facts):
         yield from fault_results(exchange, facts)
 
@@ -230,19 +218,12 @@ def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> boo
     return answer.status in _ABOUT_SOMETHING_ELSE and exchange.operation != "createToken"
 
 
-def _finding(result: Result, context: RequestContext, *, sure: bool) -> TrafficFinding:
-    check = TABLE[result.check]
-    firm = sure or check.universal or check.of_form
-    return of_service(result, context.realm, context.entry, firm=firm)
-
-
 def of_service(
-    result: Result, realm: str, entry: int, *, firm: bool, because_of: int | None = None
+    result: Result, exchange: Exchange, *, firm: bool, because_of: int | None = None
 ) -> TrafficFinding:
-    """The finding that a contradicted check makes.
+    """The finding that a check makes which an exchange contradicts.
 
     Args:
-        entry: Number of the exchange that shows it.
         firm: Nothing but a broken promise explains it; else it is a remark.
         because_of: Number of the earlier exchange that it follows from.
     """
@@ -255,10 +236,10 @@ def of_service(
         level=str(level),
         fault=None,
         operation=result.operation,
-        realm=realm,
+        realm=exchange.realm,
         expected=result.expected,
         seen=result.seen[:_LONGEST_ANSWER],
-        entries=(entry,),
+        entries=(exchange.number,),
         because_of=because_of,
     )
 
@@ -297,8 +278,6 @@ class Watch:
 
     Args:
         alone: No other client writes to the service meanwhile.
-        realms: Judge the requests of these realms only, and those that name none; empty for all.
-        strict_client: What the document only advises a client to do decides the verdict as well.
         settle_seconds: How long a change may take to show in a list.
         habits: Of the whole recording, where there is one.
 
@@ -311,16 +290,12 @@ class Watch:
         redactor: TrafficRedactor,
         *,
         alone: bool = False,
-        realms: tuple[str, ...] = (),
-        strict_client: bool = False,
         settle_seconds: float = SETTLE_SECONDS,
         habits: Habits = Habits(),
     ) -> None:
         self._without_credentials = habits.without_credentials
         self._unlabelled = set(habits.unlabelled)
         self._redactor = redactor
-        self._realms = frozenset(realms)
-        self._strict = strict_client
         self._catalogue = load_catalogue()
         self._description = load_description()
         self._sign_ins = SignIns()
@@ -354,25 +329,14 @@ class Watch:
             judged.operation = facts.operation.id if facts else None
             judged.realm = _shown_realm(facts)
             hidden = self._redactor.withheld(judged) is not judged
-            findings = tuple(
-                self._without_secrets(sight, hidden=hidden) for sight in self._found(judged, facts, held)
-            )
+            found = self._outside(judged) if facts is None else self._judged(judged, facts, held)
+            findings = tuple(self._without_secrets(finding, hidden=hidden) for finding in found)
             if judged.case == BY_HAND:
                 findings = tuple(map(_on_purpose, findings))
         except Exception as error:  # noqa: BLE001 - told in the verdict; one exchange must not hide the others
             self.tally.broken(exchange.number, self._redactor.text(f"{type(error).__name__}: {error}"))
         self.tally.add(findings, judged)
         return judged, findings, tuple(dict.fromkeys(held))
-
-    def _found(
-        self, exchange: Exchange, facts: RequestFacts | None, held: list[str]
-    ) -> Iterator[TrafficFinding]:
-        if facts is None:
-            yield from self._outside(exchange)
-        elif self._realms and exchange.realm not in (*self._realms, ANY_REALM):
-            self.tally.other_realms[exchange.realm] += 1
-        else:
-            yield from self._judged(exchange, facts, held)
 
     def _outside(self, exchange: Exchange) -> Iterator[TrafficFinding]:
         """What is no operation of the interface; below its paths that is a slip of the client, most likely."""
@@ -387,7 +351,7 @@ class Watch:
             if exchange.fault is None and exchange.status in (404, 405, 501):
                 yield TrafficFinding(
                     side=Side.REQUEST,
-                    standing=Standing.ADVICE if self._strict else Standing.REMARK,
+                    standing=Standing.REMARK,
                     clause=None,
                     level=None,
                     fault="path:unknown",
@@ -399,51 +363,38 @@ class Watch:
                 )
 
     def _judged(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[TrafficFinding]:
-        realm = exchange.realm
-        if exchange.operation == "createToken":
+        response, site, operation = exchange.response, site_of(exchange.url), facts.operation
+        if operation.id == "createToken":
             self._sign_ins.learn(exchange)
-        fault = environment_fault(exchange.response, exchange.operation) if exchange.response else None
+        fault = environment_fault(response, exchange.operation) if response else None
         exchange.fault = exchange.fault or fault
         who = self._sign_ins.who(exchange)
-        worked_before = (
-            site_of(exchange.url),
-            who or "",
-            facts.operation.id,
-            realm,
-            str(dict(facts.query).get("schema")),
-        )
-        readable = exchange.response is None or exchange.response.body.whole
-        context = RequestContext(
-            realm,
-            exchange.number,
-            proven=who is not None and self._worked.get(worked_before) is not None,
-            knows=self._sign_ins.knows,
-            readable=readable,
-            unread=not exchange.request_body.whole and _takes_json(facts.operation),
+        schema = str(dict(facts.query).get("schema"))
+        same_before = (site, who or "", operation.id, exchange.realm, schema)
+        record, updates = _contact_key(exchange, facts), operation.id == _UPDATE
+        grounds = Grounds(
+            proven=who is not None and self._worked.get(same_before) is not None,
             right=self._sign_ins.signed_in_before(exchange),
-            record_known=facts.operation.id != _UPDATE
-            or self._worked.get(_contact_key(exchange, facts)) is not None,
+            record_known=not updates or self._worked.get(record) is not None,
         )
         faults = mistakes_of(exchange, facts)
-        if site_of(exchange.url) in self._without_credentials:
+        if site in self._without_credentials:
             faults = tuple(fault for fault in faults if fault.key != _NO_TOKEN_SENT)
-        shown = AnswerResults(obstacles=[exchange.fault]) if exchange.fault else None
-        shown = shown or judge_answer(exchange, facts, faults, context)
-        if readable and who is not None and worked(exchange):
-            self._worked.put(worked_before, state=True)
-        if facts.operation.id == _UPDATE and readable and worked(exchange):
-            self._worked.put(_contact_key(exchange, facts), state=True)
-        response = exchange.response
+        findings, held_alone, obstacles = judge_answer(exchange, facts, faults, grounds, self._sign_ins.knows)
+        readable = response is None or response.body.whole
+        if readable and worked(exchange):
+            known = [*([same_before] if who is not None else []), *([record] if updates else [])]
+            for key in known:
+                self._worked.put(key, state=True)
         own = response if exchange.fault is None and response is not None and response.status < 500 else None
-        labelled = self._labelled(exchange, facts.operation)
-        right = labelled and not faults and not context.unread and readable and own is not None
-        right = right and not (own is not None and 300 <= own.status < 400)
-        step = Step(exchange, facts, own, site_of(exchange.url), facts.realm or "", who, right)
+        right = self._labelled(exchange, operation) and not faults and not _is_unread(exchange, operation)
+        right = right and readable and own is not None and not 300 <= own.status < 400
+        step = Step(exchange, facts, own, site, facts.realm or "", who, right)
         contradictions, held_together = self._of_sequences(step)
-        held += [*shown.held, *held_together]
-        self.tally.judged(facts.operation.id, realm, held, shown.obstacles, exchange.fault)
-        yield from request_findings(exchange, facts, faults, self._catalogue, realm)
-        yield from shown.findings
+        held += [*held_alone, *held_together]
+        self.tally.judged(operation.id, exchange.realm, held, obstacles, exchange.fault)
+        yield from request_findings(exchange, facts, faults, self._catalogue)
+        yield from findings
         yield from contradictions
 
     def _labelled(self, exchange: Exchange, operation: Operation) -> bool:
@@ -471,14 +422,11 @@ class Watch:
         if len(subjects) < ENOUGH:
             subjects.add(due.subject)
         firm = self._alone or len(subjects) >= ENOUGH
-        realm = step.realm or ANY_REALM
-        return of_service(result, realm, step.exchange.number, firm=firm, because_of=due.because_of)
+        return of_service(result, step.exchange, firm=firm, because_of=due.because_of)
 
     def _without_secrets(self, finding: TrafficFinding, *, hidden: bool) -> TrafficFinding:
         quotes = (finding.fault or "").rpartition(":")[2] not in _WITHOUT_QUOTES
         firm = structs.replace(finding, seen=NOT_UNDERSTOOD) if hidden and quotes else finding
-        if self._strict and finding.side is Side.REQUEST and finding.standing is Standing.ADVICE:
-            firm = structs.replace(finding, standing=Standing.FAULT)
         expected, seen = map(self._redactor.text, (firm.expected, firm.seen))
         return structs.replace(firm, expected=expected, seen=seen)
 

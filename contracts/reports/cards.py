@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,9 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.interface.catalogue import Clause
 from contracts.reports.earlier_writes import earlier_writes
-from contracts.reports.shell_commands import NextCommand, next_commands, own_commands
-from contracts.safe_text import cut, fenced, inline, many, plain_line
+from contracts.reports.pages import markdown_template
+from contracts.reports.shell_commands import NextCommand, next_commands, own_commands, script
+from contracts.safe_text import cut, many, plain_line
 
 FOLDER_NAME: Final = "findings"
 #: Ending of the file that sends the requests of a finding.
@@ -75,14 +77,15 @@ class Card:
 
 def card_of(record: RunRecord, cause: Cause, clause: Clause | None) -> Card:
     """Return the card of a cause."""
-    shown = shown_exchanges(record, cause.lead)
+    shown = tuple(record.exchanges[key] for key in cause.lead.exchanges if key in record.exchanges)
     before = earlier_writes(record, shown)
-    cases = dict.fromkeys(case for finding in cause.findings for case in finding.cases)
+    names = {case.id: case.name for case in record.cases}
+    cases = (names.get(case, case) for finding in cause.findings for case in finding.cases)
     return Card(
         cause=cause,
         clause=clause,
         accepted=record.run.terms.entry(cause.lead.deviation),
-        cases=tuple(case_names(record, cases)),
+        cases=tuple(dict.fromkeys(cases)),
         before=before,
         shown=shown,
         commands=next_commands(record.run, cause, before, shown),
@@ -95,15 +98,22 @@ def cards_of(record: RunRecord, verdict: RunVerdict) -> Iterator[Card]:
     return (card_of(record, cause, clauses.get(cause.lead.clause)) for cause in verdict.causes)
 
 
-def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
-    """Return the exchanges of a finding that the record holds, in the order of the sequence."""
-    return tuple(record.exchanges[key] for key in finding.exchanges if key in record.exchanges)
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `findings/<id>.md` for each cause, ready for a ticket, and the script `<id>.sh` that sends its requests.
 
+    Files of an earlier rendering are removed.
 
-def case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -> list[str]:
-    """Return what cases are called, each name once."""
-    names = {case.id: case.name for case in record.cases}
-    return list(dict.fromkeys(names.get(case, case) for case in cases))
+    Returns:
+        The folder `findings`, which is there even when nothing was found.
+    """
+    target = folder / FOLDER_NAME
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for card in cards_of(record, verdict):
+        (target / f"{card.cause.id}.md").write_text(markdown(record, card), "utf-8")
+        if lines := script(card.commands):
+            (target / f"{card.cause.id}{SCRIPT}").write_text(lines, "utf-8", newline="\n")
+    return target
 
 
 def following(cause: Cause) -> str:
@@ -169,39 +179,17 @@ def in_text(cause: Cause) -> str:
 
 def markdown(record: RunRecord, card: Card) -> str:
     """Return a card as a Markdown page, ready for a ticket."""
-    cause, finding = card.cause, card.finding
-    lines = [f"# {inline(cause.heading)} {inline(cause.was, _LONGEST)}", ""]
-    lines += [f"**{finding.standing}**, {inline(cause.place)} — {card.says}.", "", "| | |", "|---|---|"]
-    lines += [f"| {name} | {inline(text, 2000)} |" for name, text in _facts(record, card).items() if text]
-    for name, text in [*cause.details.items(), ("expected", finding.expected), ("seen", finding.seen)]:
-        lines += ["", f"## {name.capitalize()}", "", fenced(text, "text")]
-    if cause.follows:
-        lines += ["", "## What only follows from it", ""]
-        lines += [
-            f"- {inline(each.headline, 600)} (`{each.lead.clause}`, {inline(each.place)})"
-            for each in cause.follows
-        ]
-    lines += ["", "## Next", ""]
-    for command in card.commands:
-        lines += [f"{command.does}:", "", fenced(command.line, "sh"), ""]
-    if card.culprit is not None:
-        lines += [f"## The exchange that shows it: {inline(heading(card.culprit))}", ""]
-        lines += _exchanged(card.culprit, _BODY, cause)
-    around = [(each, _EARLIER_BODY) for each in card.before] + [(each, _BODY) for each in card.shown]
-    if around != [(card.culprit, _BODY)]:
-        count = f"{many(len(around), 'exchange')} in the order they were sent"
-        lines += ["<details>", f"<summary>{count}</summary>", ""]
-        for number, (exchange, most) in enumerate(around, start=1):
-            above = ["The exchange that shows it, above.", ""]
-            lines += [f"### {number}. {inline(heading(exchange))}", ""]
-            lines += above if exchange is card.culprit else _exchanged(exchange, most, cause)
-        lines += ["</details>", ""]
-    return "\n".join(lines)
-
-
-def _exchanged(exchange: Exchange, most: int, cause: Cause) -> list[str]:
-    answer = response_text(exchange, most, cause.marks)
-    return [fenced(request_text(exchange, most), "http"), "", fenced(answer, "http"), ""]
+    return markdown_template("finding.md.j2").render(
+        card=card,
+        cause=card.cause,
+        finding=card.finding,
+        facts=_facts(record, card),
+        around=[(each, _EARLIER_BODY) for each in card.before] + [(each, _BODY) for each in card.shown],
+        body=_BODY,
+        heading=heading,
+        request_text=request_text,
+        response_text=response_text,
+    )
 
 
 def _facts(record: RunRecord, card: Card) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""What every HTML page of ours shares: one file without network requests, all text escaped, limits on its size."""
+"""What reports made from templates share: all text is escaped.
+
+An HTML page is one file without network requests, of limited size.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from contracts.safe_text import cut, many, printable
+from contracts.safe_text import cut, fenced, inline, many, printable
 
 #: Bytes that a page may have.
 _LARGEST: Final = 3_000_000
@@ -64,19 +67,40 @@ def within_limits(render: Callable[[Limits], str]) -> str:
 
 def template_environment(limits: Limits) -> Environment:
     """Make an environment for the templates of this package; texts are escaped, and made printable."""
-    environment = Environment(
-        autoescape=True,
-        loader=FunctionLoader(template_text),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    environment.filters["many"] = many
+    environment = _environment(autoescape=True, finalize=_finalize)
     environment.filters["cut"] = limits.cut
     environment.filters["clock"] = lambda moment: moment.replace("T", " ").partition(".")[0].partition("+")[0]
     environment.tests["web"] = is_web
     return environment
+
+
+def markdown_template(name: str) -> Template:
+    """Return a template of Markdown, in which every text stands on one line, escaped, unless it is marked as safe."""
+    environment = _environment(
+        # What is made is no HTML; each text is escaped for Markdown.
+        autoescape=False,
+        keep_trailing_newline=True,
+        finalize=lambda value: _in_line(value) if isinstance(value, str) else value,
+    )
+    environment.filters["inline"] = _in_line
+    environment.filters["fenced"] = lambda text, language: Markup(fenced(text, language))  # noqa: S704 - not HTML
+    return environment.get_template(name)
+
+
+def _environment(**given: Any) -> Environment:
+    environment = Environment(  # noqa: S701 - given by each
+        loader=FunctionLoader(template_text),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **given,
+    )
+    environment.filters["many"] = many
+    return environment
+
+
+def _in_line(text: str, limit: int = 300) -> Markup:
+    return text if isinstance(text, Markup) else Markup(inline(text, limit))  # noqa: S704 - not HTML
 
 
 def template_text(name: str) -> str:

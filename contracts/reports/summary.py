@@ -1,22 +1,23 @@
 """`summary.md`: the run on one page, for the job page of a build server; lamps and counts for other reports, too."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
+
+from markupsafe import Markup
 
 from contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
-from contracts.evidence.causes import Cause
 from contracts.evidence.findings import Cell, Standing, missing_settings
-from contracts.evidence.record import Environment, ExitCode, RunRecord, Verdict
-from contracts.evidence.remedies import NOT_GIVEN, NotJudged, Remedies, Remedy, of_the_end
+from contracts.evidence.record import ExitCode, RunRecord, Verdict
+from contracts.evidence.remedies import NOT_GIVEN, Remedies, Remedy, of_the_end
 from contracts.evidence.verdicts import RunVerdict, faults_in_words
-from contracts.history.drift import DriftReport
-from contracts.history.observed_facts import Severity
-from contracts.history.runs import Past, read_past
+from contracts.history.runs import read_past
 from contracts.reports.cards import following
-from contracts.safe_text import inline, many
+from contracts.reports.pages import markdown_template
+from contracts.safe_text import many
 
 _COURSE_NAMES = {
     DeviationState.EXPIRED: "expired",
@@ -211,14 +212,8 @@ def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light
     return light, f"{many(len(record.cases), 'case')} ran to the end{left}"
 
 
-FILE_NAME = "summary.md"
-_FINDINGS_AT_MOST = 50
-_CHANGES_AT_MOST = 30
-_WHERE = (
-    "In the run's folder: `index.html` shows exchanges and how to reproduce each finding, `findings/<id>.md` is "
-    "ready for a ticket."
-)
-_LIGHTS = {Light.GREEN: "good", Light.AMBER: "**look**", Light.RED: "**bad**", Light.DARK: "dark"}
+FILE_NAME: Final = "summary.md"
+_AT_MOST: Final = 50
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
@@ -227,170 +222,32 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     Raises:
         UsageError: what the folder keeps of earlier runs was altered.
     """
+    counts = counts_per_realm(verdict.cells)
+    text = markdown_template("summary.md.j2").render(
+        record=record,
+        run=record.run,
+        verdict=verdict,
+        verdicts=list(Verdict),
+        lamps=lamps(record, verdict),
+        past=read_past(folder),
+        deviations=deviation_groups(verdict),
+        notes={
+            "Could not be judged": verdict.unjudged_lines,
+            "Waived": [outcome.sentence for outcome in verdict.waivers if outcome.needed],
+            "To be seen to": verdict.notes,
+        },
+        per_realm=counts,
+        realms=[realm for realm in dict.fromkeys([*record.run.realms, *counts]) if realm in counts],
+        at_most=_AT_MOST,
+        more=_more,
+        following=following,
+    )
     path = folder / FILE_NAME
-    path.write_text("\n".join(_page(record, verdict, read_past(folder))) + "\n", "utf-8")
+    path.write_text(text, "utf-8")
     return path
 
 
-def _page(record: RunRecord, verdict: RunVerdict, past: Past) -> Iterator[str]:
-    run = record.run
-    ending = f"exit code {int(verdict.exit_code)}, target: {inline(verdict.target)}"
-    yield f"## Registry contracts: {verdict.word} ({ending})"
-    yield f"\n{inline(verdict.sentence, 1000)}\n"
-    if verdict.problems:
-        yield "> **This report is invalid: it is incomplete and must not be relied on:** " + inline(
-            "; ".join(verdict.problems), 1000
-        )
-        yield ""
-    yield from _table(
-        ["Whose fault", "", "", "Verdicts"],
-        [
-            [lamp.name, _LIGHTS[lamp.light], inline(lamp.says), f"{lamp.verdicts:,}"]
-            for lamp in lamps(record, verdict)
-        ],
-    )
-    yield from _not_judged(verdict.not_judged)
-    yield from _findings(verdict.causes, past)
-    yield from _drift(verdict.drift)
-    yield from _deviations(verdict)
-    yield from _notes(verdict)
-    yield from _counts(record, verdict)
-    left = len(record.residue) + len(record.leftovers)
-    requests = many(run.environment.requests, "request")
-    took = f"{run.seconds:.0f} s" if run.seconds is not None else "an unknown time (not finished)"
-    settings = f"profile {inline(run.profile)}, seed {inline(str(run.seed))}"
-    yield (
-        f"{inline(run.target_in_words)}, {settings}: {many(len(record.cases), 'case')}, "
-        f"{requests}, {took}; {many(left, 'thing')} left on the target{_permanent(run.environment)}."
-    )
-    yield ""
-    yield _WHERE
-
-
-def _permanent(environment: Environment) -> str:
-    """How many records the run has created that cannot be removed, and how many it might have."""
-    created = environment.permanent_records
-    most = environment.limits.get("permanent_records_per_realm")
-    if not created:
-        return ""
-    listed = ", ".join(f"{inline(realm)} {count}" for realm, count in sorted(created.items()))
-    return f", permanent records among them: {listed}" + (f" (at most {most:g} in a realm)" if most else "")
-
-
-def _not_judged(groups: tuple[NotJudged, ...]) -> Iterator[str]:
-    if groups:
-        yield "### Not judged\n"
-        rows = [
-            [f"{group.verdicts:,}", group.remedy, inline("; ".join(group.reasons), 600), group.next_step]
-            for group in groups
-        ]
-        yield from _table(["Verdicts", "For want of", "Reasons", "Next step"], rows)
-
-
-def _findings(causes: tuple[Cause, ...], past: Past) -> Iterator[str]:
-    if not causes:
-        return
-    yield f"### {many(len(causes), 'finding')}\n"
-    rows = [
-        [
-            str(number),
-            str(cause.lead.standing) + ("" if cause.lead.counted else ", not counted"),
-            "<br>".join(
-                [
-                    f"{inline(cause.heading, 300)} **{inline(cause.was, 400)}**",
-                    *(inline(words, 400) for words in cause.details_in_words),
-                ]
-            ),
-            inline(cause.lead.operation or "")
-            + (f" ({inline(', '.join(cause.lead.methods))})" if cause.lead.methods else ""),
-            inline(", ".join(cause.realms)),
-            inline("; ".join(filter(None, (cause.lead.rate_in_words, cause.stood_in_the_way)))),
-            inline(following(cause)),
-            f"`{cause.id}` {inline(cause.lead.clause)}",
-            *([inline(past.describe(cause.lead.clause, cause.lead.realm))] if past.runs else []),
-        ]
-        for number, cause in enumerate(causes[:_FINDINGS_AT_MOST], start=1)
-    ]
-    head = [
-        "",
-        "Standing",
-        "What should be, and what was",
-        "Operation",
-        "Realms",
-        "How often",
-        "From it follows",
-        "Id and clause",
-    ]
-    yield from _table([*head, *(["Since when"] if past.runs else [])], rows)
-    if len(causes) > _FINDINGS_AT_MOST:
-        yield f"{many(len(causes) - _FINDINGS_AT_MOST, 'finding')} more in the report.\n"
-
-
-def _drift(drift: DriftReport) -> Iterator[str]:
-    if drift.sentence is None:
-        return
-    yield "### Drift\n"
-    yield f"{inline(drift.sentence, 1000)}\n"
-    if not drift.changes:
-        return
-    rows = [
-        [
-            f"**{cause.severity}**" if cause.severity is Severity.BREAKING else str(cause.severity),
-            str(cause.kind) + (", outside the consumer" if drift.outside.issuperset(cause.changes) else ""),
-            inline(", ".join(cause.realms)),
-            inline(cause.says, 300),
-        ]
-        for cause in drift.causes[:_CHANGES_AT_MOST]
-    ]
-    yield from _table(["Severity", "Change", "Realms", "What differs"], rows)
-    if len(drift.causes) > _CHANGES_AT_MOST:
-        yield f"{many(len(drift.causes) - _CHANGES_AT_MOST, 'cause')} more in the report.\n"
-
-
-def _deviations(verdict: RunVerdict) -> Iterator[str]:
-    if not verdict.deviations:
-        return
-    yield f"### {many(len(verdict.deviations), 'accepted deviation')}\n"
-    rows = [
-        [
-            inline(outcome.clause) + (f" ({outcome.operation})" if outcome.operation else ""),
-            f"**{group.name}**" if outcome.fails else group.name,
-            inline(outcome.says),
-            inline(f"{outcome.reason} ({outcome.owner})"),
-            inline(outcome.issue),
-            inline(outcome.place),
-        ]
-        for group in deviation_groups(verdict)
-        for outcome in group.outcomes[:_FINDINGS_AT_MOST]
-    ]
-    yield from _table(["Clause", "Course", "", "Reason", "Issue", "Entry"], rows)
-
-
-def _notes(verdict: RunVerdict) -> Iterator[str]:
-    waived = [outcome.sentence for outcome in verdict.waivers if outcome.needed]
-    unjudged = verdict.unjudged_lines
-    for title, lines in (
-        ("Could not be judged", unjudged),
-        ("Waived", waived),
-        ("To be seen to", verdict.notes),
-    ):
-        if lines:
-            yield f"### {title}\n"
-            yield from (f"- {inline(line)}" for line in lines[:_FINDINGS_AT_MOST])
-            yield ""
-
-
-def _counts(record: RunRecord, verdict: RunVerdict) -> Iterator[str]:
-    counts = counts_per_realm(verdict.cells)
-    yield "### Clauses by realm\n"
-    realms = [realm for realm in dict.fromkeys([*record.run.realms, *counts]) if realm in counts]
-    rows = [[realm, *(str(counts[realm][kind] or "") for kind in Verdict)] for realm in realms]
-    yield from _table(["Realm", *map(str, Verdict)], rows)
-
-
-def _table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""
+def _more(listed: Sequence[object], noun: str) -> Markup:
+    """How many of a list are not shown; empty where all are."""
+    left = len(listed) - _AT_MOST
+    return Markup(f"{many(left, noun)} more in the report.\n\n" if left > 0 else "")  # noqa: S704 - not HTML

@@ -53,7 +53,6 @@ call zz
 call listDrafts --realm zz
 call listDrafts --body @zz
 check zz
-check traffic.har --realm zz
 drift zz
 drift --reports zz
 drift --clause zz

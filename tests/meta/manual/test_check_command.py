@@ -121,6 +121,6 @@ def test_a_consumer_file_replaces_none_and_is_not_made_of_nothing(
     Path("sdk.toml").write_text("", "utf-8")
     refused = run_command("check", archive(FIVE), "--consumer-out", "sdk.toml")
     assert (refused.code, "'sdk.toml' is there already" in refused.err) == (4, True)
-    for words in (("missing.har",), (nothing, "--realm", "abs-devv"), (nothing, "--target", "nowhere")):
+    for words in (("missing.har",), (nothing, "--target", "nowhere")):
         wrong = run_command("check", *words)
         assert (wrong.code, wrong.err.count("\n")) == (4, 1)

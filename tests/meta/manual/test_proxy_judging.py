@@ -81,7 +81,7 @@ def test_a_check_that_breaks_costs_one_exchange_and_is_told(
 
     monkeypatch.setattr(traffic_watch, "judge_answer", breaks)
     written: list[str] = []
-    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, strict_client=False, say=written.append)
+    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, say=written.append)
     with recorder:
         for number, content in enumerate((b"[]", b"odd", b"[]"), start=1):
             recorder.hand_over(passed(number, content))
@@ -99,7 +99,7 @@ def test_a_check_that_breaks_costs_one_exchange_and_is_told(
 
 def test_a_proxys_folder_holds_archive_report_and_no_secret(tmp_path: Path) -> None:
     written: list[str] = []
-    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, strict_client=False, say=written.append)
+    recorder = TrafficRecorder(TARGET, tmp_path, alone=False, say=written.append)
     with recorder:
         zipped: dict[str, Any] = {"Content-Encoding": "gzip"}
         recorder.hand_over(passed(1, gzip.compress(b'[{"a": 1}, {"a": 2}]'), **zipped))

@@ -14,25 +14,17 @@ from tests.meta.program import PATIENCE, Launcher, eventually, running_proxy
 from tests.meta.sandbox_client import RunningSandbox, SandboxClient
 
 
+@pytest.mark.parametrize("value", ["http://localhost:5173", "http://[::1]:3000", "null", "*"])
+def test_an_origin_is_taken_as_browsers_send_it(value: str) -> None:
+    assert AllowedOrigins.of([value]).names == {value}
+
+
 @pytest.mark.parametrize(
-    ("value", "origin"),
-    [
-        ("http://localhost:5173", "http://localhost:5173"),
-        ("HTTPS://App.Test:443", "https://app.test"),
-        ("http://[::1]:3000", "http://[::1]:3000"),
-        ("null", "null"),
-        ("app.test", None),
-        ("http://app.test/", None),
-        ("http://app.test:port", None),
-        ("http://*.test\r\nX: y", None),
-    ],
+    "value", ["app.test", "http://app.test/", "http://app.test:port", "http://*.test\r\nX: y"]
 )
-def test_an_origin_is_read_as_browsers_send_it_or_refused(value: str, origin: str | None) -> None:
-    if origin is None:
-        with pytest.raises(UsageError, match=r"^.* is no origin; write it as http://localhost:5173"):
-            AllowedOrigins.of([value])
-    else:
-        assert AllowedOrigins.of([value]).names == {origin}
+def test_what_is_no_origin_is_refused(value: str) -> None:
+    with pytest.raises(UsageError, match=r"^.* is no origin; write it as http://localhost:5173"):
+        AllowedOrigins.of([value])
 
 
 def test_a_sandbox_allows_the_named_origin_only(
