@@ -32,7 +32,6 @@ REMOVED: Final[Mapping[str, str]] = {
     "gate --shard": "use `--workers N`",
     "site": "the report's trends show earlier runs; `registry-contracts list red` says since when something is red",
     "init --account": "write the names of the variables into the settings file",
-    "init --dry-run": "init writes what it shows, and replaces no file without `--force`",
     "init --no-look": "init sends nothing",
     "doctor --permanent": "use `registry-contracts run --profile smoke`",
     "openapi --exact-statuses": "read the ranges such as 4XX, which OpenAPI has had since 3.0",
@@ -40,7 +39,6 @@ REMOVED: Final[Mapping[str, str]] = {
     "check --realm": "each finding names its realm",
     "check --strict-client": "findings that are advice stand in `check.json` with that standing",
     "proxy --strict-client": "findings that are advice stand in `check.json` with that standing",
-    "init --keep-personal-data": "write what belongs there into the sample documents",
     "proxy --until-idle": "end it by a signal: `kill $proxy; wait $proxy` gives the verdict's exit code",
     "consumer": "use `registry-contracts check FILE --consumer-out sdk.toml`",
 }
