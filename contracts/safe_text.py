@@ -86,6 +86,21 @@ class SafeOutput(io.TextIOWrapper):
             os.close(nowhere)
         return len(text)
 
+    def write_command(self, text: str) -> int:
+        """Write a text as it is, for the runner of a job to obey."""
+        return super().write(text)
+
+
+def tell_runner(stream: TextIO, command: str) -> None:
+    """Write a command that the runner of a job is meant to obey; what it quotes has to be escaped already.
+
+    Args:
+        stream: Standard output.
+        command: In one line.
+    """
+    write = stream.write_command if isinstance(stream, SafeOutput) else stream.write
+    write(f"{printable(command)}\n")
+
 
 def encodable(value: Any) -> Any:
     """Return a JSON value with lone surrogates written as their escapes, members and items included."""

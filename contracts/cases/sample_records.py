@@ -296,6 +296,8 @@ def spoilt(record: dict[str, Any]) -> dict[str, Any]:
 
 #: A member name that can be no language code.
 NO_LANGUAGE: Final = "a phrase, and no language code"
+#: The name of a field that no contact has.
+UNKNOWN_FIELD: Final = "contractTestUnknownField"
 #: A term that no thesaurus has.
 UNKNOWN_TERM: Final = "contract-test-unknown-term"
 UNKNOWN_COUNTRY: Final[dict[str, Any]] = {"country": {"identifier": UNKNOWN_TERM}}

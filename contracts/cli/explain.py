@@ -11,7 +11,7 @@ import click
 from msgspec import structs
 
 from contracts.checks.table import UNIVERSAL
-from contracts.cli.manual_commands import labelled, unwrapped
+from contracts.cli.manual_commands import labelled
 from contracts.cli.options import as_json, kept_reports, print_lines
 from contracts.errors import UsageError
 from contracts.file_formats import plain
@@ -108,7 +108,11 @@ def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from _several(
         "proven by", [f"{each['name']}: {each['sentence']}" for each in proving or ()], missing
     )
-    yield unwrapped("try", f"registry-contracts run --clause {facts['id']}")
+    tries = [f"registry-contracts run --clause {facts['id']}"]
+    fault = next((fault for fault in facts["faults"] if "*" not in fault), None)
+    if fault is not None:
+        tries.append(f"registry-contracts call {facts['operations'][0]} --invalid {fault}")
+    yield from _several("try", tries, "")
 
 
 def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:

@@ -37,6 +37,7 @@ _FOLDER: Final = Path("targets")
     "--realm", "realms", metavar="REALM", multiple=True, help="A realm to judge; by default all four."
 )
 @file_option("--from-har", help="Learn from recorded traffic.")
+@click.option("--keep-personal-data", is_flag=True, help="Leave names and addresses in sample documents.")
 @click.option("--force", is_flag=True, help="Replace a settings file that is there.")
 def command(
     *,
@@ -44,6 +45,7 @@ def command(
     base_url: str | None,
     realms: tuple[str, ...],
     from_har: Path | None,
+    keep_personal_data: bool,
     force: bool,
 ) -> int:
     """Write targets/NAME.toml: the address, accounts by their variables, realms, and what a recording shows.
@@ -64,7 +66,7 @@ def command(
     for realm in realms:
         refuse_production_realm(realm)
     variables = {AUTHOR: default_variables(AUTHOR)}
-    learned = _learned(from_har)
+    learned = _learned(from_har, keep_personal_data=keep_personal_data)
     print_lines(_learned_lines(learned))
     settings = TargetSettings(
         name=path.stem,
@@ -91,10 +93,10 @@ def command(
     return manual_commands.NO_FINDING
 
 
-def _learned(from_har: Path | None) -> RecordedSettings:
+def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:
     if from_har is None:
         return RecordedSettings()
-    learned = learn(read_har(from_har, str(from_har)).exchanges)
+    learned = learn(read_har(from_har, str(from_har)).exchanges, keep_personal_data=keep_personal_data)
     if not learned.requests:
         raise UsageError(f"{from_har}: holds no request of the interface; record the registry's own traffic")
     return learned

@@ -21,7 +21,7 @@ from contracts.checks.table import Judgement
 from contracts.cli.options import reports, run_option, sandbox_arguments, target, together
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange
-from contracts.exchanges.transcript import body_text, curl, heading, request_text, response_text
+from contracts.exchanges.transcript import body_text, heading, request_text, response_text
 from contracts.file_formats import json_value
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import where_in_words
@@ -48,10 +48,10 @@ options: Final = together(
 
 
 def session_options(
-    *, target: str | None, sandbox_arguments: str, reports: Path, keep: bool
+    *, target: str | None, sandbox_arguments: str, reports: Path, keep: bool, seed: str | None = None
 ) -> SessionOptions:
     """Read the options that say where to send."""
-    return SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports, keep)
+    return SessionOptions(target, tuple(shlex.split(sandbox_arguments)), seed, reports, keep)
 
 
 @contextmanager
@@ -96,16 +96,8 @@ _LINE_WIDTH: Final = 118
 _BODY: Final = 4000
 
 
-def lines_of(result: CallResult) -> Iterator[str]:
-    """Yield a call as it went over the wire, secrets blanked, what it shows, and a line to send it by curl."""
-    yield from (f"note: {note}" for note in result.notes)
-    yield from _exchange_lines(result.recorded)
-    yield ""
-    yield from _judgement_lines(result.judged, sent=result.sent)
-    yield unwrapped("curl", curl(result.recorded))
-
-
-def _exchange_lines(exchange: Exchange) -> Iterator[str]:
+def exchange_lines(exchange: Exchange) -> Iterator[str]:
+    """Yield an exchange as it went over the wire, secrets blanked."""
     if exchange.fault == UNSENT:
         where = where_in_words(exchange.operation, [exchange.realm])
         yield click.style(f"{exchange.operation} as {exchange.role} {where}: {UNSENT}", bold=True)
@@ -131,8 +123,8 @@ def _marked(mark: str, head: str, body: Body) -> Iterator[str]:
         yield click.style(mark if line else mark.rstrip(), dim=True) + line
 
 
-def _judgement_lines(judged: Judgement, *, sent: bool) -> Iterator[str]:
-    """Which clauses an exchange touched, and what contradicts one; of one that was not sent, its faults."""
+def judgement_lines(judged: Judgement, *, sent: bool) -> Iterator[str]:
+    """Yield which clauses an exchange touched, and what contradicts one; of one that was not sent, its faults."""
     if judged.facts is None:
         yield labelled("request", "no operation of the interface, so nothing is judged")
         return
@@ -195,6 +187,5 @@ def as_data(result: CallResult) -> dict[str, Any]:
             for finding in judged.findings
         ],
         "obstacles": list(judged.obstacles),
-        "curl": curl(exchange),
-        "notes": result.notes,
+        "curl": result.curl,
     }

@@ -1,29 +1,28 @@
-"""Calls one operation by hand, and judges the exchange."""
+"""Calls one operation by hand, once or several times, and judges each exchange."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
 from contracts.checks.table import Judge, Judgement
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.transcript import curl
 from contracts.interface.description import Operation
 from contracts.manual.manual_session import ManualSession
-from contracts.manual.prepared_requests import RequestOptions, RequestPreparer
+from contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer
+from contracts.session.actor import Actor
 from contracts.session.layers import UNSENT
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """One call: what was recorded, and what it shows.
-
-    Attributes:
-        notes: Remarks on how the request was made.
-    """
+    """One call: what was recorded, what it shows, and a line to send it without the suite."""
 
     recorded: Exchange
     judged: Judgement
-    notes: tuple[str, ...]
+    curl: str
 
     @property
     def sent(self) -> bool:
@@ -36,30 +35,72 @@ class CallResult:
         return self.sent and self.recorded.fault is not None
 
 
+@dataclass
+class CallResults:
+    """Several calls of the same operation.
+
+    Attributes:
+        notes: Remarks on how the requests were made, each once.
+    """
+
+    results: list[CallResult] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def clauses(self) -> Counter[str]:
+        """In how many calls each clause was contradicted."""
+        return Counter(
+            clause
+            for result in self.results
+            for clause in {finding.clause for finding in result.judged.findings}
+        )
+
+    @property
+    def spoilt(self) -> bool:
+        """Whether the environment stood in the way of a call."""
+        return any(result.spoilt for result in self.results)
+
+
 def call(
     session: ManualSession,
     operation: Operation,
     role: str,
     realm: str,
     options: RequestOptions,
+    times: int,
     *,
     live: bool,
-) -> CallResult:
+) -> CallResults:
     """Call an operation.
 
     Args:
+        times: How often, each time on fresh data.
         live: Whether what the request is about may be arranged first.
 
     Raises:
         UsageError: the options name what the operation does not have, or the request must not be sent.
         Blocked, EnvironmentFault: what it is about cannot be arranged.
+    """
+    calls, judge = CallResults(), Judge(session.redactor.knows)
+    actor = session.actor(role, realm)
+    for _ in range(times):
+        prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(options)
+        calls.notes += [note for note in prepared.notes if note not in calls.notes]
+        refuse_foreign(session, operation, prepared.request.path)
+        calls.results.append(send(session, actor, prepared, judge))
+    return calls
+
+
+def send(session: ManualSession, actor: Actor, prepared: PreparedRequest, judge: Judge) -> CallResult:
+    """Send one prepared request, and judge the exchange.
+
+    Raises:
         GuardViolation: the request must not be sent.
     """
-    prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(options)
-    refuse_foreign(session, operation, prepared.request.path)
-    exchange = prepared.request.send(session.actor(role, realm))
-    judged = Judge(session.redactor.knows).judge(exchange, right=prepared.right)
-    return CallResult(session.notes.of(exchange), judged, prepared.notes)
+    exchange = prepared.request.send(actor)
+    judged = judge.judge(exchange, right=prepared.right)
+    recorded = session.notes.of(exchange)
+    return CallResult(recorded, judged, curl(recorded))
 
 
 def refuse_foreign(session: ManualSession, operation: Operation, path: dict[str, str]) -> None:

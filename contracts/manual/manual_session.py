@@ -61,6 +61,7 @@ class ManualSession(Session):
     """A session by hand; `open_manual_session` and `open_dry_run` make it.
 
     Args:
+        seed: Makes the identifiers the same in every session with this seed, but for the part of the run's token.
         ledger_folder: A run folder that is kept, so that a sweep finds what a killed session left; None where the
             target goes with the session.
 
@@ -73,6 +74,7 @@ class ManualSession(Session):
         self,
         target: Target,
         token: str,
+        seed: str | None,
         *,
         disposable: bool,
         ledger_folder: Path | None = None,
@@ -82,7 +84,7 @@ class ManualSession(Session):
         super().__init__(
             target,
             _NAME,
-            namespace=namespace_of(target, token),
+            namespace=namespace_of(target, token, seed),
             ledger_folder=ledger_folder,
             request_budget=target.pace.request_budget,
             disposable=disposable,
@@ -149,6 +151,7 @@ class SessionOptions:
 
     target: str | None = None
     sandbox_arguments: tuple[str, ...] = ()
+    seed: str | None = None
     reports: Path = Path("reports")
     keep: bool = False
 
@@ -184,7 +187,7 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
     with ExitStack() as stack:
         target = settings or _embedded(stack, options.sandbox_arguments)
         folder = None if disposable else stack.enter_context(_run_folder(options, target, token, left))
-        session = ManualSession(target, token, disposable=disposable, ledger_folder=folder)
+        session = ManualSession(target, token, options.seed, disposable=disposable, ledger_folder=folder)
         stack.enter_context(session)
         if not (disposable or options.keep):
             stack.callback(draft_cleanup(session).at_the_end, last=True)
@@ -196,7 +199,9 @@ def open_dry_run(options: SessionOptions) -> Iterator[ManualSession]:
     """Open a session that sends nothing: requests are prepared, guarded and shown."""
     settings = _settings(options)
     target = settings or sandbox_target(_UNSTARTED, DEFAULT_SIZE_LIMIT)
-    with ManualSession(target, new_run_token(), disposable=settings is None, dry_run=True) as session:
+    with ManualSession(
+        target, new_run_token(), options.seed, disposable=settings is None, dry_run=True
+    ) as session:
         yield session
 
 

@@ -12,15 +12,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from contracts.cases.generated_cases import Fault, with_fault
 from contracts.cases.requests import ABSENT, CONTENT, OrdinaryRequests, Request
-from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
+from contracts.cases.sample_records import (
+    NO_LANGUAGE,
+    STAND_IN_SCHEMA,
+    UNKNOWN_FIELD,
+    UNKNOWN_TERM,
+    WRONG_KIND,
+    Samples,
+)
 from contracts.cases.world import World
 from contracts.checks.outcomes import Untested
 from contracts.errors import UsageError, suggestion
 from contracts.file_formats import is_file, parse, read_bytes
+from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.description import Operation, operations_with
-from contracts.interface.operations import ANY_REALM
+from contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST
 from contracts.manual.manual_session import ManualSession
+from contracts.safe_text import json_text
 from contracts.settings.guard import refuse_production_realm
 from contracts.settings.target import AUTHOR
 
@@ -43,17 +53,19 @@ class RequestOptions:
         body: In place of the generated one, as bytes; None for the generated one.
         body_name: Name of the file that the body came from.
         without: Parts to leave out, as written.
+        invalid: The fault, as written.
     """
 
     settings: tuple[tuple[Steps, Any], ...] = ()
     body: bytes | None = None
     body_name: str | None = None
     without: tuple[str, ...] = ()
+    invalid: str | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing of the request is changed."""
-        return not (self.settings or self.without or self.body is not None)
+        return not (self.settings or self.without or self.invalid or self.body is not None)
 
 
 def read_setting(text: str) -> tuple[Steps, Any]:
@@ -170,8 +182,70 @@ def _put(parts: dict[str, Any], steps: Steps, value: Any) -> None:
         ) from None
 
 
+#: What is sent for a fault, by its key or else by its kind; `body:malformed` is made of the body itself.
+_VALUES: Final[Mapping[str, Any]] = {
+    "header.Authorization:unknown-value": "Bearer never-issued",
+    "header.Authorization:malformed": "Bearer",
+    "body:malformed": None,
+    "body:empty": {},
+    "path.uid:pattern": "a-name-with-a-!",
+    "path.attachmentId:wrong-kind": "one",
+    "path.tempFileId:pattern": "a b",
+    "header.Content-Type:malformed": "multipart/form-data",
+    "missing": ABSENT,
+    "wrong-kind": WRONG_KIND,
+    "null": None,
+    "number": 17,
+    "empty": "",
+    "malformed": "(((",
+    "too-short": "",
+    "too-long": "x" * 1001,
+    "unknown-value": UNKNOWN_TERM,
+    "unknown-property": {UNKNOWN_FIELD: "42"},
+    "pattern": {NO_LANGUAGE: "Nairobi"},
+}
+
+
+def known_faults(operation: str, catalogue: Catalogue) -> list[Fault]:
+    """The faults of an operation that a clause speaks about and that can be made by themselves."""
+    spoken = (fault for clause in catalogue.by_operation(operation) for fault in clause.faults)
+    made = []
+    for key in dict.fromkeys(spoken):
+        place, _, kind = key.partition(":")
+        where, *steps = place.split(".")
+        if "*" not in key and key != "body:too-long":
+            made.append(Fault(where, tuple(steps), key, _VALUES.get(key, _VALUES.get(kind))))
+    return made
+
+
+def choose_fault(operation: str, name: str) -> Fault:
+    """The fault of a name: its whole key, its part (`body.firstName`), or its kind alone.
+
+    Raises:
+        UsageError: the operation has no such fault; names the nearest one.
+    """
+    possible = known_faults(operation, load_catalogue())
+    for fits in (
+        lambda fault: fault.key == name,
+        lambda fault: fault.key.partition(":")[0] == name,
+        lambda fault: fault.kind == name,
+        lambda fault: fault.key.partition(":")[0].endswith(f".{name}"),
+    ):
+        if chosen := next(filter(fits, possible), None):
+            return chosen
+    names = [*dict.fromkeys(fault.kind for fault in possible), *(fault.key for fault in possible)]
+    advice = suggestion(name, names)
+    if advice.startswith("known"):
+        advice = f"kinds: {', '.join(dict.fromkeys(fault.kind for fault in possible))}"
+    raise UsageError(
+        f"--invalid {name}: {operation} has no such fault; {advice}; --invalid list shows them all"
+    )
+
+
 #: Roles that own the records they work on, so that a right request has to be accepted.
 _OWNERS: Final = (AUTHOR,)
+_RULED: Final = ("uid", "identifier")
+_EDGES: Final = {"too-short": UID_SHORTEST - 1, "too-long": UID_LONGEST + 1}
 _HELPED: Final = ("anonymous", "restricted")
 #: Note of a request whose subject was made up, because nothing was to be sent for it.
 UNARRANGED: Final = "a real call would first arrange what the request is about"
@@ -183,7 +257,7 @@ class PreparedRequest:
 
     Attributes:
         right: The request is valid in every respect, so it has to be accepted.
-        notes: Remarks: settings that are missing.
+        notes: Remarks: settings that are missing, the fault that was chosen.
     """
 
     request: Request
@@ -237,6 +311,8 @@ class RequestPreparer:
             request = replace(request, body=json.loads(options.body))
         if options.body_name and "filename" in request.path and "filename" not in path:
             request = replace(request, path={**request.path, "filename": options.body_name})
+        if options.invalid is not None:
+            request = self._faulty(request, options.invalid)
         parts: dict[str, Any] = {
             "path": {**request.path},
             "query": {**request.query},
@@ -309,6 +385,23 @@ class RequestPreparer:
             note = f"{missing}: made up"
             self._notes += [note] if note not in self._notes else []
             return stand_in
+
+    def _faulty(self, request: Request, chosen: str) -> Request:
+        fault = choose_fault(self._operation.id, chosen)
+        self._notes.append(f"fault: {fault.key}")
+        if fault.key == "body:malformed":
+            return replace(request, body=json_text(request.body).encode()[:-1] + b",")
+        if fault.place == "path" and fault.name in _RULED and fault.kind in _EDGES:
+            # The nearest miss shows most, and each on an identifier of its own.
+            missed = self._session.namespace.uid(_EDGES[fault.kind])
+            return replace(request, path={**request.path, fault.name: missed})
+        try:
+            return with_fault(request, fault, self._session.namespace)
+        except (KeyError, IndexError, TypeError, StopIteration):
+            raise UsageError(
+                f"--invalid {chosen}: the request that was made up has no {fault.key.partition(':')[0]}; "
+                "give it with --set or --body"
+            ) from None
 
     def _filled(self, value: Any) -> Any:
         """A text with `{uid}` for a fresh identifier and `{prefix}` for what the session's identifiers begin with."""

@@ -57,13 +57,19 @@ class RecordedSettings:
     requests: int = 0
 
 
-def learn(exchanges: Iterable[Exchange]) -> RecordedSettings:
-    """Learn settings from recorded exchanges, in their order."""
-    return _Learner().learn(exchanges)
+def learn(exchanges: Iterable[Exchange], *, keep_personal_data: bool = False) -> RecordedSettings:
+    """Learn settings from recorded exchanges.
+
+    Args:
+        exchanges: In their order.
+        keep_personal_data: Leave names, addresses and numbers of people in sample documents as they are.
+    """
+    return _Learner(keep_personal_data=keep_personal_data).learn(exchanges)
 
 
 class _Learner:
-    def __init__(self) -> None:
+    def __init__(self, *, keep_personal_data: bool) -> None:
+        self._keep = keep_personal_data
         self._learned = RecordedSettings()
         self._names = RecordedNames()
         self._taken_as_documented: set[str] = set()
@@ -75,8 +81,8 @@ class _Learner:
         learned, description = self._learned, load_description()
         facts = ((exchange, read_request(exchange, description)) for exchange in exchanges)
         requests = [(exchange, read) for exchange, read in facts if read is not None]
-        for exchange, _ in requests:
-            self._names.read(exchange)
+        for exchange, read in requests:
+            self._names.read(exchange, read)
         for exchange, read in requests:  # the header of the realm may show late
             self._read(exchange, read)
         addresses = Counter(read.base_url for _, read in requests)
@@ -85,7 +91,7 @@ class _Learner:
         learned.names = ServiceNames(self._names.scheme or None, {}, {}, self._names.realm_header or None)
         for realm in self._taken_as_documented & learned.realms.keys():
             learned.realms[realm].pop("sent_as", None)
-        learned.notes += self._notes(addresses)
+        learned.notes += [*self._notes(addresses), *self._names.notes()]
         for realm, settings in learned.realms.items():
             self._settle_drafts(realm, settings)
         return learned
@@ -137,7 +143,8 @@ class _Learner:
             if name == "country_terms":
                 settings[name] = tuple(dict.fromkeys([*settings.get(name, ()), value]))
             elif name not in settings:
-                settings[name] = without_personal_data(value) if isinstance(value, dict) else value
+                personal = isinstance(value, dict) and not self._keep
+                settings[name] = without_personal_data(value) if personal else value
 
 
 def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
@@ -299,22 +306,35 @@ def write_settings(settings: TargetSettings, path: Path) -> list[Path]:
 
 
 class _Writer:
-    """Words a settings file: what is known of each realm, the rest as examples."""
+    """Words a settings file: what is known, once where it is the same in every realm; the rest as examples."""
 
     def __init__(self, settings: TargetSettings) -> None:
         self._settings = settings
+        first, *others = (settings.realm.get(realm, {}) for realm in settings.realms)
+        #: What several realms have, all with the same value.
+        self._common = {
+            name: value
+            for name, value in first.items()
+            if others and all(value == other.get(name) for other in others)
+        }
+        self._own = {
+            realm: {name: value for name, value in given.items() if name not in self._common}
+            for realm, given in settings.realm.items()
+        }
 
     def samples(self) -> Iterator[tuple[str, str]]:
         """Names and texts of the sample documents."""
-        for realm, given in self._settings.realm.items():
+        for realm, given in {**self._own, "": self._common}.items():
             for setting, value in given.items():
                 if isinstance(value, dict):
-                    text = json.dumps(value, indent=2, ensure_ascii=False)
-                    yield self._sample_name(realm, setting), f"{text}\n"
+                    yield (
+                        self._sample_name(realm, setting),
+                        json.dumps(value, indent=2, ensure_ascii=False) + "\n",
+                    )
 
     def _sample_name(self, realm: str, setting: str) -> str:
         parts = self._settings.name.removesuffix(".toml"), realm, setting.removesuffix("_document")
-        return f"{'-'.join(parts)}.json"
+        return f"{'-'.join(filter(None, parts))}.json"
 
     @property
     def text(self) -> str:
@@ -329,10 +349,10 @@ class _Writer:
             lines += ["", f"[accounts.{role}] # {_ROLES[role]}"]
             lines += [f"email_env = {email}", f"password_env = {password}"]
         lines += ["", "[realm] # for all realms; a realm's own table goes first"]
-        lines += self._examples(_SETTINGS.keys() - set(OF_ONE_REALM))
+        lines += [*self._given("", self._common), *self._examples(_SETTINGS.keys() - set(OF_ONE_REALM))]
         lines += ["# Of one realm, below its own table:", *self._examples(OF_ONE_REALM)]
         for realm in settings.realms:
-            lines += ["", f"[realm.{realm}]", *self._given(realm, settings.realm.get(realm, {}))]
+            lines += ["", f"[realm.{realm}]", *self._given(realm, self._own.get(realm, {}))]
         names = [f"{name} = {_toml(value)}" for name, value in asdict(settings.names).items() if value]
         return "\n".join([*lines, *(["", "[names]", *names] if names else [])]) + "\n"
 

@@ -13,6 +13,7 @@ from contracts.evidence.findings import Finding
 from contracts.interface.location import cases_directory
 from contracts.interface.operations import ANY_REALM
 from contracts.plugin.run_options import FINDING, REALM, REPORTS, SANDBOX_ARGUMENTS, TARGET
+from contracts.reports.cards import FOLDER_NAME
 from contracts.reports.shell_commands import where_of
 from contracts.reports.verdict_json import FILE_NAME, VerdictFile, read
 from contracts.safe_text import many
@@ -62,18 +63,15 @@ def command_of(config: pytest.Config) -> str:
 
 def _seen_before(reports: Path, given: str) -> tuple[VerdictFile, Finding]:
     """The finding of an id, or of the beginning of one, in the latest run that has it."""
-    known: dict[str, None] = {}
-    # The names of runs begin with their moment.
-    for path in sorted(reports.glob(f"[0-9]*/{FILE_NAME}"), reverse=True):
-        verdict = read(path)
-        matching = [finding for finding in verdict.findings if given and finding.id.startswith(given)]
-        if len(matching) == 1:
-            return verdict, matching[0]
-        if matching:
-            ids = ", ".join(finding.id for finding in matching[:_NAMED_AT_MOST])
-            raise UsageError(
-                f"'{given}' begins {many(len(matching), 'finding')} of {path.parent.name}: {ids}"
-            )
-        known |= {finding.id: None for finding in verdict.findings}
-    there = ", ".join([*known][:_NAMED_AT_MOST])
-    raise UsageError(f"no finding '{given}': the runs in '{reports}' have {there or 'none'}")
+    # The names of runs begin with their moment: the newest run that has a finding comes last.
+    folders = {path.stem: path.parents[1] for path in sorted(reports.glob(f"[0-9]*/{FOLDER_NAME}/*.json"))}
+    matching = [name for name in folders if name.startswith(given)]
+    if len(matching) != 1 or not given:
+        there = ", ".join(list(matching or folders)[-_NAMED_AT_MOST:])
+        what = f"'{given}' begins {many(len(matching), 'finding')}" if matching else f"no finding '{given}'"
+        raise UsageError(f"{what}: the runs in '{reports}' have {there or 'none'}")
+    verdict = read(folders[matching[0]] / FILE_NAME)
+    for finding in verdict.findings:
+        if finding.id == matching[0]:
+            return verdict, finding
+    raise UsageError(f"{folders[matching[0]] / FILE_NAME} does not name the finding {matching[0]}")

@@ -18,6 +18,7 @@ from contracts.plugin.finding_again import command_of
 from contracts.plugin.plan import SELECTION
 from contracts.plugin.protocol import VERDICT_PROPERTY
 from contracts.plugin.run import RUN, Run, write_lines
+from contracts.reports.build_server import annotate
 from contracts.reports.cards import lines_of
 from contracts.safe_text import cut, many, one_line, plain_line
 
@@ -107,6 +108,7 @@ def _tell_verdict(reporter: pytest.TerminalReporter, run: Run, verdict: RunVerdi
     page = run.folder / "index.html"
     # A page that could not be written is named in the verdict; what there is besides stands in the folder.
     reporter.write_line(f"report: {page if page.exists() else run.folder}")
+    annotate(verdict)
     _tell(reporter, run.config, verdict.line)
 
 

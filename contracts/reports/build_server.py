@@ -1,20 +1,26 @@
-"""What build servers read: `junit.xml`."""
+"""What build servers read: `junit.xml`, and annotations of a GitHub job."""
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
-from contracts.evidence.findings import ConsumerScope, Finding
+from contracts.evidence.findings import ConsumerScope, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.history.drift import DriftReport, Mode
 from contracts.history.observed_facts import Severity
+from contracts.interface.catalogue import Clause
 from contracts.interface.description import where_in_words
 from contracts.reports.cards import in_text
-from contracts.safe_text import printable
+from contracts.safe_text import plain_line, printable, tell_runner
 from contracts.settings.target import target_in_words
 
 FILE_NAME = "junit.xml"
@@ -156,3 +162,58 @@ def _broken_run(name: str, why: str, kind: str) -> TestSuite:
     entry.result = Error(printable(why), kind)
     suite.add_testcases([entry])
     return suite
+
+
+#: Where clauses stand in this project, and what stands for one that is not there.
+_FOLDER: Final = "openapi/clauses"
+_DESCRIPTION: Final = "openapi/registry.yaml"
+_LONGEST: Final = 1000
+#: GitHub's word for an annotation, by what a finding does to the verdict.
+_WORDS: Final[Mapping[Standing, str]] = {
+    Standing.FAIL: "error",
+    Standing.ADVISORY: "warning",
+    Standing.UNCONFIRMED: "warning",
+    Standing.DEVIATION: "notice",
+    Standing.OBSERVED: "notice",
+}
+_FROM_DATA: Final = re.compile(r"[%\r\n]")
+_FROM_PROPERTY: Final = re.compile(r"[%\r\n:,]")
+
+
+def _word(finding: Finding) -> str:
+    # What a consumer does not use fails nothing.
+    return _WORDS[finding.standing if finding.counted else Standing.OBSERVED]
+
+
+def _place(clause: Clause | None) -> tuple[str, int]:
+    """File and line of a clause."""
+    if clause is None or not clause.file:
+        return _DESCRIPTION, 1
+    return f"{_FOLDER}/{clause.file}", max(1, clause.line)
+
+
+def annotation_lines(verdict: RunVerdict) -> Iterator[str]:
+    """A command of GitHub's runner for each finding, the worst first, nothing in which is a command of its own."""
+    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
+    for cause in verdict.causes:
+        file, line = _place(clauses.get(cause.lead.clause))
+        properties = {"file": file, "line": str(line), "title": f"{cause.lead.clause}: {cause.place}"}
+        shown = ",".join(
+            f"{name}={_escaped(plain_line(value, _LONGEST), _FROM_PROPERTY)}"
+            for name, value in properties.items()
+        )
+        message = (
+            f"{cause.headline} {cause.lead.rate_in_words}; registry-contracts explain {cause.lead.clause}"
+        )
+        yield f"::{_word(cause.lead)} {shown}::{_escaped(plain_line(message, _LONGEST), _FROM_DATA)}"
+
+
+def _escaped(text: str, what: re.Pattern[str]) -> str:
+    return what.sub(lambda match: f"%{ord(match[0]):02X}", text)
+
+
+def annotate(verdict: RunVerdict) -> None:
+    """Tell GitHub's runner of the findings, where one is at work."""
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for line in annotation_lines(verdict):
+            tell_runner(sys.stdout, line)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.interface.catalogue import Clause
 from contracts.reports.earlier_writes import earlier_writes
 from contracts.reports.pages import markdown_template
-from contracts.reports.shell_commands import NextCommand, next_commands, own_commands, script
+from contracts.reports.shell_commands import NextCommand, next_commands, own_commands
 from contracts.safe_text import cut, many, plain_line
 
 FOLDER_NAME: Final = "findings"
@@ -77,15 +76,14 @@ class Card:
 
 def card_of(record: RunRecord, cause: Cause, clause: Clause | None) -> Card:
     """Return the card of a cause."""
-    shown = tuple(record.exchanges[key] for key in cause.lead.exchanges if key in record.exchanges)
+    shown = shown_exchanges(record, cause.lead)
     before = earlier_writes(record, shown)
-    names = {case.id: case.name for case in record.cases}
-    cases = (names.get(case, case) for finding in cause.findings for case in finding.cases)
+    cases = dict.fromkeys(case for finding in cause.findings for case in finding.cases)
     return Card(
         cause=cause,
         clause=clause,
         accepted=record.run.terms.entry(cause.lead.deviation),
-        cases=tuple(dict.fromkeys(cases)),
+        cases=tuple(case_names(record, cases)),
         before=before,
         shown=shown,
         commands=next_commands(record.run, cause, before, shown),
@@ -98,22 +96,15 @@ def cards_of(record: RunRecord, verdict: RunVerdict) -> Iterator[Card]:
     return (card_of(record, cause, clauses.get(cause.lead.clause)) for cause in verdict.causes)
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `findings/<id>.md` for each cause, ready for a ticket, and the script `<id>.sh` that sends its requests.
+def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
+    """Return the exchanges of a finding that the record holds, in the order of the sequence."""
+    return tuple(record.exchanges[key] for key in finding.exchanges if key in record.exchanges)
 
-    Files of an earlier rendering are removed.
 
-    Returns:
-        The folder `findings`, which is there even when nothing was found.
-    """
-    target = folder / FOLDER_NAME
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir()
-    for card in cards_of(record, verdict):
-        (target / f"{card.cause.id}.md").write_text(markdown(record, card), "utf-8")
-        if lines := script(card.commands):
-            (target / f"{card.cause.id}{SCRIPT}").write_text(lines, "utf-8", newline="\n")
-    return target
+def case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -> list[str]:
+    """Return what cases are called, each name once."""
+    names = {case.id: case.name for case in record.cases}
+    return list(dict.fromkeys(names.get(case, case) for case in cases))
 
 
 def following(cause: Cause) -> str:

@@ -9,6 +9,7 @@ import base64
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -74,6 +75,7 @@ def template_environment(limits: Limits) -> Environment:
     return environment
 
 
+@cache
 def markdown_template(name: str) -> Template:
     """Return a template of Markdown, in which every text stands on one line, escaped, unless it is marked as safe."""
     environment = _environment(

@@ -20,7 +20,8 @@ from contracts.file_formats import PACKED, pack_file
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.history.runs import read_past
 from contracts.interface.catalogue import Clause, load_catalogue
-from contracts.reports import build_server, cards, html, summary, verdict_json
+from contracts.reports import build_server, finding_files, html, summary, verdict_json
+from contracts.reports.cards import FOLDER_NAME
 from contracts.safe_text import plain_line
 from contracts.session.ledger import LEDGER_FILE, read_entries, removable
 
@@ -42,7 +43,7 @@ WRITERS: Mapping[str, Writer] = MappingProxyType(
     {
         "verdict": verdict_json.write,
         "html": html.write,
-        "findings": cards.write,
+        "findings": finding_files.write,
         "junit": build_server.write,
         "har": _write_har,
         "observations": observations.write,
@@ -56,7 +57,7 @@ _PLACES: Mapping[str, str] = MappingProxyType(
     {
         "verdict": verdict_json.FILE_NAME,
         "html": html.FILE_NAME,
-        "findings": cards.FOLDER_NAME,
+        "findings": FOLDER_NAME,
         "junit": build_server.FILE_NAME,
         "har": har.FILE_NAME,
         "observations": observations.FILE_NAME,

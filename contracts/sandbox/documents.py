@@ -403,7 +403,7 @@ class Attachments(Handlers):
         if not (self.habits.thumbnails_of_all or attachment.content_type.startswith("image/")):
             raise not_found("there is no preview of this file")
         path, form = self.context.files.path(attachment.file_key), self.habits.thumbnail_format
-        image = await run_in_threadpool(thumbnail, path, form)
+        image = await run_in_threadpool(thumbnail, path, self.habits.thumbnail_pixels, form)
         return Response(image, media_type=f"image/{form.lower()}")
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:

@@ -133,7 +133,8 @@ class Lists:
         largest = self.habits.list_largest_top
         if page.top is not None and largest is not None and page.top > largest:
             raise bad_request(f"at most {largest} items can be asked for")
-        limits = (page.top, self.habits.list_largest_page)
+        wanted = page.top if page.top is not None else self.habits.list_default_top
+        limits = (wanted, self.habits.list_largest_page)
         return min((limit for limit in limits if limit is not None), default=-1)
 
     def _default_order(self) -> str:

@@ -107,7 +107,9 @@ class Responses:
 
     def draft(self, draft: Version) -> Response:
         """Return the full content of a draft, exactly as it was stored."""
-        return Response(draft.content, media_type=JSON)
+        member = self.habits.draft_member
+        text = draft.content if member is None else f'{{"{member}":{draft.content}}}'
+        return Response(text, media_type=JSON)
 
     def listed(self, rows: Sequence[Mapping[str, Any]]) -> Response:
         """Return a list: the bare array, or the envelope the habits ask for."""
@@ -148,8 +150,14 @@ class Responses:
 
     def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         """Return the JSON body of a refusal."""
-        body: dict[str, Any] = {"statusCode": status, "message": message}
-        return {**body, "errors": self.errors(problems)} if problems else body
+        body: dict[str, Any] = {self.habits.message_member: message}
+        if self.habits.status_member is not None:
+            body = {self.habits.status_member: status, **body}
+        if self.habits.error_member is not None:
+            body = {self.habits.error_member: body}
+        if problems:
+            body["errors"] = self.errors(problems)
+        return body
 
     def errors(self, problems: Sequence[Problem]) -> list[dict[str, Any]]:
         """Return the ``errors`` array: objects of ``code`` and ``property`` (the field concerned)."""

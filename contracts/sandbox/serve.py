@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp
 from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.interface.cross_origin import AllowedOrigins
 from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
-from contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings
+from contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
 from contracts.sandbox.http import JsonRefusals
 
 if TYPE_CHECKING:
@@ -117,7 +118,9 @@ def serve_on(argv: list[str], listener: socket.socket) -> int:
 #: Options that may be repeated: what they are given, what they do, and the module whose ``help_text`` lists it all.
 _REPEATED = {
     "variant": ("NAME", "fill silences of the interface otherwise", "contracts.sandbox.variants"),
+    "habit": ("NAME=VALUE", "one figure or name where the document is silent", "contracts.sandbox.habits"),
     "fault": ("NAME", "break clauses of the interface", "contracts.sandbox.faults.population"),
+    "defect": ("NAME", "the same as --fault", "contracts.sandbox.faults.population"),
     "weather": ("NAME[,NAME...]", "put the service into bad weather", "contracts.sandbox.weather"),
 }
 
@@ -138,8 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--token-lifetime", type=float, default=3600, metavar="SECONDS", help=lifetime_help)
     for option, (given, does, _) in _REPEATED.items():
         text = f"{does}; may be repeated; '{LIST}' shows them all"
-        names = [f"--{option}", *(["--defect"] if option == "fault" else [])]
-        parser.add_argument(*names, action="append", default=[], metavar=given, help=text)
+        parser.add_argument(f"--{option}", action="append", default=[], metavar=given, help=text)
     seed_help = "the same seed, the same weather (1)"
     parser.add_argument("--weather-seed", type=int, default=1, metavar="N", help=seed_help)
     parser.add_argument("--observed", action="store_true", help="count what is shown, for a proof")
@@ -162,7 +164,8 @@ def _settings(options: argparse.Namespace) -> Settings:
         size_limit=options.size_limit,
         token_lifetime=options.token_lifetime,
         variants=tuple(options.variant),
-        faults=tuple(options.fault),
+        habits=read_habits(options.habit),
+        faults=(*options.fault, *options.defect),
         observed=options.observed,
         weather=tuple(options.weather),
         weather_seed=options.weather_seed,
@@ -194,7 +197,7 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
     # Loaded late: a wrong option is answered at once; and only what is asked for.
     from contracts.sandbox.app import create_app  # noqa: PLC0415
 
-    differs = settings.variants or settings.faults or settings.observed
+    differs = settings.variants or settings.habits or settings.faults or settings.observed
     app: Starlette = altered(settings) if differs else create_app(settings)
     weather = None
     if settings.weather:
@@ -230,7 +233,8 @@ def altered(settings: Settings) -> "Starlette":
     from contracts.sandbox.variants import chosen  # noqa: PLC0415
 
     alteration = chosen(settings.variants)
-    app = create_app(settings, Habits(**alteration.habits), alteration.layers)
+    habits = replace(Habits(), **{**alteration.habits, **dict(settings.habits)})
+    app = create_app(settings, habits, alteration.layers)
     alteration.stand_before(app)
     if settings.observed:
         from starlette.middleware import Middleware  # noqa: PLC0415

@@ -384,20 +384,16 @@ _UNREADABLE: Final = (
 )
 
 
-#: Pixels of a preview, at most.
-_PREVIEW: Final = (160, 160)
-
-
-def thumbnail(path: Path, form: str) -> bytes:
+def thumbnail(path: Path, pixels: int, form: str) -> bytes:
     """Return a preview of a stored file: a small picture of a picture, a plain tile for any other file."""
     from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
 
-    preview, buffer = Image.new("RGB", _PREVIEW, "#9aa5b1"), io.BytesIO()
+    preview, buffer = Image.new("RGB", (pixels, pixels), "#9aa5b1"), io.BytesIO()
     try:
         if path.stat().st_size <= _LARGEST_PICTURE:
             with Image.open(path, formats=_PICTURES) as image:
                 if image.width * image.height <= (Image.MAX_IMAGE_PIXELS or 0):
-                    image.thumbnail(_PREVIEW)
+                    image.thumbnail((pixels, pixels))
                     preview = image.convert("RGB")
     except _UNREADABLE:
         pass

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 from starlette.requests import Request
 
@@ -134,10 +134,6 @@ REALMS = (
 )
 
 
-#: Taken when none is named and none is required, or an unknown one is let through.
-_DEFAULT_REALM: Final = "abs-dev"
-
-
 class RealmBook:
     """Finds the realm and the schema a request names; production realms are unknown here."""
 
@@ -165,10 +161,10 @@ class RealmBook:
         if not name:
             if habits.realm_required:
                 raise bad_request("the Realm header is missing")
-            name = _DEFAULT_REALM
+            name = habits.default_realm
         writing = request.method in ("POST", "PUT")
         taken_anyway = habits.unknown_realm_written if writing else habits.unknown_realm_read
-        realm = self.named(name) or (self.realms[_DEFAULT_REALM] if taken_anyway else None)
+        realm = self.named(name) or (self.realms[habits.default_realm] if taken_anyway else None)
         if realm is None:
             raise bad_request("the realm is not configured")
         if realm.holds_documents:

@@ -24,30 +24,30 @@ def data(command: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
 def test_every_operation_is_called_with_nothing_given(
     command: RunCommand, faithful: Path, operation: str
 ) -> None:
-    call = data(command, operation, "--target", faithful)
+    content = data(command, operation, "--target", faithful)
+    (call,) = content["calls"]
     assert call["response"]["status"] < 300
     assert (call["request_faults"], call["findings"], call["obstacles"]) == ([], [], [])
     assert "no-server-error" in call["held"]
-    assert call["exit_code"] == 0
+    assert content["exit_code"] == 0
 
 
-def test_a_mistake_that_is_put_in_has_its_clause_judged(
-    command: RunCommand, faithful: Path, broken: Path
-) -> None:
-    words = ("saveDraft", "--set", "path.uid={prefix}-ab", "--target")
-    assert "uid-too-short" in data(command, *words, faithful)["held"]
-    call = data(command, *words, broken, code=1)
+def test_a_fault_is_put_in_and_its_clause_judged(command: RunCommand, faithful: Path, broken: Path) -> None:
+    words = ("saveDraft", "--invalid", "path.uid:too-short", "--target")
+    (held,) = data(command, *words, faithful)["calls"]
+    assert "uid-too-short" in held["held"]
+    (call,) = data(command, *words, broken, code=1)["calls"]
     (finding,) = call["findings"]
     assert (finding["clause"], finding["level"]) == ("uid-too-short", "must")
     assert call["response"]["status"] == 201
 
 
 def test_parts_are_set(command: RunCommand, faithful: Path) -> None:
-    call = data(
+    (call,) = data(
         command, "saveDraft", "--target", faithful, "--realm", "bch-dev",
         "--set", "path.uid={prefix}-by-hand", "--set", "body.organization.en=Seeds",
         "--set", 'body.phones:=["+1", "+2"]', "--set", "body.emails.1=b@example.test", "--set", "header.X-Note=yes"
-    )  # fmt: skip
+    )["calls"]  # fmt: skip
     body = json.loads(call["request"]["body"]["text"])
     headers = dict(call["request"]["headers"])
     assert call["request"]["url"].partition("?")[0].endswith("-by-hand/versions/draft")
@@ -61,9 +61,9 @@ def test_drafts_are_deleted_unless_they_are_kept_and_what_stays_is_told(
 ) -> None:
     assert "left:" not in command("call", "saveDraft", "--target", faithful).err
     kept = data(command, "saveDraft", "--target", faithful, "--keep")
-    path = kept["request"]["url"].partition("/documents/")[2].partition("/")[0]
+    path = kept["calls"][0]["request"]["url"].partition("/documents/")[2].partition("/")[0]
     assert kept["left"] == [{"what": "draft", "identifier": path, "realm": "abs-dev"}]
-    there = data(command, "getDraft", "--set", f"path.uid={path}", "--target", faithful)
+    (there,) = data(command, "getDraft", "--set", f"path.uid={path}", "--target", faithful)["calls"]
     assert there["response"]["status"] == 200
     assert "left for good: contact rc-" in command("call", "createContact", "--target", faithful).err
     left = [
@@ -107,6 +107,7 @@ def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
         (("saveDraft", "--set", "uid=x"), "cannot be read; write PLACE.NAME=VALUE"),
         (("saveDraft", "--set", "body.emails.7=x"), "there is no such place in the body"),
         (("saveDraft", "--without", "fristName"), "did you mean 'firstName'?"),
+        (("saveDraft", "--invalid", "odd"), "saveDraft has no such fault"),
         (("saveDraft", "--role", "king"), "unknown role 'king'"),
         (("saveDraft", "--realm", "abs"), "'abs' is a production realm"),
         (("listDrafts", "--set", "header.Realm=bch"), "selects a production realm"),

@@ -44,7 +44,7 @@ def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
         "fail",
         f"findings {finding_id('uid-too-short', 'abs-dev', 'saveDraft')}",
         "uid-10-answered-on-get-draft: getDraft answers success for a uid of 10 characters.",
-        "registry-contracts run --clause uid-too-short",
+        "registry-contracts call updateContact --invalid path.uid:too-short",
         "no deviation",
     ):
         assert part in ended.out

@@ -69,13 +69,16 @@ def test_a_recording_gives_settings_that_are_read_as_a_target(command: RunComman
     assert (contact["type"], contact["firstName"]) == (CONTACT["type"], "Sample")
 
 
-def test_personal_data_is_replaced_and_a_token_never_stays(command: RunCommand, archive: Archive) -> None:
-    ended = command("init", "dev", "--from-har", archive(recording()))
+@pytest.mark.parametrize(("words", "kept"), [((), False), (("--keep-personal-data",), True)])
+def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_stays(
+    command: RunCommand, archive: Archive, words: tuple[str, ...], kept: bool
+) -> None:
+    ended = command("init", "dev", "--from-har", archive(recording()), *words)
     texts = [path.read_text("utf-8") for path in Path("targets").rglob("*.*")]
     everything = "".join([ended.out, ended.err, *texts])
     assert TOKEN not in everything
-    for text in ("12 Row", "ada@registry.test", CONTACT["emails"][0]):
-        assert text not in everything
+    personal = ("12 Row", "ada@registry.test", CONTACT["emails"][0])
+    assert [text in everything for text in personal] == [kept] * 3
 
 
 def test_production_gives_no_address_and_its_realms_nothing(command: RunCommand, archive: Archive) -> None:
@@ -140,14 +143,21 @@ def test_production_is_seen_wherever_its_realm_travels(query: str, headers: dict
 
 
 @pytest.mark.parametrize(
-    ("value", "scheme"),
-    [(f"Ticket {TOKEN}", "Ticket"), (f"bearer {TOKEN}", None), (TOKEN, None), ("[REDACTED]", None)],
+    ("value", "scheme", "told"),
+    [
+        (f"Ticket {TOKEN}", "Ticket", "scheme 'Ticket'"),
+        (f"bearer {TOKEN}", None, ""),
+        (TOKEN, None, "token alone, without a scheme"),
+        ("[REDACTED]", None, ""),
+    ],
 )
 def test_a_client_s_own_names_are_learned_never_guessed_and_no_token_is_told(
-    value: str, scheme: str | None
+    value: str, scheme: str | None, told: str
 ) -> None:
     found = learned("limit=1", X_Tenant="abs-dev", Authorization=value)
     notes = "; ".join(found.notes)
     assert (found.names.scheme, found.names.query) == (scheme, {})
     assert (found.names.realm_header, [*found.realms]) == ("X-Tenant", ["abs-dev"])
+    assert "'limit' (request 1) is no name of the document" in notes
+    assert told in notes
     assert TOKEN not in notes

@@ -1,6 +1,7 @@
-"""What machines read: verdict.json and its schema, JUnit as Jenkins takes it."""
+"""What machines read: verdict.json and its schema, JUnit as Jenkins takes it, annotations of a build server."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from junitparser import JUnitXml
 
 from contracts.errors import UsageError
 from contracts.evidence.terms import Terms
+from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import convert
 from contracts.reports import build_server, verdict_json
+from contracts.reports.build_server import annotation_lines
 from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
 from tests.meta.reports.sample_runs import ODD_VALUES
 
@@ -111,6 +114,21 @@ def test_junit_has_a_suite_per_realm_and_says_why_something_was_skipped(rendered
     assert skipped[1] == "untested: setting realm.abs-dev.locked_identifier is missing"
     for element in ET.parse(rendered / "junit.xml").iter():  # noqa: S314 - our own file
         assert element.attrib.keys() <= JENKINS[element.tag], element.tag
+
+
+COMMAND = re.compile(
+    r"::(error|warning|notice) file=(?P<file>[^:,]+),line=(?P<line>\d+),title=(?P<title>[^:,]*(?:%3A|%2C)[^:,]*)::.+"
+)
+
+
+def test_an_annotation_for_each_finding_cannot_be_made_into_another_command(verdict: RunVerdict) -> None:
+    lines = list(annotation_lines(verdict))
+    assert len(lines) == len(verdict.causes) > 1
+    first = "::error file=openapi/clauses/draft.yaml,line=1,title=draft-get-content%3A getDraft"
+    assert lines[0].startswith(first)
+    for line in lines:
+        assert COMMAND.fullmatch(line), line
+        assert not any(ord(character) < 32 for character in line)
 
 
 def test_every_term_is_named_to_machines(story: Story, tmp_path: Path) -> None:

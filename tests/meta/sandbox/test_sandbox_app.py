@@ -1,9 +1,10 @@
-"""The application of the sandbox: transactions."""
+"""The application of the sandbox: transactions, and habits on the command line."""
 
 from pathlib import Path
 
 import pytest
 
+from contracts.sandbox.habits import read_habits
 from contracts.sandbox.storage import Clock, Storage
 
 
@@ -20,3 +21,16 @@ def test_a_transaction_keeps_all_or_nothing(tmp_path: Path) -> None:
     with storage.transaction() as records:
         assert not records.marked("first")
     storage.close()
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("token_status=201", 201),
+        ("list_member=none", None),
+        ("list_member=items", "items"),
+        ("head_length=false", False),
+    ],
+)
+def test_a_habit_is_read_in_its_own_kind(word: str, value: object) -> None:
+    assert read_habits([word]) == ((word.partition("=")[0], value),)

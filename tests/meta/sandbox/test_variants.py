@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from contracts.exchanges.exchange import Exchange
-from contracts.sandbox.habits import Habits
+from contracts.sandbox.habits import Habits, Settings
+from contracts.sandbox.serve import altered
 from contracts.sandbox.variants import ALL, chosen
 from contracts.sandbox.variants.wire import SLOW_SECONDS
 from tests.meta.client_tour import exchanges, requested
@@ -48,16 +49,16 @@ class Shown:
 
 
 @cache
-def usual_tour() -> list[tuple[Any, ...]]:
-    return [*map(Shown(), exchanges())]
+def usual_tour(*variants: str) -> list[tuple[Any, ...]]:
+    return [*map(Shown(), exchanges(*variants))]
 
 
-def first_difference(*variants: str) -> str:
+def first_difference(*variants: str, beside: tuple[str, ...] = (), **habits: Any) -> str:
     """The first request of the tour that is answered otherwise than without these; empty when there is none."""
-    usual, shown = iter(usual_tour()), Shown()
+    usual, shown = iter(usual_tour(*beside)), Shown()
 
     async def compared() -> str:
-        async for exchange in requested(variants):
+        async for exchange in requested((*beside, *variants), **habits):
             if shown(exchange) != next(usual):
                 return f"{exchange.number} {exchange.method} {exchange.url}"
         return ""
@@ -70,10 +71,23 @@ def test_a_variant_changes_what_a_tour_of_the_service_shows(name: str) -> None:
     assert first_difference(name)
 
 
-def test_each_habit_is_turned_by_a_variant() -> None:
-    assert {field.name for field in fields(Habits)} == {
-        name for variant in ALL.values() for name in variant.habits
-    }
+#: Habits that no variant turns: another value of each, and a variant without which it does not show.
+_FURTHER: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "draft_member": ("content", ()),
+    "error_member": ("error", ()),
+    "status_member": (None, ()),
+    "message_member": ("text", ()),
+    "default_realm": ("bch-dev", ("realm-optional",)),
+    "thumbnail_pixels": (20, ()),
+    "list_default_top": (3, ()),
+}
+
+
+def test_each_habit_is_turned_by_a_variant_or_changes_what_the_tour_shows() -> None:
+    turned = {name for variant in ALL.values() for name in variant.habits}
+    assert {field.name for field in fields(Habits)} == turned | _FURTHER.keys()
+    for name, (value, beside) in _FURTHER.items():
+        assert first_difference(beside=beside, **{name: value}), name
 
 
 def test_two_tours_of_the_faithful_service_show_the_same() -> None:
@@ -98,3 +112,6 @@ def test_half_of_a_surrogate_pair_comes_back_as_json_in_utf_8(client_of: Callabl
 
 def test_the_later_variant_counts_where_two_change_one_habit() -> None:
     assert chosen(["errors-422", "errors-200"]).habits["validation_status"] == 200
+    service = altered(Settings(variants=("errors-200",), habits=(("validation_status", 422),))).state.service
+    service.close()
+    assert service.habits == Habits(validation_status=422)
