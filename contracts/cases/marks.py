@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from contracts.interface.profiles import Profile
 
 
-def contract(  # noqa: PLR0913 - one for each fact
-    *clauses: str,
-    operations: Iterable[str] = (),
-    profile: str = Profile.GATE,
-    requests: float | None = None,
-    dealt: float = 0,
-    nightly: float = 0,
-    faults: bool = False,
-    last: bool = False,
-    turns: bool = False,
-    records: int = 0,
-    files: int = 0,
-    needs: Iterable[str] | None = None,
-) -> pytest.MarkDecorator:
-    """Mark a case.
+@dataclass(frozen=True)
+class Facts:
+    """What the marks of a case say of it.
 
-    Args:
+    Attributes:
         clauses: Ids of the clauses that the case makes claims about or observes.
         operations: Operations exercised; a case with an argument `operation` runs once for each. By default all
             operations of its clauses.
@@ -35,28 +25,43 @@ def contract(  # noqa: PLR0913 - one for each fact
         dealt: About how many it deals out among the realms of the run besides.
         nightly: About how many it sends in each realm from the profile `nightly` on, where these are others.
         faults: The case also covers every clause that speaks about generated faults of its operation.
-        turns: A gate asks each case of it in one realm by turns, as other cases judge its clauses in the others.
         last: The case uses up what others need, or builds on what they leave, so they run before it.
+        turns: A gate asks each case of it in one realm by turns, as other cases judge its clauses in the others.
         records: Contacts and submissions that the case creates when it passes; their places in the budget of permanent
             records are kept for it, and it runs after the cases that create none.
         files: Temporary files that the case uses up in each realm; with an operation as its argument, for
             `persistTemporaryFile` alone.
         needs: Settings of the realm without which the case sends nothing, where these are not those of its clauses.
     """
-    return pytest.mark.contract(
-        clauses=tuple(clauses),
-        operations=tuple(operations),
-        profile=Profile(profile),
-        requests=requests,
-        dealt=dealt,
-        nightly=nightly,
-        faults=faults,
-        last=last,
-        turns=turns,
-        records=records,
-        files=files,
-        needs=None if needs is None else tuple(needs),
-    )
+
+    clauses: tuple[str, ...] = ()
+    operations: Iterable[str] = ()
+    profile: str = Profile.GATE
+    requests: float = 0
+    dealt: float = 0
+    nightly: float = 0
+    faults: bool = False
+    last: bool = False
+    turns: bool = False
+    records: int = 0
+    files: int = 0
+    needs: Iterable[str] | None = None
+
+    def __or__(self, other: Facts) -> Facts:
+        """The facts of two marks of a case: of figures and switches the largest, of profiles the first."""
+        figures = ("requests", "dealt", "nightly", "faults", "last", "turns", "records", "files")
+        return Facts(
+            tuple(dict.fromkeys([*self.clauses, *other.clauses])),
+            (*self.operations, *other.operations),
+            min(self.profile, other.profile, key=lambda name: list(Profile).index(Profile(name))),
+            **{name: max(getattr(self, name), getattr(other, name)) for name in figures},
+            needs=other.needs if self.needs is None else self.needs,
+        )
+
+
+def contract(*clauses: str, **facts: Any) -> pytest.MarkDecorator:
+    """Mark a case of some clauses, with further facts by their names."""
+    return pytest.mark.contract.with_args(Facts(clauses, **facts))
 
 
 def smoke(

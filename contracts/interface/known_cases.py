@@ -24,9 +24,9 @@ def known_cases() -> Mapping[str, tuple[str, ...]]:
         for function, value in runpy.run_path(str(path)).items():
             name = f"{path.relative_to(cases).as_posix()}::{function}"
             for facts in _marks(value) if function.startswith("test_") else ():
-                for clause in facts["clauses"]:
+                for clause in facts.clauses:
                     found.setdefault(clause, set()).add(name)
-                if facts["faults"]:
+                if facts.faults:
                     generated.add(name)
     for clause in load_catalogue() if generated else ():
         if clause.faults and clause.untested is None:
@@ -34,10 +34,10 @@ def known_cases() -> Mapping[str, tuple[str, ...]]:
     return {clause: tuple(sorted(names)) for clause, names in sorted(found.items())}
 
 
-def _marks(function: Any) -> Iterator[Mapping[str, Any]]:
+def _marks(function: Any) -> Iterator[Any]:
     """The facts in a function's marks, those of its parameters included."""
     for mark in getattr(function, "pytestmark", ()):
         parameters = mark.args[1] if mark.name == "parametrize" else ()
         for each in (mark, *(inner for one in parameters for inner in getattr(one, "marks", ()))):
             if each.name == MARK:
-                yield each.kwargs
+                yield each.args[0]

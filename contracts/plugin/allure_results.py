@@ -97,14 +97,14 @@ def pytest_contract_case(
     others = [each.value for each in result.parameters if each.name != "realm"]
     # One test in all realms, which Allure shows side by side; each has a history of its own.
     result.testCaseId = md5(result.fullName, *others)  # type: ignore[no-untyped-call]
-    clauses = [worker.catalogue.clause(name) for name in case.declared]
+    clauses = [worker.catalogue.clause(name) for name in case.facts.clauses]
     dynamic.epic(*dict.fromkeys(clause.source for clause in clauses))
     dynamic.feature(*dict.fromkeys(clause.family for clause in clauses))
-    dynamic.story(*case.declared)
+    dynamic.story(*case.facts.clauses)
     dynamic.label("realm", case.realm)
     dynamic.label("operation", *case.operations)
     dynamic.severity(_SEVERITY[case.level])
-    for name in case.declared:
+    for name in case.facts.clauses:
         dynamic.link(name, link_type=_CLAUSE, name=name)
     confirmed = [finding for finding in findings if finding.confirmed]
     result.status, result.statusDetails = _status(verdict, reports, confirmed)

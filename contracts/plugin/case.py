@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, reduce
+from operator import or_
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from contracts.cases.marks import Facts
 from contracts.checks.outcomes import Blocked
 from contracts.evidence.record import Verdict
 from contracts.interface.catalogue import Level, load_catalogue
@@ -21,8 +23,6 @@ from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, DEVELOPMENT_REAL
 
 MARK: Final = "contract"
 SMOKE: Final = "smoke"
-#: What its marks say in figures: the largest counts.
-_COUNTED: Final = ("requests", "dealt", "nightly", "records", "files", "last", "turns")
 _PERSISTING: Final = "persistTemporaryFile"
 _REALMS: Final = (*DEVELOPMENT_REALMS, ANY_REALM)
 _REALM: Final = re.compile("|".join(rf"\b{realm}\b" for realm in DEVELOPMENT_REALMS))
@@ -34,38 +34,26 @@ class Case:
 
     Attributes:
         id: The same from a checkout, from an installed wheel and from any working folder.
-        declared: The clauses that its marks name.
-        clauses: These, and those on generated faults where it covers them.
+        facts: What its marks say.
+        clauses: Those that its marks name, and those on generated faults where it covers them.
         operation: The one that it is parametrized with; empty where it is not.
         operations: What it exercises: its parameter, what its marks name, or the operations of its clauses.
         smoke: What the mark says that puts it into the profile `smoke` in its realm; None without one.
-        requests, dealt, nightly: About how many it sends in a realm, deals out among its realms, and sends at night.
-        records, files: Permanent records that it creates when it passes, and temporary files that it uses up.
-        deals: What it tries is dealt out among its realms in the run.
-        last: Others have to run before it: it uses up what they need, or builds on what they leave.
-        turns: A gate asks it in one realm by turns.
         needs: Settings and accounts without which it sends nothing, as the catalogue names them.
+        deals: What it tries is dealt out among its realms in the run.
         title, doc: The words of its function.
         in_turn: A gate that asks it in one realm by turns asks it in this one.
     """
 
     id: str
     realm: str
-    declared: tuple[str, ...] = ()
+    facts: Facts = field(default_factory=Facts)
     clauses: tuple[str, ...] = ()
     operation: str = ""
     operations: tuple[str, ...] = ()
-    profile: Profile = Profile.GATE
     smoke: Mapping[str, Any] | None = None
-    requests: float = 0
-    dealt: float = 0
-    nightly: float = 0
-    records: int = 0
-    files: int = 0
-    deals: bool = False
-    last: bool = False
-    turns: bool = False
     needs: tuple[str, ...] = ()
+    deals: bool = False
     title: str = ""
     doc: str = ""
     in_turn: bool = False
@@ -108,9 +96,9 @@ class Case:
         """About how many requests it sends in its realm, and how many it deals out among its realms besides."""
         if profile is Profile.SMOKE and self.smoke and self.smoke["requests"] is not None:
             return self.smoke["requests"], 0
-        if self.nightly and profile.includes(Profile.NIGHTLY):
-            return self.nightly, 0
-        return self.requests, self.dealt
+        if self.facts.nightly and profile.includes(Profile.NIGHTLY):
+            return self.facts.nightly, 0
+        return self.facts.requests, self.facts.dealt
 
     def lacks(self, target: Target) -> frozenset[str]:
         """What of its needs a target does not have."""
@@ -146,37 +134,28 @@ def case_of(item: pytest.Item) -> Case:
 
 
 def _read(item: pytest.Item) -> Case:
-    marks = [mark.kwargs for mark in item.iter_markers(MARK)]
+    facts = reduce(or_, (mark.args[0] for mark in item.iter_markers(MARK)))
     catalogue, parameters = load_catalogue(), getattr(getattr(item, "callspec", None), "params", {})
     operation, realm = str(parameters.get("operation", "")), str(parameters.get("realm", ANY_REALM))
-    declared = tuple(dict.fromkeys(name for mark in marks for name in mark["clauses"]))
-    named = [name for mark in marks for name in mark["operations"]]
-    of_clauses = [name for clause in declared for name in catalogue.clause(clause).operations]
-    operations = (operation,) if operation else tuple(dict.fromkeys(named or of_clauses))
-
-    facts: dict[str, Any] = {fact: max((mark[fact] or 0 for mark in marks), default=0) for fact in _COUNTED}
-    faults = operations if any(mark["faults"] for mark in marks) else ()
-    covered = [clause.id for name in faults for clause in catalogue.by_operation(name) if clause.faults]
-    fixtures = set(getattr(item, "fixturenames", ()))
+    of_clauses = (name for clause in facts.clauses for name in catalogue.clause(clause).operations)
+    operations = (operation,) if operation else tuple(dict.fromkeys(facts.operations or of_clauses))
+    faults = operations if facts.faults else ()
+    covered = (clause.id for name in faults for clause in catalogue.by_operation(name) if clause.faults)
     if operation not in ("", _PERSISTING):
-        facts["files"] = 0
+        facts = replace(facts, files=0)
+    fixtures = set(getattr(item, "fixturenames", ()))
     return Case(
         f"{_file_of(item.path)}::{item.nodeid.partition('::')[2]}",
         realm,
-        declared,
-        tuple(dict.fromkeys([*declared, *covered])),
+        facts,
+        tuple(dict.fromkeys([*facts.clauses, *covered])),
         operation,
         operations,
-        min((mark["profile"] for mark in marks), key=list(Profile).index),
         _smoke_of(item, realm),
-        **facts,
+        tuple(_needs(facts, operations, fixtures)),
         deals=not fixtures.isdisjoint(("deal", "probe")),
         title=getattr(item, "originalname", item.name).removeprefix("test_").replace("_", " "),
         doc=" ".join((getattr(getattr(item, "function", None), "__doc__", None) or "").split()),
-        needs=(
-            *_needs(marks, declared, operations, fixtures),
-            *(["realm.temporary_files"] * (facts["files"] > 0)),
-        ),
     )
 
 
@@ -194,18 +173,18 @@ def _smoke_of(item: pytest.Item, realm: str) -> Mapping[str, Any] | None:
     return next((mark for mark in marks if own in (mark["parameters"] or (own,))), None)
 
 
-def _needs(
-    marks: list[Mapping[str, Any]], declared: tuple[str, ...], operations: tuple[str, ...], fixtures: set[str]
-) -> Iterator[str]:
+def _needs(facts: Facts, operations: tuple[str, ...], fixtures: set[str]) -> Iterator[str]:
     """What a case cannot do without: the accounts of its fixtures, and the settings of its mark or its clauses."""
-    own = [mark["needs"] for mark in marks if mark["needs"] is not None]
-    of_clauses = {need for name in declared for need in load_catalogue().clause(name).needs}
-    needs = {f"realm.{name}" for name in own[0]} if own else of_clauses
-    needs = {need for need in needs if not need.startswith("account.")}
+    of_clauses = (need for name in facts.clauses for need in load_catalogue().clause(name).needs)
+    own = of_clauses if facts.needs is None else (f"realm.{name}" for name in facts.needs)
+    needs = {need for need in own if not need.startswith("account.")}
     needs |= {f"account.{role}" for role in ACCOUNT_ROLES if role in fixtures}
-    faults = any(mark["faults"] for mark in marks)
     if {*operations} <= {*operations_with(family="contact")}:
         needs.add("realm.contact_schema")
-    elif {*operations} <= {*operations_with(stores="submission")} and ("ordinary" in fixtures or faults):
+    elif {*operations} <= {*operations_with(stores="submission")} and (
+        "ordinary" in fixtures or facts.faults
+    ):
         needs.add("realm.workflow_schema")
     yield from sorted(needs)
+    if facts.files:
+        yield "realm.temporary_files"

@@ -14,6 +14,7 @@ from zlib import crc32
 
 import pytest
 
+from contracts.cases.marks import Facts
 from contracts.checks.table import UNIVERSAL
 from contracts.errors import RegistryContractsError
 from contracts.evidence.terms import Consumer
@@ -37,11 +38,11 @@ _OFFERED = pytest.StashKey[list[Case]]()
 #: submissions those of one run.
 _ARRANGED: Final = (
     *(
-        Case(f"[the kept contact of {realm}]", realm, records=1, needs=("realm.contact_schema",))
+        Case(f"[the kept contact of {realm}]", realm, Facts(records=1), needs=("realm.contact_schema",))
         for realm in DOCUMENT_REALMS
     ),
     *(
-        Case(f"[submissions arranged in {realm}]", realm, records=2, needs=("realm.workflow_schema",))
+        Case(f"[submissions arranged in {realm}]", realm, Facts(records=2), needs=("realm.workflow_schema",))
         for realm in DEVELOPMENT_REALMS
     ),
 )
@@ -97,9 +98,13 @@ def _is_of(case: Case, selection: Selection) -> bool:
     profile = selection.profile
     if profile is Profile.SMOKE:
         return case.smoke is not None
-    if not profile.includes(case.profile):
+    if not profile.includes(Profile(case.facts.profile)):
         return False
-    if profile is not Profile.GATE or selection.clauses or (case.level is Level.MUST and not case.turns):
+    if (
+        profile is not Profile.GATE
+        or selection.clauses
+        or (case.level is Level.MUST and not case.facts.turns)
+    ):
         return True
     return case.level is not Level.SILENT and case.in_turn
 
@@ -125,7 +130,9 @@ def pytest_collection_modifyitems(
         config.hook.pytest_deselected(items=dropped)
     items[:] = sorted((item for item in items if offered.get(item) not in reasons), key=_place)
     if worker := config.stash.get(WORKER, None):
-        planned = {case.id: (case.realm, case.records) for case in [*cases, *_ARRANGED] if case.records}
+        planned = {
+            case.id: (case.realm, case.facts.records) for case in [*cases, *_ARRANGED] if case.facts.records
+        }
         worker.permanent_records.plan(planned)
         with worker.giving_up_where_broken(session):
             _write_unreached(worker, unreached, _narrowings(config, cases))
@@ -163,7 +170,7 @@ def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
         for operation in case.operations
         if any(consumer.counts(clause, realm, operation) for clause, realm in case.cells)
     }
-    judged = {cell for case in direct if not case.turns for cell in case.cells}
+    judged = {cell for case in direct if not case.facts.turns for cell in case.cells}
     return direct | {case for case in cases if any(relies(*cell) for cell in case.cells - judged)}
 
 
@@ -211,9 +218,9 @@ def _place(item: pytest.Item) -> tuple[int, float, bool]:
     if not is_case(item):
         return 0, 0, True
     case = case_of(item)
-    if case.last:
+    if case.facts.last:
         return 2, -sum(case.sends(Profile.GATE)), False
-    return int(bool(case.records)), 0, case.smoke is None
+    return int(bool(case.facts.records)), 0, case.smoke is None
 
 
 def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:

@@ -52,8 +52,8 @@ class Forecast:
             if not case.lacks(self._target):
                 own, dealt = case.sends(selection.profile)
                 requests += own + dealt / realms[case.name]
-                self._records[case.realm] += case.records
-                self._files[case.realm] += case.files
+                self._records[case.realm] += case.facts.records
+                self._files[case.realm] += case.facts.files
         pace = self._target.pace.requests_per_second
         self.requests = math.ceil(requests)
         self.minutes = None if pace is None or math.isinf(pace) else self.requests / pace / 60

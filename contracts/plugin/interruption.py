@@ -40,9 +40,6 @@ def signals_held() -> Iterator[None]:
     A terminal tells all processes of a run. A worker that is only starting would die of that, and take pytest's
     start along.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
     try:
         yield
@@ -52,14 +49,11 @@ def signals_held() -> Iterator[None]:
 
 def leave_to_controller() -> None:
     """Let a worker pass over signals that reach all processes of a run: the controller says when it stops."""
-    if threading.current_thread() is not threading.main_thread():
-        return
     ctrl_c = signal.getsignal(signal.SIGINT)
     for number in INTERRUPTING_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        # What came while this worker started goes unheard: it is ignored by now.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
+    # What came while this worker started goes unheard: it is ignored by now.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
     signal.signal(signal.SIGINT, ctrl_c)  # xdist's own worker takes it from now on
 
 

@@ -128,7 +128,7 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
         about = map(worker.catalogue.clause, contradicted or case_of(item).clauses)
         must = any(clause.level is Level.MUST for clause in about)
         # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
-        planned = not contradicted and bool(case_of(item).records)
+        planned = not contradicted and bool(case_of(item).facts.records)
         attempt = Attempt(len(tries) + 1, replay=bool(contradicted), advisory=not must and not planned)
         tries.append(_run_attempt(item, nextitem, worker, attempt))
 

@@ -170,8 +170,7 @@ class Run:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
         """Close the books, write the reports, and give the session the run's exit code."""
         self.stopping.finishing = True
-        # All that a run has recorded lasts until the reports are written: nothing of it is garbage.
-        gc.disable()
+        gc.freeze()  # all that a run has recorded lasts until the reports are written
         try:
             self.verdict = self._concluded(exitstatus)
             self._put_away()
@@ -179,10 +178,6 @@ class Run:
             self.trouble = str(error)
         except (OSError, ValueError) as error:  # a disk that is full, a text that no file holds
             self.trouble = unwritten("the run's verdict", error)
-        finally:
-            # What pytest still collects, it need not look for among all this.
-            gc.freeze()
-            gc.enable()
         session.exitstatus = ExitCode.ERROR
         if self.trouble is not None:
             # Without reports `latest` leads to this run nevertheless, and not to one that passed.

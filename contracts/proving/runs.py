@@ -69,7 +69,7 @@ class CaseIndex:
                 continue
             case = case_of(item)
             claims = [c for c in case.clauses if catalogue.clause(c).level is not Level.SILENT]
-            profile = max(Profile.GATE, case.profile, key=_PROFILES.index)
+            profile = max(Profile.GATE, Profile(case.facts.profile), key=_PROFILES.index)
             made = Function(str(item.path), str(profile))
             function = self.functions.setdefault(function_of(item.nodeid), made)
             function.clauses |= dict.fromkeys(claims)
@@ -159,10 +159,10 @@ class Watch:
     def _remoteness(self, item: pytest.Item) -> tuple[bool, bool, bool, float]:
         case = case_of(item)
         return (
-            case.last,
+            case.facts.last,
             self.clauses.isdisjoint(case.clauses),
             self.operations.isdisjoint(case.operations),
-            case.requests + case.dealt,
+            case.facts.requests + case.facts.dealt,
         )
 
     def pytest_contract_case(self, item: pytest.Item, findings: Sequence[Confirmed]) -> None:
