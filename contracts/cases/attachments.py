@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -66,31 +66,29 @@ def _first_difference(sent: bytes, got: bytes) -> str:
     return f"at byte {at} {came!r} where {went!r} was sent"
 
 
-def claim_some_listed(claim: Claim, world: World, uid: str) -> None:
-    """Claim that a document lists the attachment that a request has just made of it, its first one."""
-    _claim_listed(claim, world, uid, bool, "the attachment")
-
-
-def claim_listed(claim: Claim, world: World, attachment: Attachment, again: int = 0) -> None:
-    """Claim that a document lists an attachment, if need be a few seconds later, and so often again."""
-    sought = partial(lists, attachment=attachment)
-    _claim_listed(claim, world, attachment.uid, sought, attachment.filename, again)
-
-
-def _claim_listed(
-    claim: Claim, world: World, uid: str, sought: Callable[[Record], bool], name: str, again: int = 0
+def claim_listed(
+    claim: Claim, world: World, sought: Attachment | None, again: int = 0, *, uid: str = ""
 ) -> None:
-    """Claim that a document lists a file; an answer that is no list is the contradiction itself."""
+    """Claim that a document lists an attachment, if need be a few seconds later, and so often again.
+
+    An answer that is no list is the contradiction itself.
+
+    Args:
+        sought: None for whatever attachment is listed of the document with this uid.
+    """
+    listed = attachments_of(world.author, sought.uid if sought else uid)
+    name = sought.filename if sought else "the attachment"
+
+    def held(pages: Sequence[Page]) -> bool:
+        records = [record for page in pages for record in page.records or ()]
+        return any(lists(record, sought) for record in records) if sought else bool(records)
 
     def pages() -> Iterator[Page]:
         """The pages up to the one that holds it."""
-        for page in attachments_of(world.author, uid).pages():
+        for page in listed.pages():
             yield page
             if held([page]):
                 return
-
-    def held(pages: Sequence[Page]) -> bool:
-        return any(sought(record) for page in pages for record in page.records or ())
 
     first = next(pages())
     if first.records is None and not first.not_found:
@@ -299,7 +297,7 @@ def claim_another_persisted(expect: Expect, world: World, before: Attachment) ->
     claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
     world.unspent(kept)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    claim_some_listed(expect("attachment-persist-listed", "listAttachments"), world, uid)
+    claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
     paths = before.path, persisted(world, uid, kept).path
     got = [world.author.get_attachment(path) for path in paths]
     first, second = (usable(download).content for download in got)

@@ -165,20 +165,6 @@ def _called_missing(exchange: Exchange, name: str, field: str) -> bool:
     )
 
 
-def read_reporting(probes: Mapping[str, Exchange], made_up: tuple[str, ...], *, takes: bool) -> Reporting:
-    """Read how an operation reports from a few probes."""
-    answers = {field: usable(exchange) for field, exchange in probes.items()}
-    return Reporting(
-        refuses=any(errors_array.turned_down(answer) for answer in answers.values()),
-        arrays=any(readers.errors(answer) for answer in answers.values()),
-        names=any(
-            errors_array.reports(answer, field, errors_array.MANDATORY) for field, answer in answers.items()
-        ),
-        takes=takes,
-        made_up=made_up,
-    )
-
-
 def claim_code(claim: Claim, exchange: Exchange, code: str) -> None:
     """Claim that a refusal holds a code, whatever property it names."""
     holds = errors_array.holds_code(usable(exchange), code)
@@ -287,11 +273,20 @@ class ContactRequests:
         return self._world.once(f"reporting of {self.operation}", self._probe)
 
     def _probe(self) -> Reporting:
-        probes = {field: self.lacking(field) for field in _PROBED}
+        answers = {field: usable(self.lacking(field)) for field in _PROBED}
         takes = False
         with suppress(Blocked):
             takes = bool(self._world.contact())  # it could be updated with a record that lacks nothing
-        return read_reporting(probes, self._world.samples.made_up_fields, takes=takes)
+        return Reporting(
+            refuses=any(map(errors_array.turned_down, answers.values())),
+            arrays=any(map(readers.errors, answers.values())),
+            names=any(
+                errors_array.reports(answer, field, errors_array.MANDATORY)
+                for field, answer in answers.items()
+            ),
+            takes=takes,
+            made_up=self._world.samples.made_up_fields,
+        )
 
 
 def claim_updatable(claim: Claim, world: World) -> ContactRequests:
@@ -315,21 +310,12 @@ def _claim_update(claim: Claim, world: World) -> None:
     named = readers.carries_identifier(created.answer, own)
     if not taken(created) or not (named or ended_in(world.try_creating(own), Row.TAKEN)):
         return
-    tried: list[Exchange] = []
-
-    def any_taken() -> bool:
-        for record in (world.samples.contact(own), world.samples.full_contact(own), world.samples.contact()):
-            tried.append(world.author.send(UPDATE, path={"uid": own}, query=query, json=record))
-            if taken(tried[-1]):
-                return True
-        return False
-
     # What was created may be there a moment later.
-    effective = any_taken() or world.eventually(any_taken)
-    if not effective and refused_for_made_up(tried[-1], world.samples):
-        raise world.samples.needs_contact_document(tried[-1])
+    updated = world.until(lambda: world.update_contact(own), taken)
+    if not taken(updated) and refused_for_made_up(updated, world.samples):
+        raise world.samples.needs_contact_document(updated)
     expected = "an update of the contact that was just created is accepted"
-    claim.holds(effective, created, tried[-1], expected=expected)
+    claim.holds(taken(updated), created, updated, expected=expected)
 
 
 #: Codes that say of a reference that it leads nowhere.

@@ -312,22 +312,32 @@ def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
             claim.at_most(part.page.exchange, top)
 
 
-def claim_pages_in_order(claim: Claim, known: KnownList, size: int, items: int = HEAD) -> None:
-    """Claim that pages of the falling list are parts of that list; arguments as for `claim_pages_cover`."""
+def claim_pages_in_order(claim: Claim, known: KnownList, size: int) -> None:
+    """Claim that pages of `size` of the falling list are parts of that list."""
     falling = replace(known, lister=known.lister.with_fixed(orderby=f"{known.order_path} desc"))
-    claim_parts(claim, falling, *((skip, size) for skip in range(0, items, size)))
+    claim_parts(claim, falling, *_pages(known, size))
 
 
-def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = HEAD) -> None:
-    """Claim that pages of `size` taken one after another neither repeat an item of the list's head nor lose one."""
-    cuts = [(skip, size) for skip in range(0, items, size)]
+def _pages(known: KnownList, size: int) -> list[Cut]:
+    """The pages that hold the start of a list of drafts, or all of a document's files."""
+    items = len(known.own) if known.of_files else HEAD
+    return [(skip, size) for skip in range(0, items, size)]
+
+
+def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = 0) -> None:
+    """Claim that pages of `size` taken one after another neither repeat an item of the list's start nor lose one.
+
+    Args:
+        items: So many, where these are others than are looked at in a list of this kind.
+    """
+    cuts = [(skip, size) for skip in range(0, items, size)] or _pages(known, size)
     due, parts = _parts(known, cuts, lambda looked: {*looked[0]} <= {*_names(looked[1])})
     exchanges, names = [part.page.exchange for part in parts], _names(parts)
     answered = all(part.names is not None for part in parts)
     claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
     twice = [name for name, times in Counter(names).items() if times > 1]
     claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {_some(twice)}")
-    lost = [name for name in due[:items] if name not in names]
+    lost = [name for name in due if name not in names]
     claim.holds(not lost, *exchanges, expected=f"each of {len(due)} items once", seen=f"lost: {_some(lost)}")
 
 

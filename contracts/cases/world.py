@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -298,17 +298,19 @@ class World:
             Untested: a setting is missing, or no answer tells the name of a contact that was created.
         """
         identifier = f"{SUITE_PREFIX}keep-{self.author.role}-contact-{self.realm}"
-        record = self.samples.contact(identifier)
-        if self._updates(identifier, record):
+        record, query = self.samples.contact(identifier), {"schema": self.samples.contact_schema}
+        if taken(self.update_contact(identifier, [record])):
             return identifier
-        created = self._created_contact(record)
+        # It stays for good: where it cannot be updated, and so is of no use, no second one is created.
+        created: Exchange | None = self.offered("exchange of the contact")
+        if created is None:
+            created = self.author.send("createContact", query=query, json=record)
+            if taken(created):
+                self.offer("exchange of the contact", created)
         names = _told_names(created)
         for candidate in dict.fromkeys([identifier, *names]):
             self.fresh.claim_minted(candidate)
-            contact, full = self.samples.contact, self.samples.full_contact
-            # Where one sort of record is refused wrongly, which is a finding of its own, another may be taken.
-            records = contact(candidate), full(candidate), contact()
-            if any(self._updates(candidate, record) for record in records):
+            if taken(self.update_contact(candidate)):
                 return candidate
         if not taken(created):
             raise Blocked("createContact", f"answered {created.answer.quote()}")
@@ -317,24 +319,20 @@ class World:
         cause = "a contact that was just created cannot be updated under any name it was given"
         raise Blocked("updateContact", cause)
 
-    def _updates(self, identifier: str, record: dict[str, Any]) -> bool:
-        query = {"schema": self.samples.contact_schema}
-        return taken(self.author.send("updateContact", path={"uid": identifier}, query=query, json=record))
+    def update_contact(self, identifier: str, records: Iterable[dict[str, Any]] = ()) -> Exchange:
+        """Update a contact with one record after the other until one is taken; the latest update.
 
-    def _created_contact(self, record: dict[str, Any]) -> Exchange:
-        # It stays for good: where it cannot be updated, and so is of no use, no second one is created.
-        created: Exchange | None = self.contact_created()
-        if created is None:
-            query = {"schema": self.samples.contact_schema}
-            created = self.author.send("createContact", query=query, json=record)
-            if taken(created):
-                self.offer("exchange of the contact", created)
-        return created
-
-    def contact_created(self) -> Exchange | None:
-        """The exchange that created the contact; None where it was there before, or none was created."""
-        created: Exchange | None = self.offered("exchange of the contact")
-        return created
+        Args:
+            records: Three sorts by default: where one is refused wrongly, which is a finding of its own, another may
+                be taken.
+        """
+        contact, full = self.samples.contact, self.samples.full_contact
+        path, query = {"uid": identifier}, {"schema": self.samples.contact_schema}
+        for record in records or (contact(identifier), full(identifier), contact()):
+            updated = self.author.send("updateContact", path=path, query=query, json=record)
+            if taken(updated):
+                break
+        return updated
 
     def submission(self) -> str:
         """The identifier of a record that was submitted through the workflow; one for each realm and run."""

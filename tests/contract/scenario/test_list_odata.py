@@ -1,6 +1,4 @@
-"""Filters and orders of the list of drafts, by a field that is learnt from its items."""
-
-from functools import partial
+"""Filters by a field that is learnt from the items of a list, and options that are malformed."""
 
 import pytest
 
@@ -8,35 +6,20 @@ from contracts.cases import (
     Expect,
     Observer,
     World,
+    attachments_of,
     claim_each_refused,
     contract,
     drafts_of,
     equals,
     known_drafts,
+    known_files,
     known_lists,
-    list_questions,
-    lists,
     quoted,
     shape,
-    smoke,
 )
 
 #: Literals that are easily broken on their way, and equal no identifier.
 DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто 誰も"}
-
-
-@smoke(requests=0)
-@contract("list-filter-heeded", requests=3.5)
-def test_not_every_filter_is_passed_over(world: World, expect: Expect) -> None:
-    """A $filter is read: by some field that the items carry it has an effect."""
-    known_lists.claim_filters_heeded(expect("list-filter-heeded"), known_drafts(world))
-
-
-@smoke()
-@contract("list-orderby-heeded", requests=2)
-def test_not_every_order_is_passed_over(world: World, expect: Expect) -> None:
-    """An $orderby is read: by some field that the items carry it has an effect."""
-    known_lists.claim_orders_heeded(expect("list-orderby-heeded"), known_drafts(world))
 
 
 @contract("list-filter", requests=2)
@@ -51,36 +34,15 @@ def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> Non
     known_lists.claim_picked(expect("list-filter"), drafts.lister, either, [third])
 
 
-@smoke(requests=2)
-@contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=2)
-def test_all_options_hold_together(world: World, expect: Expect) -> None:
-    """A $filter of many operators, a falling $orderby, $skip and $top in one request give the part that they say."""
-    drafts = partial(known_drafts, world)
-    list_questions.Questions(drafts, expect).claim_all_options()
-
-
-@smoke()
-@contract("list-orderby", requests=1)
-def test_items_come_in_rising_order(world: World, expect: Expect) -> None:
-    """With $orderby on a field the items come in rising order of it."""
-    known_lists.claim_ordered(expect("list-orderby"), known_drafts(world))
-
-
-@contract("list-orderby-falling", requests=1)
-def test_items_come_in_falling_order(world: World, expect: Expect) -> None:
-    """With $orderby on a field and the word desc, the items come in falling order of it."""
-    drafts = known_drafts(world)
-    drafts.need_order()
-    known_lists.claim_ordered(expect("list-orderby-falling"), drafts, falling=True)
-
-
-@contract("list-orderby-with-page", requests=9)
-def test_pages_of_an_ordered_list_are_in_order(world: World, expect: Expect) -> None:
-    """$orderby applies before $skip and $top, so that pages taken together are in order."""
-    drafts = known_drafts(world)
-    drafts.need_order()
-    lists.need_parts(drafts, (1, 2))
-    lists.claim_pages_in_order(expect("list-orderby-with-page"), drafts, 3)
+@contract("attachment-list-filter", requests=3)
+def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
+    """With a filter only the attachments that match are returned, and a match is not lost."""
+    files = known_files(world)
+    for wanted in (files.own[:1], files.own[2:4]):
+        asked = equals(files.filter_path, *wanted)
+        known_lists.claim_picked(expect("attachment-list-filter"), files.lister, asked, wanted)
+    nothing = equals(files.filter_path, "no file of this name")
+    known_lists.claim_picked(expect("attachment-list-filter"), files.lister, nothing, ())
 
 
 @contract("list-filter-malformed", "list-failure-status", requests=2)
@@ -98,3 +60,14 @@ def test_a_malformed_orderby_is_refused(world: World, expect: Expect) -> None:
     texts = ("((", "identifier sideways down")
     exchanges = [drafts_of(world.author, "mydrafts").page(orderby=text).exchange for text in texts]
     claim_each_refused(expect("list-orderby-malformed"), exchanges)
+
+
+@contract("attachment-list-malformed", requests=5)
+def test_malformed_options_are_refused(world: World, expect: Expect) -> None:
+    """A filter or orderby that is no OData expression, and a top or skip that is no number, is refused."""
+    attached = attachments_of(world.author, world.shared_document())
+    filters = [attached.page(filter=text) for text in ("((", "filename eq 'open")]
+    orders = [attached.page(orderby=text) for text in ("((",)]
+    numbers = [attached.page(**{option: "ten"}) for option in ("top", "skip")]
+    pages = [*filters, *orders, *numbers]
+    claim_each_refused(expect("attachment-list-malformed"), [page.exchange for page in pages])

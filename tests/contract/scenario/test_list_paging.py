@@ -1,4 +1,4 @@
-"""Parts of the list of drafts: $top, $skip, and both together, with a collection and without one."""
+"""Parts of a list: pages of both lists, $top and $skip of drafts with a collection and without one."""
 
 import pytest
 
@@ -9,6 +9,7 @@ from contracts.cases import (
     contract,
     drafts_of,
     known_drafts,
+    known_files,
     lists,
     smoke,
 )
@@ -17,15 +18,6 @@ from contracts.cases.known_lists import kept_drafts
 #: Larger than what any page holds by itself.
 AMPLE = 1000
 COLLECTIONS = ("my", "mydrafts")
-
-
-@smoke("1")
-@contract("list-top", requests=1)
-@pytest.mark.parametrize("top", [1, 3])
-def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
-    """With $top no more items are returned than it says."""
-    kept_drafts(world)
-    lists.claim_bounded(expect("list-top"), drafts_of(world.author), top)
 
 
 @smoke("mydrafts")
@@ -38,13 +30,6 @@ def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) 
     drafts = drafts_of(world.author, collection)
     world.once(f"list of {drafts.label}", drafts.needed)
     lists.claim_bounded(expect("list-collection-with-top"), drafts, 4)
-
-
-@smoke()
-@contract("list-skip", requests=4)
-def test_skip_shifts_the_list(world: World, expect: Expect) -> None:
-    """With $skip the list starts as many items later as it says."""
-    lists.claim_parts(expect("list-skip"), known_drafts(world, None), (1, None), (3, None))
 
 
 @contract("list-collection-with-skip", requests=5.5)
@@ -60,16 +45,6 @@ def test_skip_shifts_a_collection(collection: str, world: World, expect: Expect)
 def test_skip_of_zero_changes_nothing(world: World, expect: Expect) -> None:
     """With a $skip of zero the list starts where it starts without the option."""
     lists.claim_parts(expect("list-skip-zero"), known_drafts(world), (0, None))
-
-
-@contract("list-skip-beyond", "list-skip-beyond-empty", requests=4)
-def test_skip_beyond_the_end_gives_no_item(world: World, expect: Expect) -> None:
-    """With a $skip larger than the number of drafts no item is returned."""
-    drafts = known_drafts(world)
-    lists.need_parts(drafts, (1, None))
-    page = drafts.lister.page(skip=lists.BEYOND)
-    lists.claim_no_items(expect("list-skip-beyond"), page)
-    lists.claim_empty(expect("list-skip-beyond-empty"), page)
 
 
 @contract("list-top-and-skip", requests=6)
@@ -97,13 +72,13 @@ def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expe
     lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world))
 
 
-@smoke()
-@contract("list-top-zero", requests=1)
-def test_a_top_of_zero_returns_nothing(world: World, expect: Expect) -> None:
-    """With a $top of zero no item is returned; a refusal returns none."""
-    kept_drafts(world)
-    known_drafts(world, None).need_top()
-    lists.claim_no_items(expect("list-top-zero"), drafts_of(world.author).page(top=0))
+@contract("attachment-list-pages-cover", requests=6)
+def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
+    """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
+    files = known_files(world)
+    files.need_top()
+    lists.need_parts(files, (1, None))
+    lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2)
 
 
 @contract("list-top-ample", requests=2)

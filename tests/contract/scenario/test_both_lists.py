@@ -1,0 +1,164 @@
+"""Both lists, of drafts and of a document's attachments: what each option does alone, and all of them together."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from contracts.cases import (
+    Expect,
+    Lister,
+    Observer,
+    World,
+    contract,
+    known_drafts,
+    known_files,
+    known_lists,
+    list_questions,
+    lists,
+    shared_documents,
+    smoke,
+    status,
+)
+from contracts.cases.known_lists import KnownList
+
+LISTS = ("listDrafts", "listAttachments")
+#: Attachments of the shared document.
+ALL = 6
+Known = Callable[[World], KnownList]
+all_drafts = partial(known_drafts, collection=None)
+unsound_files = partial(known_files, sound=False)
+
+
+def of_both(what: str, drafts: Any = known_drafts, files: Any = known_files) -> pytest.MarkDecorator:
+    """One case for each list, with the clause that speaks of it, and what makes the list."""
+    rows = (f"list-{what}", drafts), (f"attachment-list-{what}", files)
+    params = [
+        pytest.param(*row, id=name, marks=contract(row[0]))
+        for name, row in zip(("drafts", "files"), rows, strict=True)
+    ]
+    return pytest.mark.parametrize(("clause", "known"), params)
+
+
+@smoke("1-drafts", "4-files", requests=2)
+@of_both(
+    "top",
+    lambda world: all_drafts(world).lister,
+    partial(shared_documents.shared_document_list, repeats=True),
+)
+@contract(operations=LISTS, requests=1.3)
+@pytest.mark.parametrize("top", [1, 4])
+def test_top_bounds_the_list(
+    top: int, clause: str, known: Callable[[World], Lister], world: World, expect: Expect
+) -> None:
+    """With top no more items are returned than it says."""
+    lists.claim_bounded(expect(clause), known(world), top)
+
+
+@smoke("drafts")
+@of_both("skip", all_drafts)
+@contract(operations=LISTS, requests=4)
+def test_skip_shifts_the_list(clause: str, known: Known, world: World, expect: Expect) -> None:
+    """With skip the list starts as many items later as it says, up to the last one."""
+    lists.claim_parts(expect(clause), known(world), (1, None), (5, None))
+
+
+@smoke("drafts")
+@of_both("top-zero", all_drafts)
+@contract(operations=LISTS, requests=1)
+def test_a_top_of_zero_returns_nothing(clause: str, known: Known, world: World, expect: Expect) -> None:
+    """With a top of zero no item is returned; a refusal returns none."""
+    asked = known(world)
+    asked.need_top()
+    lists.claim_no_items(expect(clause), asked.lister.page(top=0))
+
+
+@contract("list-skip-beyond", "list-skip-beyond-empty", requests=4)
+def test_skip_beyond_the_end_gives_no_draft(world: World, expect: Expect) -> None:
+    """With a skip larger than the number of drafts no item is returned."""
+    drafts = known_drafts(world)
+    lists.need_parts(drafts, (1, None))
+    page = drafts.lister.page(skip=lists.BEYOND)
+    lists.claim_no_items(expect("list-skip-beyond"), page)
+    lists.claim_empty(expect("list-skip-beyond-empty"), page)
+
+
+@contract("attachment-list-skip-beyond", "attachment-list-skip-beyond-empty", requests=2.5)
+@contract("attachment-success-status")
+@pytest.mark.parametrize("skip", [ALL, 1000])
+def test_skip_beyond_the_end_gives_no_attachment(
+    skip: int, world: World, expect: Expect, observe: Observer
+) -> None:
+    """With a skip that leaves nothing over no attachment is returned."""
+    files = known_files(world)
+    lists.need_parts(files, (1, None))
+    page = files.lister.page(skip=skip)
+    observe("attachment-success-status", "listAttachments", {"nothing left": status(page.exchange)})
+    lists.claim_no_items(expect("attachment-list-skip-beyond"), page)
+    lists.claim_empty(expect("attachment-list-skip-beyond-empty"), page)
+
+
+@smoke(requests=2)
+@of_both("filter-heeded", files=unsound_files)
+@contract(operations=LISTS, requests=1.8)
+def test_not_every_filter_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
+    """A filter is read: by some field that the items carry it has an effect."""
+    known_lists.claim_filters_heeded(expect(clause), known(world))
+
+
+@smoke(requests=2)
+@of_both("orderby-heeded", files=unsound_files)
+@contract(operations=LISTS, requests=1)
+def test_not_every_order_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
+    """An orderby is read: by some field that the items carry it has an effect."""
+    known_lists.claim_orders_heeded(expect(clause), known(world))
+
+
+@smoke()
+@of_both("orderby")
+@contract(operations=LISTS, requests=1)
+def test_items_come_in_rising_order(clause: str, known: Known, world: World, expect: Expect) -> None:
+    """With orderby on a field the items come in rising order of it."""
+    known_lists.claim_ordered(expect(clause), known(world))
+
+
+@contract("attachment-list-orderby", requests=1)
+def test_attachments_come_in_falling_order(world: World, expect: Expect) -> None:
+    """With orderby on a field and the word desc, the attachments come in falling order of it."""
+    known_lists.claim_ordered(expect("attachment-list-orderby"), known_files(world), falling=True)
+
+
+@contract("list-orderby-falling", requests=1)
+def test_drafts_come_in_falling_order(world: World, expect: Expect) -> None:
+    """So do drafts."""
+    drafts = known_drafts(world)
+    drafts.need_order()
+    known_lists.claim_ordered(expect("list-orderby-falling"), drafts, falling=True)
+
+
+@of_both("orderby-with-page")
+@contract(operations=LISTS, requests=8.5)
+def test_pages_of_an_ordered_list_are_in_order(
+    clause: str, known: Known, world: World, expect: Expect
+) -> None:
+    """Orderby applies before skip and top, so that pages taken together are in order."""
+    asked = known(world)
+    asked.need_order()
+    lists.need_parts(asked, (1, 2))
+    lists.claim_pages_in_order(expect(clause), asked, 3)
+
+
+@smoke(requests=3)
+@contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=2)
+def test_all_options_hold_together_for_drafts(world: World, expect: Expect) -> None:
+    """A filter of many operators, a falling order, skip and top in one request give the part that they say."""
+    list_questions.Questions(partial(known_drafts, world), expect).claim_all_options()
+
+
+@smoke(requests=3)
+@contract("attachment-list-filter-meaning", "attachment-list-orderby-meaning", requests=2)
+@contract("attachment-list-pages-cover")
+def test_all_options_hold_together_for_attachments(world: World, expect: Expect) -> None:
+    """So they do for attachments."""
+    list_questions.Questions(lambda _: known_files(world), expect).claim_all_options()
