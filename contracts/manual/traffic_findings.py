@@ -14,8 +14,8 @@ from msgspec import Meta, structs
 from contracts.evidence.record import ExitCode
 from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import Count, Format, Level
-from contracts.interface.catalogue import Catalogue
-from contracts.interface.description import Description
+from contracts.interface.catalogue import load_catalogue
+from contracts.interface.description import load_description
 from contracts.safe_text import many
 
 
@@ -180,9 +180,7 @@ class Tally:
         breakages: Where this suite itself broke, the first times.
     """
 
-    def __init__(self, catalogue: Catalogue, description: Description) -> None:
-        self._catalogue = catalogue
-        self._description = description
+    def __init__(self) -> None:
         self._findings: dict[tuple[str | None, ...], TrafficFinding] = {}
         self.exchanges = 0
         self.by_hand = 0
@@ -238,7 +236,7 @@ class Tally:
     @property
     def operations(self) -> dict[str, int]:
         """How often each operation was used, all of them in the order of the description."""
-        return {name: self.of_interface[name] for name in self._description.operations}
+        return {name: self.of_interface[name] for name in load_description().operations}
 
     @property
     def never(self) -> list[str]:
@@ -251,7 +249,7 @@ class Tally:
         judged = self.held.keys() | self.contradicted.keys()
         return [
             CheckedClause(clause.id, str(clause.level), self.held[clause.id], self.contradicted[clause.id])
-            for clause in self._catalogue
+            for clause in load_catalogue()
             if clause.id in judged
         ]
 

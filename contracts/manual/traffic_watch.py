@@ -38,8 +38,8 @@ from contracts.exchanges.request_facts import (
     read_request,
     scheme_fault,
 )
-from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
-from contracts.interface.description import Description, Operation, load_description
+from contracts.interface.catalogue import Clause, Level, load_catalogue
+from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import BY_HAND, Seen, Side, Standing, Tally, TrafficFinding
 from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
@@ -85,11 +85,11 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, 
 
 
 def request_findings(
-    exchange: Exchange, facts: RequestFacts, faults: Iterable[RequestFault], catalogue: Catalogue
+    exchange: Exchange, facts: RequestFacts, faults: Iterable[RequestFault]
 ) -> Iterator[TrafficFinding]:
     """A finding for each fault of a request."""
     for fault in faults:
-        clause = catalogue.for_fault(facts.operation.id, fault.key)
+        clause = load_catalogue().for_fault(facts.operation.id, fault.key)
         yield TrafficFinding(
             side=Side.REQUEST,
             standing=_standing(fault, clause),
@@ -296,14 +296,12 @@ class Watch:
         self._without_credentials = habits.without_credentials
         self._unlabelled = set(habits.unlabelled)
         self._redactor = redactor
-        self._catalogue = load_catalogue()
-        self._description = load_description()
         self._sign_ins = SignIns()
         self._sequences = Sequences(self._sign_ins, settle_seconds)
         self._alone = alone
         self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         self._worked: RecentRecords[bool] = RecentRecords()
-        self.tally = Tally(self._catalogue, self._description)
+        self.tally = Tally()
 
     def take(self, exchange: Exchange) -> Seen:
         """Take the next exchange.
@@ -325,7 +323,7 @@ class Watch:
         findings: tuple[TrafficFinding, ...] = ()
         # Recorded traffic of any client meets every check: what a check may fail on cannot be listed.
         try:
-            facts = read_request(judged, self._description, None)
+            facts = read_request(judged, load_description(), None)
             judged.operation = facts.operation.id if facts else None
             judged.realm = _shown_realm(facts)
             hidden = self._redactor.withheld(judged) is not judged
@@ -393,7 +391,7 @@ class Watch:
         contradictions, held_together = self._of_sequences(step)
         held += [*held_alone, *held_together]
         self.tally.judged(operation.id, exchange.realm, held, obstacles, exchange.fault)
-        yield from request_findings(exchange, facts, faults, self._catalogue)
+        yield from request_findings(exchange, facts, faults)
         yield from findings
         yield from contradictions
 
@@ -442,12 +440,11 @@ def _contact_key(exchange: Exchange, facts: RequestFacts) -> tuple[str, ...]:
 
 def habits_of(exchanges: Iterable[Exchange]) -> Habits:
     """What a whole recording shows."""
-    description = load_description()
     succeeded: set[str] = set()
     with_token: set[str] = set()
     unlabelled: set[tuple[str, str]] = set()
     for exchange in exchanges:
-        site, matched = site_of(exchange.url), _matched(exchange, description)
+        site, matched = site_of(exchange.url), _matched(exchange)
         if (exchange.request_headers.first("Authorization") or "").strip():
             with_token.add(site)
         elif matched and matched.protected and site not in with_token | succeeded and worked(exchange):
@@ -458,8 +455,8 @@ def habits_of(exchanges: Iterable[Exchange]) -> Habits:
     return Habits(frozenset(succeeded - with_token), frozenset(unlabelled))
 
 
-def _matched(exchange: Exchange, description: Description) -> Operation | None:
-    matched = match_request(exchange.method, exchange.documented.url, description)
+def _matched(exchange: Exchange) -> Operation | None:
+    matched = match_request(exchange.method, exchange.documented.url, load_description())
     return matched.operation if matched else None
 
 

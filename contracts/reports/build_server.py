@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
+from contracts.evidence.accepted import DeviationOutcome
 from contracts.evidence.findings import ConsumerScope, Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
@@ -47,14 +48,14 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         suite.add_property("verdict", printable(verdict.sentence))
         suite.add_testcases([_case(case, verdict) for case in record.cases if case.realm == realm])
         xml.add_testsuite(suite)
-    if verdict.deviations:
-        xml.add_testsuite(_deviations(verdict))
-    if verdict.drift.changes:
-        xml.add_testsuite(_drift(verdict.drift))
-    if verdict.problems:
-        xml.add_testsuite(_broken_run("the evidence is whole", "; ".join(verdict.problems), "suite error"))
-    if record.run.refused:
-        xml.add_testsuite(_broken_run("settings and options can be used", record.run.refused, "usage"))
+    for name, rows in (
+        ("deviations", _deviations(verdict.deviations)),
+        ("drift", _drift(verdict.drift)),
+        ("the run itself", _broken_run(verdict, record.run.refused)),
+    ):
+        suite = _suite(name, rows)
+        if suite.tests:
+            xml.add_testsuite(suite)
     xml.update_statistics()  # type: ignore[no-untyped-call]
     # Jenkins' schema (junit-10.xsd of its xUnit plugin) knows it of suites only, where the library writes it too.
     xml._elem.attrib.pop("skipped", None)
@@ -127,41 +128,51 @@ def _accepted(verdict: RunVerdict, finding: Finding) -> str:
     return f"{place}; accepted until {entry.expires}: {entry.reason} ({entry.owner}, {entry.issue}, {entry.place})"
 
 
-def _deviations(verdict: RunVerdict) -> TestSuite:
-    suite = TestSuite("deviations")
-    entries = []
-    for outcome in verdict.deviations:
-        entry = TestCase(name=printable(outcome.clause), classname=printable(outcome.place))
-        if outcome.fails:
-            entry.result = Failure(printable(outcome.sentence), str(outcome.course))
-        entry.system_out = printable(outcome.sentence)
+#: Name, class, output, and what is wrong with it; None for nothing.
+_Row = tuple[str, str, str, FinalResult | None]
+
+
+def _suite(name: str, rows: Iterable[_Row]) -> TestSuite:
+    """A suite of what no case is about."""
+    suite, entries = TestSuite(name), []
+    for title, place, said, result in rows:
+        entry = TestCase(name=printable(title), classname=printable(place))
+        if result is not None:
+            entry.result = result
+        if said:
+            entry.system_out = printable(said)
         entries.append(entry)
     suite.add_testcases(entries)
     return suite
 
 
-def _drift(drift: DriftReport) -> TestSuite:
-    suite = TestSuite("drift")
-    entries = []
+def _deviations(outcomes: Iterable[DeviationOutcome]) -> Iterator[_Row]:
+    for outcome in outcomes:
+        said = outcome.sentence
+        wrong = Failure(printable(said), str(outcome.course)) if outcome.fails else None
+        yield outcome.clause, outcome.place, said, wrong
+
+
+def _drift(drift: DriftReport) -> Iterator[_Row]:
     for change in drift.changes:
         place = f"{change.clause} ({change.operation}) in {', '.join(change.realms)}: {change.change}"
-        line = f"{change.severity}: {change.says}"
-        entry = TestCase(name=printable(place), classname=printable(drift.baseline or "baseline"))
-        if drift.mode is Mode.FAIL and change.severity is Severity.BREAKING and change not in drift.outside:
-            entry.result = Failure(printable(line), str(change.change))
-        entry.system_out = printable(line)
-        entries.append(entry)
-    suite.add_testcases(entries)
-    return suite
+        said = f"{change.severity}: {change.says}"
+        fails = drift.mode is Mode.FAIL and change.severity is Severity.BREAKING
+        wrong = (
+            Failure(printable(said), str(change.change)) if fails and change not in drift.outside else None
+        )
+        yield place, drift.baseline or "baseline", said, wrong
 
 
-def _broken_run(name: str, why: str, kind: str) -> TestSuite:
-    """A suite with the one error of a run as a whole."""
-    suite = TestSuite("the run itself")
-    entry = TestCase(name=name, classname="registry-contracts")
-    entry.result = Error(printable(why), kind)
-    suite.add_testcases([entry])
-    return suite
+def _broken_run(verdict: RunVerdict, refused: str | None) -> Iterator[_Row]:
+    """The errors of a run as a whole."""
+    problems = "; ".join(verdict.problems)
+    for name, why, kind in (
+        ("the evidence is whole", problems, "suite error"),
+        ("settings and options can be used", refused, "usage"),
+    ):
+        if why:
+            yield name, "registry-contracts", "", Error(printable(why), kind)
 
 
 #: Where clauses stand in this project, and what stands for one that is not there.

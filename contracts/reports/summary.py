@@ -69,14 +69,6 @@ class Wanting:
         return tuple(dict.fromkeys(cell.realm for cell in self.cells))
 
 
-@dataclass(frozen=True, slots=True)
-class DeviationGroup:
-    """Deviations that took the same course; `name` is how people read it."""
-
-    name: str
-    outcomes: tuple[DeviationOutcome, ...]
-
-
 #: What a lamp answers for of what was not judged; the others count what lies outside the run, too.
 _ANSWERS_FOR = {
     "blocked by findings": (Remedy.FINDING,),
@@ -126,12 +118,12 @@ def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
     )
 
 
-def deviation_groups(verdict: RunVerdict) -> tuple[DeviationGroup, ...]:
-    """Return the deviations by course, those that need a hand first; groups that are empty are left out."""
+def deviation_groups(verdict: RunVerdict) -> dict[str, list[DeviationOutcome]]:
+    """Return the deviations by course, as people read it, those that need a hand first; each has some."""
     groups: dict[str, list[DeviationOutcome]] = {name: [] for name in _COURSES}
     for outcome in verdict.deviations:
         groups[_course(outcome)].append(outcome)
-    return tuple(DeviationGroup(name, tuple(outcomes)) for name, outcomes in groups.items() if outcomes)
+    return {name: outcomes for name, outcomes in groups.items() if outcomes}
 
 
 def _course(outcome: DeviationOutcome) -> str:

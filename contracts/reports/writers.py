@@ -39,32 +39,21 @@ def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     return path
 
 
-WRITERS: Mapping[str, Writer] = MappingProxyType(
+#: By format what writes it, and where that stands in the run's folder.
+WRITERS: Mapping[str, tuple[Writer, str]] = MappingProxyType(
     {
-        "verdict": verdict_json.write,
-        "html": html.write,
-        "findings": finding_files.write,
-        "junit": build_server.write,
-        "har": _write_har,
-        "observations": observations.write,
-        "summary": summary.write,
-        "history": run_comparison.write,
+        "verdict": (verdict_json.write, verdict_json.FILE_NAME),
+        "html": (html.write, html.FILE_NAME),
+        "findings": (finding_files.write, FOLDER_NAME),
+        "junit": (build_server.write, build_server.FILE_NAME),
+        "har": (_write_har, har.FILE_NAME),
+        "observations": (observations.write, observations.FILE_NAME),
+        "summary": (summary.write, summary.FILE_NAME),
+        "history": (run_comparison.write, run_comparison.FILE_NAME),
     }
 )
 ALL = tuple(WRITERS)
 _LONGEST: Final = 250
-_PLACES: Mapping[str, str] = MappingProxyType(
-    {
-        "verdict": verdict_json.FILE_NAME,
-        "html": html.FILE_NAME,
-        "findings": FOLDER_NAME,
-        "junit": build_server.FILE_NAME,
-        "har": har.FILE_NAME,
-        "observations": observations.FILE_NAME,
-        "summary": summary.FILE_NAME,
-        "history": run_comparison.FILE_NAME,
-    }
-)
 
 
 def write_all(
@@ -119,11 +108,12 @@ def _write(
     name: str, record: RunRecord, verdict: RunVerdict, run_folder: Path, missing: dict[str, str]
 ) -> None:
     """Write one report; put into `missing` why it is not there, and leave no half of it behind."""
+    write, place = WRITERS[name]
     try:
-        WRITERS[name](record, verdict, run_folder)
+        write(record, verdict, run_folder)
     except Exception as error:  # noqa: BLE001 - whatever a service's text does to one writer costs no other report
-        missing[name] = unwritten(_PLACES[name], error)
-        path = run_folder / _PLACES[name]
+        missing[name] = unwritten(place, error)
+        path = run_folder / place
         with suppress(OSError):
             if path.is_dir():
                 shutil.rmtree(path)

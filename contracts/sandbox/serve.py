@@ -1,17 +1,17 @@
 """Starting the sandbox: options, the listening socket, the server, the line that says it is ready, and the end."""
 
-import argparse
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
+import click
 import uvicorn
 from starlette.types import ASGIApp
 
@@ -79,118 +79,111 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
     return SandboxServer(config, ready)
 
 
-DEFAULT_PORT = 8080
-USAGE_ERROR = 4
-LIST = "list"
-"""What takes the place of a variant's name when all of them are to be shown."""
-_HIGHEST_PORT = 65535
+_USAGE: Final = 4
+_TEN_YEARS: Final = 10 * 365 * 86400
+#: What takes the place of a variant's name when all of them are to be shown.
+_LIST: Final = "list"
 
 
-class _Options(argparse.ArgumentParser):
-    """Options whose faults are usage errors of the whole program."""
+def _repeated(
+    name: str, *names: str, module: str, read: Callable[[tuple[str, ...]], Any] = tuple, **more: Any
+) -> Callable[[Any], Any]:
+    """An option that may be repeated; `list` shows what the `help_text` of a module says of all it may be given."""
 
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; see --help")
+    def listed(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> Any:
+        if _LIST in given:
+            # Loaded only when asked for.
+            click.echo(import_module(module).help_text(), nl=False)
+            context.exit()
+        return read(given)
+
+    return click.option(f"--{name}", *names, multiple=True, callback=listed, **more)
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 takes a free one."
+)
+@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Keep data here over a restart.")
+@click.option(
+    "--size-limit", metavar="BYTES", type=click.IntRange(0), default=ONE_GIGABYTE, help="Largest attachment."
+)
+@click.option(
+    "--token-lifetime",
+    metavar="SECONDS",
+    type=click.IntRange(1, _TEN_YEARS),
+    default=3600,
+    show_default=True,
+    help="How long a token is valid.",
+)
+@_repeated(
+    "variant",
+    "variants",
+    module="contracts.sandbox.variants",
+    help="Fill silences otherwise; 'list' shows them.",
+)
+@_repeated(
+    "habit",
+    "habits",
+    module="contracts.sandbox.habits",
+    read=read_habits,
+    metavar="NAME=VALUE",
+    help="One figure or name where the document is silent; 'list' shows them.",
+)
+@_repeated(
+    "fault",
+    "--defect",
+    "faults",
+    module="contracts.sandbox.faults.population",
+    help="Break clauses of the interface; 'list' shows them.",
+)
+@_repeated("weather", module="contracts.sandbox.weather", help="Put it into bad weather; 'list' shows them.")
+@click.option(
+    "--weather-seed", type=int, default=1, show_default=True, help="The same seed, the same weather."
+)
+@click.option("--observed", is_flag=True, help="Count what is shown, for a proof.")
+@click.option(
+    "--cors",
+    "origins",
+    metavar="ORIGIN",
+    multiple=True,
+    callback=lambda _context, _option, given: AllowedOrigins.of(given) if given else None,
+    help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
+)
+def command(*, host: str, port: int, **settings: Any) -> int:
+    """Serve the embedded document registry until SIGTERM or Ctrl-C."""
+    with _listening(host, port) as listener:
+        return _serve(Settings(**settings), listener)
 
 
 def main(argv: list[str]) -> int:
-    """Serve the sandbox until SIGTERM or Ctrl-C; exit code 4 when options, port or folder cannot be used."""
+    """Serve the sandbox; exit code 4 when options, port or folder cannot be used."""
     try:
-        options = _parser().parse_args(argv)
-        for option, (_, _, module) in _REPEATED.items():
-            if LIST in getattr(options, option):
-                # Loaded only when asked for.
-                sys.stdout.write(import_module(module).help_text())
-                return 0
-        settings = _settings(options)
-        with _listening(options.host, options.port) as listener:
-            return _serve(settings, listener)
-    except UsageError as problem:
-        sys.stderr.write(f"sandbox: {problem}\n")
-        return USAGE_ERROR
+        return int(command.main(argv, "registry-contracts sandbox", standalone_mode=False) or 0)
+    except (UsageError, click.ClickException) as problem:
+        said = problem.format_message() if isinstance(problem, click.ClickException) else str(problem)
+        sys.stderr.write(f"sandbox: {said}\n")
+        return _USAGE
 
 
 def serve_on(argv: list[str], listener: socket.socket) -> int:
     """Serve the sandbox on a socket that is listening already; options about the address count for nothing."""
-    return _serve(_settings(_parser().parse_args(argv)), listener)
+    options = command.make_context("sandbox", argv).params
+    del options["host"], options["port"]
+    return _serve(Settings(**options), listener)
 
 
-#: Options that may be repeated: what they are given, what they do, and the module whose ``help_text`` lists it all.
-_REPEATED = {
-    "variant": ("NAME", "fill silences of the interface otherwise", "contracts.sandbox.variants"),
-    "habit": ("NAME=VALUE", "one figure or name where the document is silent", "contracts.sandbox.habits"),
-    "fault": ("NAME", "break clauses of the interface", "contracts.sandbox.faults.population"),
-    "defect": ("NAME", "the same as --fault", "contracts.sandbox.faults.population"),
-    "weather": ("NAME[,NAME...]", "put the service into bad weather", "contracts.sandbox.weather"),
-}
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Options(
-        prog="registry-contracts sandbox",
-        description="Serve the embedded document registry.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    port_help = f"port; 0 takes a free one ({DEFAULT_PORT})"
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help=port_help)
-    parser.add_argument("--data", type=Path, metavar="DIR", help="keep data here over a restart")
-    size_help = "largest attachment (1 GB)"
-    parser.add_argument("--size-limit", type=int, default=ONE_GIGABYTE, metavar="BYTES", help=size_help)
-    lifetime_help = "how long a token is valid (3600)"
-    parser.add_argument("--token-lifetime", type=float, default=3600, metavar="SECONDS", help=lifetime_help)
-    for option, (given, does, _) in _REPEATED.items():
-        text = f"{does}; may be repeated; '{LIST}' shows them all"
-        parser.add_argument(f"--{option}", action="append", default=[], metavar=given, help=text)
-    seed_help = "the same seed, the same weather (1)"
-    parser.add_argument("--weather-seed", type=int, default=1, metavar="N", help=seed_help)
-    parser.add_argument("--observed", action="store_true", help="count what is shown, for a proof")
-    cors_help = "let pages of this origin use it, such as http://localhost:5173; may be repeated"
-    parser.add_argument("--cors", action="append", default=[], metavar="ORIGIN", help=cors_help)
-    return parser
-
-
-def _settings(options: argparse.Namespace) -> Settings:
-    if not 0 <= options.port <= _HIGHEST_PORT:
-        raise UsageError(f"--port must be from 0 to {_HIGHEST_PORT}, not {options.port}")
-    if options.size_limit < 0:
-        raise UsageError(f"--size-limit must be 0 bytes or more, not {options.size_limit}")
-    if not 0 < options.token_lifetime <= 10 * 365 * 86400:
-        raise UsageError(
-            f"--token-lifetime must be between 0 seconds and ten years, not {options.token_lifetime}"
-        )
-    return Settings(
-        data=options.data,
-        size_limit=options.size_limit,
-        token_lifetime=options.token_lifetime,
-        variants=tuple(options.variant),
-        habits=read_habits(options.habit),
-        faults=(*options.fault, *options.defect),
-        observed=options.observed,
-        weather=tuple(options.weather),
-        weather_seed=options.weather_seed,
-        origins=AllowedOrigins.of(options.cors) if options.cors else None,
-    )
-
-
-@contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, protocol)
-    except OSError as problem:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except socket.gaierror as problem:
         raise UsageError(f"--host {host} is no address of this machine: {problem.strerror}") from problem
-    with listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(address)
-            listener.listen(2048)
-        except OSError as problem:
-            reason = problem.strerror
-            raise UsageError(
-                f"cannot listen on {host} port {port}: {reason}; choose another --port, 0 takes a free one"
-            ) from problem
-        yield listener
+    except OSError as problem:
+        raise UsageError(
+            f"cannot listen on {host} port {port}: {problem.strerror}; choose another --port, 0 takes a free one"
+        ) from problem
 
 
 def _serve(settings: Settings, listener: socket.socket) -> int:

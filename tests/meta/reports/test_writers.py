@@ -103,7 +103,7 @@ def test_a_writer_that_breaks_costs_no_other_and_is_named(
     def broken(*_: object) -> Path:
         raise error
 
-    monkeypatch.setattr(writers, "WRITERS", MappingProxyType({**WRITERS, "html": broken}))
+    monkeypatch.setattr(writers, "WRITERS", MappingProxyType({**WRITERS, "html": (broken, "index.html")}))
     clauses = ["draft-get-content", "draft-delete-removes"]
     run = build_run(tmp_path / "run", second_worker, clauses=clauses, realms=["bch-dev"])
     verdict = write_all(run, catalogue=CATALOGUE)
