@@ -27,6 +27,7 @@ from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import Actor
 
 #: The clause that promises each part of a content back.
 DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
@@ -70,7 +71,12 @@ _NUMBERS: Final = (
 )
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {}, [[], [{}], [None], ""], [None, 0, False, ""])
 _LISTS: Final[tuple[Any, ...]] = ([3, 1, 2, 3, 1], list(range(12)), ["single"], [[[[[[1]]]]]])
-_LIKE_OTHERS: Final = ("00505", "true", "null", "1e5")
+_LIKE_OTHERS: Final = (
+    *("00505", "true", "null", "1e5", "2026-01-31", "False", '{"a": [1, "b"]}', "<b>R&amp;D</b>"),
+    *("aGVsbG8gd29ybGQ=", "https://example.org/a?b=c&d", "someone@example.org"),
+)
+#: A text in as many languages as there are names of two letters for, up to sixty.
+_LANGUAGES: Final = {f"{first}{last}": f"in {first}{last}" for first in "aefrz" for last in "abcdefghijkl"}
 _DEEP: Final[tuple[Any, ...]] = (nested(12), {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}})
 _VALUES: Final[tuple[Any, ...]] = (*_NUMBERS, True, False, *_EMPTY, *_LISTS, *_LIKE_OTHERS, *_DEEP)
 #: Names of members that are read as paths, as operators or as numbers, or that differ by little.
@@ -205,7 +211,9 @@ EVERYTHING: Final = (
         (BEYOND_THE_BASIC_PLANE, SCRIPTS["en"], SCRIPTS["zh"]),
         (DELICATE["decomposed"], DELICATE["lines"], DELICATE["edges"], DELICATE["markup"]),
         [f"+254 {number % 7}" for number in range(12)] + [f"+254 20 {number}" for number in range(300)],
-        {f"m{number}": value for number, value in enumerate(_VALUES)} | dict.fromkeys(_KEYS, 1),
+        {f"m{number}": value for number, value in enumerate(_VALUES)}
+        | dict.fromkeys(_KEYS, 1)
+        | {"texts": [*DELICATE.values(), *SCRIPTS.values(), "\uff26\uff55\uff4c\uff4c"], "text": _LANGUAGES},
         short=False,
     ),
     content_of(
@@ -219,15 +227,30 @@ EVERYTHING: Final = (
 )
 
 
+#: More than services take in one piece, for a night.
+LARGEST: Final = content_of(
+    (long_text(2**21), long_text(300), "Kenya", "00505"),
+    (SCRIPTS["fr"], SCRIPTS["zh"], BEYOND_THE_BASIC_PLANE),
+    (DELICATE["markup"], DELICATE["lines"], DELICATE["decomposed"], DELICATE["edges"]),
+    ["+254 9"],
+    {"texts": [*DELICATE.values()]},
+    short=False,
+)
+
+
 class DrawnDrafts:
     """Saves drawn contents as drafts and claims that they come back.
+
+    Args:
+        another: Saves the first of each succession, too; None for nobody.
 
     Attributes:
         taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
     """
 
-    def __init__(self, world: World, expect: Expect) -> None:
+    def __init__(self, world: World, expect: Expect, another: Actor | None = None) -> None:
         self._world = world
+        self._another = another
         self._claim = expect
         self.taken: dict[str, bool] = {}
 
@@ -238,7 +261,9 @@ class DrawnDrafts:
         uid = self._world.fresh.uid()
         before: dict[str, Any] = {}
         for content in example:
-            before = self._saved(uid, content, before)
+            before = self._saved(uid, content, before, self._world.author)
+        if self._another is not None:
+            self._saved(self._world.fresh.uid(), example[0], {}, self._another)
         if before:
             self._claim_removed(uid, before)
 
@@ -252,7 +277,7 @@ class DrawnDrafts:
             not kept, deleted, read, expected="nothing of the draft", seen="the draft as it was saved"
         )
 
-    def _saved(self, uid: str, content: Content, before: dict[str, Any]) -> dict[str, Any]:
+    def _saved(self, uid: str, content: Content, before: dict[str, Any], by: Actor) -> dict[str, Any]:
         """Save a content whole, or else in the parts that are taken; returns what the draft holds now."""
         waiting, saves = [content.clauses], 0
         while waiting and saves < _MOST_SAVES:
@@ -262,25 +287,24 @@ class DrawnDrafts:
             members = {name: value for part in parts.values() for name, value in part.items()}
             record = self._world.samples.short_draft if content.short else self._world.samples.draft
             document = record(uid, **members)
-            sent = self._world.save(uid, document)
+            sent = self._world.save(uid, document, by=by)
             if usable(sent).refusal or accepted_with_errors(sent):
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
                 continue
             self.taken = dict.fromkeys(clauses, True) | self.taken
-            self._judge(uid, sent, parts, document, before)
+            self._judge(by.get_draft(uid), sent, parts, document, before)
             before = document
         return before
 
     def _judge(
         self,
-        uid: str,
+        read: Exchange,
         sent: Exchange,
         parts: dict[str, dict[str, Any]],
         document: dict[str, Any],
         before: dict[str, Any],
     ) -> None:
-        read = self._world.author.get_draft(uid)
         if before:
             self._claim_replaced(sent, read, document, before)
         for clause, members in parts.items():

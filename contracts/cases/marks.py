@@ -19,6 +19,7 @@ def contract(  # noqa: PLR0913 - one for each fact
     faults: bool = False,
     last: bool = False,
     turns: bool = False,
+    unrest: bool = False,
     records: int = 0,
     files: int = 0,
     needs: Iterable[str] | None = None,
@@ -36,6 +37,8 @@ def contract(  # noqa: PLR0913 - one for each fact
         nightly: About how many it sends in each realm from the profile `nightly` on, where these are others.
         faults: The case also covers every clause that speaks about generated faults of its operation.
         turns: A gate asks each case of it in one realm by turns, as other cases judge its clauses in the others.
+        unrest: In the realm whose turn it is, each request of the author's on drafts and files comes behind a refused
+            one of another account, and a submission names the realm in its query and is one of a batch.
         last: The case uses up what others need, or builds on what they leave, so they run before it.
         records: Contacts and submissions that the case creates when it passes; their places in the budget of permanent
             records are kept for it, and it runs after the cases that create none.
@@ -53,6 +56,7 @@ def contract(  # noqa: PLR0913 - one for each fact
         faults=faults,
         last=last,
         turns=turns,
+        unrest=unrest,
         records=records,
         files=files,
         needs=None if needs is None else tuple(needs),

@@ -22,7 +22,7 @@ from contracts.settings.target import ACCOUNT_ROLES, ANY_REALM, DEVELOPMENT_REAL
 MARK: Final = "contract"
 SMOKE: Final = "smoke"
 #: What its marks say in figures: the largest counts.
-_COUNTED: Final = ("requests", "dealt", "nightly", "records", "files", "last", "turns")
+_COUNTED: Final = ("requests", "dealt", "nightly", "records", "files", "last", "turns", "unrest")
 _PERSISTING: Final = "persistTemporaryFile"
 _REALMS: Final = (*DEVELOPMENT_REALMS, ANY_REALM)
 _REALM: Final = re.compile("|".join(rf"\b{realm}\b" for realm in DEVELOPMENT_REALMS))
@@ -44,6 +44,7 @@ class Case:
         deals: What it tries is dealt out among its realms in the run.
         last: Others have to run before it: it uses up what they need, or builds on what they leave.
         turns: A gate asks it in one realm by turns.
+        unrest: Others disturb it where it is in turn.
         needs: Settings and accounts without which it sends nothing, as the catalogue names them.
         title, doc: The words of its function.
         in_turn: A gate that asks it in one realm by turns asks it in this one.
@@ -65,6 +66,7 @@ class Case:
     deals: bool = False
     last: bool = False
     turns: bool = False
+    unrest: bool = False
     needs: tuple[str, ...] = ()
     title: str = ""
     doc: str = ""

@@ -1,25 +1,39 @@
-"""What holds once holds every time: the same calls often enough to meet what goes wrong one time in twenty."""
+"""What holds once holds every time: the same calls often enough to meet what goes wrong one time in sixty.
+
+Drafts and their collection are asked for so often in `stateful/`.
+"""
 
 from contracts.cases import (
     Expect,
+    OrdinaryRequests,
     World,
+    attach,
     attachments,
     contract,
-    drafts_of,
+    known_drafts,
     lists,
     second_document,
+    upload,
+    usable,
 )
 
-#: One in twenty is met in so many with 95 %, and one that comes every twentieth time for certain.
-TIMES = 60
+#: What comes once in sixty times, or with sixty items, is met for certain.
+TIMES = 61
+LOOKS = {
+    "attachmentExists": "attachment-exists-present",
+    "getAttachment": "attachment-download-same",
+    "getAttachmentThumbnail": "attachment-thumbnail-image",
+}
 
 
-@contract("list-mydrafts-has-mine", profile="nightly", requests=63)
-def test_mydrafts_holds_a_draft_every_time(world: World, expect: Expect) -> None:
-    """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
-    uid, lister = world.draft().uid, drafts_of(world.author, "mydrafts")
-    lists.claim_listed(expect("list-mydrafts-has-mine"), world, lister, uid)
-    lists.claim_listed_each_time(expect("list-mydrafts-has-mine"), lister, uid, TIMES)
+@contract(*LOOKS.values(), operations=LOOKS, profile="nightly", requests=TIMES, unrest=True)
+def test_an_attachment_is_given_every_time(
+    ordinary: OrdinaryRequests, world: World, expect: Expect, operation: str
+) -> None:
+    """An attachment that is there is found and given however often it is asked for."""
+    request = ordinary.request(operation)
+    for _ in range(TIMES):
+        expect(LOOKS[operation], operation).accepted(request.send(world.author))
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
@@ -28,3 +42,24 @@ def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> Non
     attachment = second_document(world).attachments[0]
     listing = expect("attachment-create-listed", "listAttachments")
     attachments.claim_listed(listing, world, attachment, again=TIMES)
+
+
+@contract("attachment-create-accepted", "attachment-several", profile="nightly", requests=70, unrest=True)
+def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
+    """The first of many attachments comes back with its bytes; none of those before the last is refused."""
+    uid = world.document()
+    first = attach(world.author, uid, "0.txt", b"first\n")
+    sent = [upload(world.author, uid, f"{number}.txt", b"another\n") for number in range(1, TIMES)]
+    while not usable(sent[-1]).success and len(sent) > 1:
+        sent.pop()  # how many a document takes is not shown
+    for created in sent[:-1]:
+        expect("attachment-create-accepted").accepted(created)
+    attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
+    attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
+
+
+@contract("list-pages-cover", profile="nightly", requests=80)
+def test_pages_of_a_long_list_hold_every_draft(world: World, expect: Expect) -> None:
+    """Pages taken one after another hold each of sixty drafts once."""
+    more = [world.draft().uid for _ in range(TIMES)]
+    lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more)

@@ -56,7 +56,7 @@ def test_skip_beyond_the_end_gives_no_attachment(
     lists.claim_empty(expect("attachment-list-skip-beyond-empty"), page)
 
 
-@contract("attachment-list-pages-cover", requests=6)
+@contract("attachment-list-pages-cover", requests=6, unrest=True)
 def test_pages_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
     files = known_files(world)

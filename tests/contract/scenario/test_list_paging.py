@@ -82,7 +82,7 @@ def test_skip_and_top_give_a_window(collection: str | None, world: World, expect
     lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
 
-@contract("list-pages-cover", requests=18)
+@contract("list-pages-cover", requests=18, unrest=True)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, expect: Expect) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one, nor do those of twenty."""
