@@ -49,8 +49,6 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: The member that holds made-up values.
 _EXTRA: Final = "additional"
-#: Characters of a text by which a draft is larger than 128 KiB, where services change how they keep one.
-_LARGE: Final = 135_000
 #: Saves of one content, after which a refusal is not looked into any further.
 _MOST_SAVES: Final = 6
 
@@ -204,38 +202,23 @@ def _field(name: str, text: str) -> Any:
     return {"en": text} if name in LOCALISED_FIELDS else text
 
 
-#: Everything that is lost anywhere, at once; the second draws another value of each kind.
-EVERYTHING: Final = (
-    content_of(
-        (long_text(_LARGE), "O'Neill \\ McKenzie", long_text(5_000), "00505"),
-        (BEYOND_THE_BASIC_PLANE, SCRIPTS["en"], SCRIPTS["zh"]),
-        (DELICATE["decomposed"], DELICATE["lines"], DELICATE["edges"], DELICATE["markup"]),
+def _everything(longest: int, *, short: bool) -> Content:
+    """Everything that is lost anywhere, at once, beside a text of so many characters."""
+    scripts = " ".join((str(longest), *SCRIPTS.values(), BEYOND_THE_BASIC_PLANE))
+    values = {f"m{number}": value for number, value in enumerate(_VALUES)} | dict.fromkeys(_KEYS, longest)
+    return content_of(
+        (long_text(longest), f"O'Neill \\ McKenzie, de la CRUZ {longest}", long_text(longest // 27), "00505"),
+        (scripts, SCRIPTS["en"], BEYOND_THE_BASIC_PLANE),
+        tuple(DELICATE.values())[: len(_TEXTS[EXACT])],
         [f"+254 {number % 7}" for number in range(12)] + [f"+254 20 {number}" for number in range(300)],
-        {f"m{number}": value for number, value in enumerate(_VALUES)}
-        | dict.fromkeys(_KEYS, 1)
-        | {"texts": [*DELICATE.values(), *SCRIPTS.values(), "\uff26\uff55\uff4c\uff4c"], "text": _LANGUAGES},
-        short=False,
-    ),
-    content_of(
-        ("de la CRUZ", long_text(300), "true", long_text(66_000)),
-        (SCRIPTS["fr"], SCRIPTS["ru"], SCRIPTS["ar"]),
-        (DELICATE["invisible"], DELICATE["markup"], DELICATE["decomposed"], DELICATE["lines"]),
-        ["+254 9"],
-        dict(zip(_KEYS, _VALUES[::-1], strict=False)),
-        short=True,
-    ),
-)
+        values | {"texts": [*DELICATE.values(), scripts, "\uff26\uff55\uff4c\uff4c"], "text": _LANGUAGES},
+        short,
+    )
 
 
-#: More than services take in one piece, for a night.
-LARGEST: Final = content_of(
-    (long_text(2**21), long_text(300), "Kenya", "00505"),
-    (SCRIPTS["fr"], SCRIPTS["zh"], BEYOND_THE_BASIC_PLANE),
-    (DELICATE["markup"], DELICATE["lines"], DELICATE["decomposed"], DELICATE["edges"]),
-    ["+254 9"],
-    {"texts": [*DELICATE.values()]},
-    short=False,
-)
+#: Beyond 128 KiB, where services change how they keep a draft; and beyond what they take in one piece, for a night.
+EVERYTHING: Final = (_everything(135_000, short=False), _everything(66_000, short=True))
+LARGEST: Final = (_everything(2**21, short=False),)
 
 
 class DrawnDrafts:

@@ -351,12 +351,19 @@ def claim_pages_in_order(claim: Claim, known: KnownList, size: int, items: int =
 
 def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = HEAD) -> None:
     """Claim that pages of `size` taken one after another neither repeat an item of the list's head nor lose one."""
-    parts = _parts(known, [(skip, size) for skip in range(0, items, size)], lambda parts: parts.covering)
-    exchanges = [page.exchange for page in parts.pages.values()]
-    answered = None not in parts.names.values()
-    claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
-    names = [name for part in parts.names.values() for name in part or ()]
-    claim_each_once(claim, exchanges, parts.items, names)
+    walks: list[_Parts] = []
+
+    def covering(parts: _Parts) -> bool:
+        walks.append(parts)
+        return parts.covering
+
+    walks.append(_parts(known, [(skip, size) for skip in range(0, items, size)], covering))
+    for parts in walks:  # beside another list each page may hold other items, and none of them twice
+        exchanges = [page.exchange for page in parts.pages.values()]
+        answered = None not in parts.names.values()
+        claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
+        names = [name for part in parts.names.values() for name in part or ()]
+        claim_each_once(claim, exchanges, parts.items if parts is walks[-1] else (), names)
 
 
 def claim_each_once(

@@ -16,7 +16,7 @@ from contracts.session.shared_state import SharedState
 _MARGIN = timedelta(seconds=20)
 _SIGNED_IN = "last sign-in of a case"
 #: Uses after which a worker signs a role in again: what is promised is promised to later tokens, too.
-_USES_OF_FIRST = 20
+_USES_OF_FIRST = 8
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,6 @@ def test_any_content_that_was_saved_comes_back(
         drafts.claim_come_back,
         requests=24,
         each=6,
-        first=[drawn_contents.EVERYTHING, *[(drawn_contents.LARGEST,)] * (properties.share > 1)],
+        first=[drawn_contents.EVERYTHING, *[drawn_contents.LARGEST] * (properties.share > 1)],
     )
     observe("draft-save-body", "saveDraft", {"taken": drafts.taken})

@@ -5,14 +5,14 @@ Drafts and their collection are asked for so often in `stateful/`.
 
 from contracts.cases import (
     Expect,
-    OrdinaryRequests,
     World,
     attach,
     attachments,
+    contents,
     contract,
     known_drafts,
+    known_files,
     lists,
-    second_document,
     upload,
     usable,
 )
@@ -21,32 +21,29 @@ from contracts.cases import (
 TIMES = 61
 LOOKS = {
     "attachmentExists": "attachment-exists-present",
-    "getAttachment": "attachment-download-same",
     "getAttachmentThumbnail": "attachment-thumbnail-image",
 }
 
 
 @contract(*LOOKS.values(), operations=LOOKS, profile="nightly", requests=TIMES, unrest=True)
-def test_an_attachment_is_given_every_time(
-    ordinary: OrdinaryRequests, world: World, expect: Expect, operation: str
-) -> None:
-    """An attachment that is there is found and given however often it is asked for."""
-    request = ordinary.request(operation)
+def test_an_attachment_is_found_every_time(world: World, expect: Expect, operation: str) -> None:
+    """A picture that is there is found and previewed however often it is asked for."""
+    picture = attach(world.author, world.document(), "red.png", contents.RED)
     for _ in range(TIMES):
-        expect(LOOKS[operation], operation).accepted(request.send(world.author))
+        expect(LOOKS[operation], operation).accepted(world.author.send(operation, path=picture.path))
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
 def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
-    attachment = second_document(world).attachments[0]
+    attachment = attach(world.author, world.document(), "listed.txt", b"listed\n")
     listing = expect("attachment-create-listed", "listAttachments")
     attachments.claim_listed(listing, world, attachment, again=TIMES)
 
 
-@contract("attachment-create-accepted", "attachment-several", profile="nightly", requests=70, unrest=True)
+@contract("attachment-create-accepted", "attachment-several", profile="nightly", requests=130, unrest=True)
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
-    """The first of many attachments comes back with its bytes; none of those before the last is refused."""
+    """The first of many attachments comes back with its bytes each time; none of those before the last is refused."""
     uid = world.document()
     first = attach(world.author, uid, "0.txt", b"first\n")
     sent = [upload(world.author, uid, f"{number}.txt", b"another\n") for number in range(1, TIMES)]
@@ -54,7 +51,8 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
         sent.pop()  # how many a document takes is not shown
     for created in sent[:-1]:
         expect("attachment-create-accepted").accepted(created)
-    attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
+    for _ in range(TIMES):
+        attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
     attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
 
 
@@ -63,3 +61,12 @@ def test_pages_of_a_long_list_hold_every_draft(world: World, expect: Expect) -> 
     """Pages taken one after another hold each of sixty drafts once."""
     more = [world.draft().uid for _ in range(TIMES)]
     lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more)
+
+
+@contract("list-pages-cover", "attachment-list-pages-cover", profile="nightly", requests=210)
+def test_pages_cover_a_list_every_time(world: World, expect: Expect) -> None:
+    """Pages of either list neither repeat nor lose an item however often they are taken."""
+    drafts, files = known_drafts(world), known_files(world)
+    for _ in range(TIMES // 5):  # six pages each time
+        lists.claim_pages_cover(expect("list-pages-cover"), drafts, 2)
+        lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2)

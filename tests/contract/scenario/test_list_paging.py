@@ -20,7 +20,7 @@ COLLECTIONS = ("my", "mydrafts")
 
 
 @smoke("1")
-@contract("list-top", requests=1)
+@contract("list-top", requests=1, unrest=True)
 @pytest.mark.parametrize("top", [1, 3])
 def test_top_bounds_the_list(top: int, world: World, expect: Expect) -> None:
     """With $top no more items are returned than it says."""
@@ -41,7 +41,7 @@ def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) 
 
 
 @smoke()
-@contract("list-skip", requests=4)
+@contract("list-skip", requests=4, unrest=True)
 def test_skip_shifts_the_list(world: World, expect: Expect) -> None:
     """With $skip the list starts as many items later as it says."""
     lists.claim_parts(expect("list-skip"), known_drafts(world, None), (1, None), (3, None))
