@@ -49,7 +49,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "info": "infos",
     "foreign_save": "other account",
     "foreign_delete": "other account",
-    "my": "lists",
+    "my": "personal lists",
     "mydrafts": "lists",
     "submit_faulty": "submissions",
 }
@@ -339,12 +339,13 @@ class Life:
             start = self._players.sent
             try:
                 lost[:] = [uid for uid in own if not lister.search(uid).found]
+                if not own:
+                    lister.read()
             except Blocked:
                 last = usable(self._players.attempt.exchanges[-1])
-                self._hold(_MINE, records_in(last) is not None, "a list, as before", last.quote())
+                if own:
+                    self._hold(_MINE, records_in(last) is not None, "a list", last.quote())
                 raise
-            if not own:
-                lister.read()
             told[:] = [
                 found for sent in self._players.attempt.exchanges[start:] for found in self._model.due(sent)
             ]

@@ -118,7 +118,7 @@ class Properties:
         Args:
             examples: What is drawn; None for nothing.
             judge: Sends the example on fresh data and makes claims about what comes back.
-            requests: Sent at most in a gate for drawn ones before something is contradicted, but for the last one's own.
+            requests: Sent at most in a gate for drawn ones before one is contradicted, but for the last one's own.
             each: Requests that one example costs, about.
             first: Examples that are judged before any other.
             shorten: Finds a smaller example, told whether one contradicts too; by default Hypothesis does.
