@@ -240,7 +240,10 @@ class Life:
 
     def _renew(self, name: str, owner: Actor) -> None:
         """Let a name stand for a document that was never used."""
-        self._documents[name] = _Document(self._players.world.uid(), owner)
+        # At first the one begins as the other one does.
+        alike = name == "B" and name not in self._documents
+        uid = f"{self._documents['A'].uid}b" if alike else self._players.world.uid()
+        self._documents[name] = _Document(uid, owner)
         self._model.never_saved(owner, self._documents[name].uid)
 
     def play(self, calls: Iterable[Call]) -> None:
@@ -272,7 +275,10 @@ class Life:
             elif action in ("my", "mydrafts"):
                 self._list(actor, action)
             else:
+                there = uid in self._model.of(actor)
                 answer = self._send(actor, _OPERATIONS[action], path={"uid": uid})
+                if action == "delete" and there:
+                    self._accepted("draft-delete-removes", "deleteDraft", answer)
                 if foreign and not answer.refusal:
                     self._renew(name, owner)  # what follows is not shown
         except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:

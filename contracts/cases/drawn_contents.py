@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -272,6 +272,8 @@ class DrawnDrafts:
             document = record(uid, **members)
             sent = self._world.save(uid, document, by=by)
             if usable(sent).refusal or accepted_with_errors(sent):
+                if before:
+                    self._claim_refused_anew(sent, record, members, by)
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
                 continue
@@ -279,6 +281,17 @@ class DrawnDrafts:
             self._judge(by.get_draft(uid), sent, parts, document, before)
             before = document
         return before
+
+    def _claim_refused_anew(
+        self, refused: Exchange, record: Callable[..., dict[str, Any]], members: dict[str, Any], by: Actor
+    ) -> None:
+        """Claim that a content which is refused for a draft that is there is refused for a new one, too."""
+        uid = self._world.fresh.uid()
+        anew = self._world.save(uid, record(uid, **members), by=by)
+        new = not taken(anew)
+        self._claim(_UPDATES, "saveDraft").holds(
+            new, anew, refused, expected="accepted, as for a new draft", seen=refused.answer.quote()
+        )
 
     def _judge(
         self,
