@@ -26,8 +26,9 @@ from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.errors_array import turned_down
 from contracts.checks.outcomes import Attempt, Blocked, CheckOutcome, Result, Untested, done, usable
-from contracts.checks.sequences import DraftTracker, SequenceCheck, Step, records_in
+from contracts.checks.sequences import DraftTracker, SequenceCheck, Step
 from contracts.errors import GivenUp
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import read_request
@@ -314,7 +315,7 @@ class Life:
     def _accepted(self, clause: str, operation: str, answer: Response) -> bool:
         """Claim that a request was accepted where such a one was before, a list with a list; whether it was."""
         kind = f"{operation} by {self._model.exchanges[-1].role}"
-        accepted = answer.success and (operation != "listDrafts" or records_in(answer) is not None)
+        accepted = answer.success and (operation != "listDrafts" or readers.records(answer) is not None)
         if not accepted and kind not in self._players.worked:
             raise Blocked(operation, f"answered {answer.quote()}")
         self._hold((clause, operation), accepted, "accepted (2xx)", answer.quote())
@@ -350,7 +351,7 @@ class Life:
             except Blocked:
                 last = usable(self._players.attempt.exchanges[-1])
                 if own:
-                    self._hold(_MINE, records_in(last) is not None, "a list", last.quote())
+                    self._hold(_MINE, readers.records(last) is not None, "a list", last.quote())
                 raise
             told[:] = [
                 found for sent in self._players.attempt.exchanges[start:] for found in self._model.due(sent)

@@ -211,7 +211,8 @@ class Actor(OperationCalls):
             self._session.description.operations[str(request.operation)],
             self._session.namespace.uid(_TOO_SHORT),
         )
-        if same.family not in _DISTURBED or not isinstance(request.body, bytes | None):
+        used_up = same.needs == "temporary-file"
+        if used_up or same.family not in _DISTURBED or not isinstance(request.body, bytes | None):
             return
         place = {**path, "uid": short} if "uid" in path else {}
         url = same.url(self._session.target.base_url, **place) + _query(query)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from contracts.cases import Case, Expect, Properties, World, contract, described_inputs
+from contracts.interface.description import load_description
 
 #: Operations that leave nothing behind which the interface cannot remove.
 OPERATIONS = (
@@ -16,20 +17,7 @@ OPERATIONS = (
     "updateContact",
 )
 #: Further ones: what they leave goes with its document, or is refused for the body that breaks the description.
-OTHERS = (
-    "createToken",
-    "createContact",
-    "draftExists",
-    "getDraftInfo",
-    "createAttachment",
-    "persistTemporaryFile",
-    "getAttachment",
-    "attachmentExists",
-    "getAttachmentThumbnail",
-    "createWorkflowRecord",
-    "createWorkflowRecordWithIdentifier",
-    "updateWorkflowRecord",
-)
+OTHERS = tuple(name for name in load_description().operations if name not in OPERATIONS)
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
