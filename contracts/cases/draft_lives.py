@@ -337,10 +337,6 @@ class Life:
         lister, told = drafts_of(actor, collection), list[tuple[SequenceCheck, Result]]()
         own = self._model.of(actor) if collection == "mydrafts" else []
         lost: list[str] = []
-        if own:
-            answer = self._send(actor, "listDrafts", query=lister.fixed)
-            if not self._accepted(*_MINE, answer):
-                return
 
         def look() -> bool:
             start = self._players.sent
@@ -349,9 +345,9 @@ class Life:
                 if not own:
                     lister.read()
             except Blocked:
-                last = usable(self._players.attempt.exchanges[-1])
+                self._model.exchanges += self._players.attempt.exchanges[start:]
                 if own:
-                    self._hold(_MINE, readers.records(last) is not None, "a list", last.quote())
+                    self._accepted(*_MINE, usable(self._model.exchanges[-1]))
                 raise
             told[:] = [
                 found for sent in self._players.attempt.exchanges[start:] for found in self._model.due(sent)
@@ -362,6 +358,7 @@ class Life:
         for due, result in told:
             self._judge(due, result)
         if own:
+            self._players.worked.add(f"listDrafts by {actor.role}")
             seen = f"not there: {', '.join(lost)}"
             self._hold(_MINE, not lost, "every draft of the account in the list", seen)
 

@@ -79,7 +79,7 @@ class World:
         author: Arranges what no other actor is named for (`by`).
         anew: Share no draft and no attachment with other cases, since a replay is made on fresh data: how often
             something was asked for before may be what made the difference. What stays for good is shared all the same.
-        unrest: Submissions name the realm in the query and are of a batch, where a case does not say otherwise.
+        unrest: Submissions name the realm in the query and are of a batch, where a case says nothing of its query.
 
     Raises (all methods):
         Blocked: an operation that the arrangement needs did not do its part.
@@ -158,9 +158,9 @@ class World:
             path["identifier"] = identifier
         if json is DEFAULT:
             json = self.samples.submission(identifier, **members)
-        if self._unrest and isinstance(json, dict):
+        if self._unrest and isinstance(json, dict) and "query" not in parts:
             json = {"batchId": self.uid()} | json
-            if not (parts.keys() & {"realm", "query"} or "Realm" in parts.get("headers", ())):
+            if "realm" not in parts and "Realm" not in parts.get("headers", ()):
                 parts |= self.in_query()
         return (by or self.author).send(operation, path=path, json=json, **parts)
 
