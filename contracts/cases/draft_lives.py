@@ -28,6 +28,7 @@ from contracts.checks.errors_array import turned_down
 from contracts.checks.outcomes import Attempt, Blocked, CheckOutcome, Result, Untested, done, usable
 from contracts.checks.sequences import DraftTracker, SequenceCheck, Step
 from contracts.errors import GivenUp
+from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import read_request
@@ -49,7 +50,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "info": "infos",
     "foreign_save": "other account",
     "foreign_delete": "other account",
-    "my": "lists",
+    "my": "personal lists",
     "mydrafts": "lists",
     "submit_faulty": "submissions",
 }
@@ -89,16 +90,18 @@ TOUR: Final = calls_of(
     "exists A, read A, save A, exists A, read A, info A, save B, read B, save Z, read Z, read A, my Z,"
     "save A, read A, read A, info A, read B, foreign_save A, read A, foreign_delete A, exists A, read A,"
     "mydrafts A, my A, delete A, exists A, read A, info A, read B, read Z, mydrafts A,"
-    "save A, read A, exists A, info A, mydrafts A, foreign_save Z, read Z,"
+    "save Z, save A, read Z, read A, exists Z, exists A, info Z, info A, mydrafts A, foreign_save Z, read Z,"
     "delete A, exists A, read A, info A, read B, mydrafts A, my A, my Z,"
-    "save A, save A, save B, read A, read B, read A, read Z, save B, read B,"
+    "save A, save Z, save A, save Z, save B, read A, read B, read A, read Z, save B, read B,"
     "delete A, exists A, submit_faulty A, exists A, read A, submit_faulty B, read B, exists B,"
-    "save Z, delete Z, exists Z, read Z, read B, my A"
+    "delete Z, delete B, exists Z, exists B, read Z, my A, save A, read Z, save A, read A"
 )
 #: The same calls often enough to meet what goes wrong one time in twenty.
 OFTEN: Final = (
-    calls_of("save A" + ", exists A" * 60),
+    *(calls_of(f"save A{f', {look} A' * 61}") for look in ("read", "exists", "info", "mydrafts")),
+    calls_of(f"save A, save Z{', read Z, read A, info Z, info A, exists Z, exists A' * 30}"),
     calls_of(", ".join(["save A, exists A, save A, read A, delete A, exists A"] * 40)),
+    calls_of(f"save A{', save A, read A' * 61}"),
 )
 #: What is drawn from, with `X` for any document; what stands twice is drawn twice as often.
 _BLOCKS: Final = (
@@ -148,6 +151,8 @@ class Players:
         return len(self.attempt.exchanges)
 
 
+#: What is promised of the collection of an account's drafts.
+_MINE: Final = ("list-mydrafts-has-mine", "listDrafts")
 #: What a draft that was saved is, and is not where an answer refuses it.
 _PRESENCE: Final = ("draft-get-content", "draft-exists-present")
 #: A sequence that could not be shortened is described by its last steps, and shown by its last exchanges.
@@ -236,7 +241,10 @@ class Life:
 
     def _renew(self, name: str, owner: Actor) -> None:
         """Let a name stand for a document that was never used."""
-        self._documents[name] = _Document(self._players.world.uid(), owner)
+        # At first the one begins as the other one does.
+        alike = name == "B" and name not in self._documents
+        uid = f"{self._documents['A'].uid}b" if alike else self._players.world.uid()
+        self._documents[name] = _Document(uid, owner)
         self._model.never_saved(owner, self._documents[name].uid)
 
     def play(self, calls: Iterable[Call]) -> None:
@@ -268,7 +276,10 @@ class Life:
             elif action in ("my", "mydrafts"):
                 self._list(actor, action)
             else:
+                there = uid in self._model.of(actor)
                 answer = self._send(actor, _OPERATIONS[action], path={"uid": uid})
+                if action == "delete" and there:
+                    self._accepted("draft-delete-removes", "deleteDraft", answer)
                 if foreign and not answer.refusal:
                     self._renew(name, owner)  # what follows is not shown
         except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:
@@ -302,13 +313,14 @@ class Life:
                 self._renew(name, actor)
 
     def _accepted(self, clause: str, operation: str, answer: Response) -> bool:
-        """Claim that a request was accepted where such a one was before; whether it was."""
+        """Claim that a request was accepted where such a one was before, a list with a list; whether it was."""
         kind = f"{operation} by {self._model.exchanges[-1].role}"
-        if not answer.success and kind not in self._players.worked:
+        accepted = answer.success and (operation != "listDrafts" or readers.records(answer) is not None)
+        if not accepted and kind not in self._players.worked:
             raise Blocked(operation, f"answered {answer.quote()}")
-        self._hold((clause, operation), answer.success, "accepted (2xx)", answer.quote())
+        self._hold((clause, operation), accepted, "accepted (2xx)", answer.quote())
         self._players.worked.add(kind)
-        return answer.success
+        return accepted
 
     def _submit(self, name: str, uid: str, actor: Actor) -> None:
         """Create where there is no draft, update where there is one; both have to be refused."""
@@ -328,9 +340,15 @@ class Life:
 
         def look() -> bool:
             start = self._players.sent
-            lost[:] = [uid for uid in own if not lister.search(uid).found]
-            if not own:
-                lister.read()
+            try:
+                lost[:] = [uid for uid in own if not lister.search(uid).found]
+                if not own:
+                    lister.read()
+            except Blocked:
+                self._model.exchanges += self._players.attempt.exchanges[start:]
+                if own:
+                    self._accepted(*_MINE, usable(self._model.exchanges[-1]))
+                raise
             told[:] = [
                 found for sent in self._players.attempt.exchanges[start:] for found in self._model.due(sent)
             ]
@@ -340,8 +358,9 @@ class Life:
         for due, result in told:
             self._judge(due, result)
         if own:
-            key, seen = ("list-mydrafts-has-mine", "listDrafts"), f"not there: {', '.join(lost)}"
-            self._hold(key, not lost, "every draft of the account in the list", seen)
+            self._players.worked.add(f"listDrafts by {actor.role}")
+            seen = f"not there: {', '.join(lost)}"
+            self._hold(_MINE, not lost, "every draft of the account in the list", seen)
 
     def _send(self, actor: Actor, operation: str, **parts: Any) -> Response:
         """Send a request, and judge the answer by the model."""

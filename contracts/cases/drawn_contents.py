@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from contracts.checks.claims import Expect
 from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
+from contracts.session.actor import Actor
 
 #: The clause that promises each part of a content back.
 DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
@@ -48,8 +49,6 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: The member that holds made-up values.
 _EXTRA: Final = "additional"
-#: Characters of a text by which a draft is larger than 128 KiB, where services change how they keep one.
-_LARGE: Final = 135_000
 #: Saves of one content, after which a refusal is not looked into any further.
 _MOST_SAVES: Final = 6
 
@@ -70,7 +69,12 @@ _NUMBERS: Final = (
 )
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {}, [[], [{}], [None], ""], [None, 0, False, ""])
 _LISTS: Final[tuple[Any, ...]] = ([3, 1, 2, 3, 1], list(range(12)), ["single"], [[[[[[1]]]]]])
-_LIKE_OTHERS: Final = ("00505", "true", "null", "1e5")
+_LIKE_OTHERS: Final = (
+    *("00505", "true", "null", "1e5", "2026-01-31", "False", '{"a": [1, "b"]}', "<b>R&amp;D</b>"),
+    *("aGVsbG8gd29ybGQ=", "https://example.org/a?b=c&d", "someone@example.org"),
+)
+#: A text in as many languages as there are names of two letters for, up to sixty.
+_LANGUAGES: Final = {f"{first}{last}": f"in {first}{last}" for first in "aefrz" for last in "abcdefghijkl"}
 _DEEP: Final[tuple[Any, ...]] = (nested(12), {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}})
 _VALUES: Final[tuple[Any, ...]] = (*_NUMBERS, True, False, *_EMPTY, *_LISTS, *_LIKE_OTHERS, *_DEEP)
 #: Names of members that are read as paths, as operators or as numbers, or that differ by little.
@@ -198,36 +202,38 @@ def _field(name: str, text: str) -> Any:
     return {"en": text} if name in LOCALISED_FIELDS else text
 
 
-#: Everything that is lost anywhere, at once; the second draws another value of each kind.
-EVERYTHING: Final = (
-    content_of(
-        (long_text(_LARGE), "O'Neill \\ McKenzie", long_text(5_000), "00505"),
-        (BEYOND_THE_BASIC_PLANE, SCRIPTS["en"], SCRIPTS["zh"]),
-        (DELICATE["decomposed"], DELICATE["lines"], DELICATE["edges"], DELICATE["markup"]),
+def _everything(longest: int, *, short: bool) -> Content:
+    """Everything that is lost anywhere, at once, beside a text of so many characters."""
+    scripts = " ".join((str(longest), *SCRIPTS.values(), BEYOND_THE_BASIC_PLANE))
+    values = {f"m{number}": value for number, value in enumerate(_VALUES)} | dict.fromkeys(_KEYS, longest)
+    return content_of(
+        (long_text(longest), f"O'Neill \\ McKenzie, de la CRUZ {longest}", long_text(longest // 27), "00505"),
+        (scripts, SCRIPTS["en"], BEYOND_THE_BASIC_PLANE),
+        tuple(DELICATE.values())[: len(_TEXTS[EXACT])],
         [f"+254 {number % 7}" for number in range(12)] + [f"+254 20 {number}" for number in range(300)],
-        {f"m{number}": value for number, value in enumerate(_VALUES)} | dict.fromkeys(_KEYS, 1),
-        short=False,
-    ),
-    content_of(
-        ("de la CRUZ", long_text(300), "true", long_text(66_000)),
-        (SCRIPTS["fr"], SCRIPTS["ru"], SCRIPTS["ar"]),
-        (DELICATE["invisible"], DELICATE["markup"], DELICATE["decomposed"], DELICATE["lines"]),
-        ["+254 9"],
-        dict(zip(_KEYS, _VALUES[::-1], strict=False)),
-        short=True,
-    ),
-)
+        values | {"texts": [*DELICATE.values(), scripts, "\uff26\uff55\uff4c\uff4c"], "text": _LANGUAGES},
+        short,
+    )
+
+
+#: Beyond 128 KiB, where services change how they keep a draft; and beyond what they take in one piece, for a night.
+EVERYTHING: Final = (_everything(135_000, short=False), _everything(66_000, short=True))
+LARGEST: Final = (_everything(2**21, short=False),)
 
 
 class DrawnDrafts:
     """Saves drawn contents as drafts and claims that they come back.
 
+    Args:
+        another: Saves the first of each succession, too; None for nobody.
+
     Attributes:
         taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
     """
 
-    def __init__(self, world: World, expect: Expect) -> None:
+    def __init__(self, world: World, expect: Expect, another: Actor | None = None) -> None:
         self._world = world
+        self._another = another
         self._claim = expect
         self.taken: dict[str, bool] = {}
 
@@ -238,7 +244,9 @@ class DrawnDrafts:
         uid = self._world.fresh.uid()
         before: dict[str, Any] = {}
         for content in example:
-            before = self._saved(uid, content, before)
+            before = self._saved(uid, content, before, self._world.author)
+        if self._another is not None:
+            self._saved(self._world.fresh.uid(), example[0], {}, self._another)
         if before:
             self._claim_removed(uid, before)
 
@@ -252,7 +260,7 @@ class DrawnDrafts:
             not kept, deleted, read, expected="nothing of the draft", seen="the draft as it was saved"
         )
 
-    def _saved(self, uid: str, content: Content, before: dict[str, Any]) -> dict[str, Any]:
+    def _saved(self, uid: str, content: Content, before: dict[str, Any], by: Actor) -> dict[str, Any]:
         """Save a content whole, or else in the parts that are taken; returns what the draft holds now."""
         waiting, saves = [content.clauses], 0
         while waiting and saves < _MOST_SAVES:
@@ -262,25 +270,37 @@ class DrawnDrafts:
             members = {name: value for part in parts.values() for name, value in part.items()}
             record = self._world.samples.short_draft if content.short else self._world.samples.draft
             document = record(uid, **members)
-            sent = self._world.save(uid, document)
+            sent = self._world.save(uid, document, by=by)
             if usable(sent).refusal or accepted_with_errors(sent):
+                if before:
+                    self._claim_refused_anew(sent, record, members, by)
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
                 continue
             self.taken = dict.fromkeys(clauses, True) | self.taken
-            self._judge(uid, sent, parts, document, before)
+            self._judge(by.get_draft(uid), sent, parts, document, before)
             before = document
         return before
 
+    def _claim_refused_anew(
+        self, refused: Exchange, record: Callable[..., dict[str, Any]], members: dict[str, Any], by: Actor
+    ) -> None:
+        """Claim that a content which is refused for a draft that is there is refused for a new one, too."""
+        uid = self._world.fresh.uid()
+        anew = self._world.save(uid, record(uid, **members), by=by)
+        new = not taken(anew)
+        self._claim(_UPDATES, "saveDraft").holds(
+            new, anew, refused, expected="accepted, as for a new draft", seen=refused.answer.quote()
+        )
+
     def _judge(
         self,
-        uid: str,
+        read: Exchange,
         sent: Exchange,
         parts: dict[str, dict[str, Any]],
         document: dict[str, Any],
         before: dict[str, Any],
     ) -> None:
-        read = self._world.author.get_draft(uid)
         if before:
             self._claim_replaced(sent, read, document, before)
         for clause, members in parts.items():

@@ -55,8 +55,14 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str, again: in
     shown = Search(True, [first]) if first.names(uid) else _look_until(True, world, lister, uid)
     if not shown.found:
         _need_names(lister, shown)
-    for look in chain([shown], (lister.search(uid) for _ in range(again))):
+    for look in chain([shown], (_looked_again(lister, uid) for _ in range(again))):
         claim.holds(look.found, *look.exchanges, expected=f"the draft {uid} in the list", seen=look.seen)
+
+
+def _looked_again(lister: Lister, uid: str) -> Search:
+    """Look for a draft in a list that held it: its first page tells enough where it has the draft, or nothing."""
+    page = lister.page()
+    return Search(page.names(uid), [page]) if page.size < 1 or page.names(uid) else lister.search(uid)
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
@@ -331,23 +337,32 @@ def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = 0)
         items: So many, where these are others than are looked at in a list of this kind.
     """
     cuts = [(skip, size) for skip in range(0, items, size)] or _pages(known, size)
-    due, parts = _parts(known, cuts, lambda looked: {*looked[0]} <= {*_names(looked[1])})
+    walks: list[_Parts] = []
+
+    def covering(looked: _Parts) -> bool:
+        walks.append(looked)
+        return {*looked[0]} <= {*_names(looked[1])}
+
+    due, parts = _parts(known, cuts, covering)
+    # Beside the list in another order each page may hold other items, and none of them twice.
+    for walk in (parts, *(walk for _, walk in walks if walk is not parts)):
+        exchanges, names = [part.page.exchange for part in walk], _names(walk)
+        answered = all(part.names is not None for part in walk)
+        claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {_some(twice)}")
     exchanges, names = [part.page.exchange for part in parts], _names(parts)
-    answered = all(part.names is not None for part in parts)
-    claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {_some(twice)}")
     lost = [name for name in due if name not in names]
     claim.holds(not lost, *exchanges, expected=f"each of {len(due)} items once", seen=f"lost: {_some(lost)}")
 
 
-def claim_long_pages(claim: Claim, known: KnownList) -> None:
+def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = ()) -> None:
     """Claim that pages of twenty drafts taken one after another hold every draft once.
 
     Where filters do not pick them, or fewer are kept, nothing is claimed: shorter lists are judged.
     """
     every = saved_under_every_kind(known.world)
-    uids = [*known.own, *paired(known.world), *(uid for _, uid, saved in every if taken(saved))]
+    uids = [*known.own, *paired(known.world), *(uid for _, uid, saved in every if taken(saved)), *more]
     if not known.field.filters or len(uids) < _LONG:
         return
     long = known.lister.with_fixed(filter=equals(known.filter_path, *uids))

@@ -8,6 +8,7 @@ takes it from, and it is played again on fresh data before it counts.
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 import zlib
 from collections.abc import Callable, Sequence
@@ -76,7 +77,7 @@ class _Judged(Generic[T]):
     failing: dict[bytes, bool]
     smallest: tuple[T, Contradiction] | None = None
     obstacle: Blocked | Ambiguous | EnvironmentFault | Untested | SuiteError | None = None
-    limit: int = 0
+    limit: float = math.inf
 
 
 class Properties:
@@ -117,7 +118,7 @@ class Properties:
         Args:
             examples: What is drawn; None for nothing.
             judge: Sends the example on fresh data and makes claims about what comes back.
-            requests: Sent at most in a gate before something is contradicted, but for the last example's own.
+            requests: Sent at most in a gate for drawn ones before one is contradicted, but for the last one's own.
             each: Requests that one example costs, about.
             first: Examples that are judged before any other.
             shorten: Finds a smaller example, told whether one contradicts too; by default Hypothesis does.
@@ -128,8 +129,8 @@ class Properties:
             EnvironmentFault: the environment gave no answer. Untested: a setting is missing.
             SuiteError: a mistake in the case, which Hypothesis would take for tries that differ.
         """
-        requests *= self.share
-        judged: _Judged[T] = _Judged({}, limit=self._sent + requests)
+        limit = self._sent + requests * self.share
+        judged: _Judged[T] = _Judged({})
         smaller = _SHRINKING * each
 
         def holds(example: T) -> None:
@@ -139,10 +140,12 @@ class Properties:
         with suppress(_Found):
             for example in first:
                 holds(example)
+        if judged.smallest is None:
+            judged.limit = min(judged.limit, limit)
         # Of those that fail, smaller ones are looked for in any case.
         drawn = not (self._brief and first)
         if examples is not None and (drawn or judged.smallest is not None):
-            self._draw(examples, holds, max(1, (judged.limit - self._sent) // each))
+            self._draw(examples, holds, max(1, int(judged.limit - self._sent) // each))
         if judged.smallest is not None:
             example, found = judged.smallest
             if shorten is not None and self._attempt.number == 1:

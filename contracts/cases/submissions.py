@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -95,11 +95,6 @@ def submit_unnamed(world: World, identifier: str) -> Exchange:
 def too_long(most: int, operation: str) -> list[str]:
     """Texts above a limit in characters: one too many, and for one of the operations ten times as many."""
     return ["t" * (most + 1), *(["t" * (10 * most)] if operation == CREATE_NAMED else [])]
-
-
-def by_query(realm: str) -> Mapping[str, Any]:
-    """Parts of a request that gives the realm in the query alone."""
-    return {"realm": None, "query": {"Realm": realm}}
 
 
 def named_identifiers(answer: Response, sent: Any) -> list[str]:

@@ -16,7 +16,6 @@ from contracts.cases.submissions import (
     IN_USE,
     LONGEST_BATCH,
     UPDATE,
-    by_query,
     named_identifiers,
 )
 from contracts.cases.world import World
@@ -425,22 +424,18 @@ class WorkflowRecords:
         """A batchId of the permitted length: that of records submitted before, or else a fresh one."""
         return str(self._world.offered("batch") or self._world.fresh.uid(LONGEST_BATCH))
 
-    def parts_of(self, way: str, realm: str) -> Iterator[Mapping[str, Any]]:
+    def parts_of(self, way: str) -> Iterator[Mapping[str, Any]]:
         """Parts of a request that gives the realm in one way.
 
         That with the realm in the query is one of a batch, which changes no row. Whether the service reads the query
         is a clause of its own: where it does not, the rows are told by the header alone, and this raises Blocked.
         """
         if way == BY_HEADER:
-            yield {}
+            yield {"query": ()}
             return
-        read = self._world.once("realm from the query", lambda: self._query_read(realm))
-        require(read, CREATE_NAMED, "does not read the realm from the query")
-        yield {**by_query(realm), "members": {"batchId": self._world.fresh.uid(LONGEST_BATCH)}}
-
-    def _query_read(self, realm: str) -> bool:
-        tried = self._world.try_creating(self._world.uid(), **by_query(realm))
-        return not ended_in(tried, Row.REALM_MISSING, Row.REALM_UNKNOWN)
+        by_query = self._world.in_query()
+        require(bool(by_query), CREATE_NAMED, "does not read the realm from the query")
+        yield {**by_query, "members": {"batchId": self._world.fresh.uid(LONGEST_BATCH)}}
 
     def need_row(
         self, row: Row, operation: str, actor: Actor, identifier: str = "", named: str = "", **parts: Any

@@ -15,6 +15,7 @@ from contracts.cases.list_pages import attachments_of
 from contracts.cases.sample_records import Samples
 from contracts.checks import errors_array
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, require, taken, usable
+from contracts.checks.workflow import Row, ended_in
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import operations_with
@@ -78,17 +79,21 @@ class World:
         author: Arranges what no other actor is named for (`by`).
         anew: Share no draft and no attachment with other cases, since a replay is made on fresh data: how often
             something was asked for before may be what made the difference. What stays for good is shared all the same.
+        unrest: Submissions name the realm in the query and are of a batch, where a case says nothing of its query.
 
     Raises (all methods):
         Blocked: an operation that the arrangement needs did not do its part.
     """
 
-    def __init__(self, session: Session, author: Actor, samples: Samples, *, anew: bool = False) -> None:
+    def __init__(
+        self, session: Session, author: Actor, samples: Samples, *, anew: bool = False, unrest: bool = False
+    ) -> None:
         self.author = author
         self.samples = samples
         self.realm = author.realm
         self._session = session
         self._own: dict[str, Any] | None = {} if anew else None
+        self._unrest = unrest
 
     @property
     def fresh(self) -> Namespace:
@@ -153,7 +158,21 @@ class World:
             path["identifier"] = identifier
         if json is DEFAULT:
             json = self.samples.submission(identifier, **members)
+        if self._unrest and isinstance(json, dict) and "query" not in parts:
+            json = {"batchId": self.uid()} | json
+            if "realm" not in parts and "Realm" not in parts.get("headers", ()):
+                parts |= self.in_query()
         return (by or self.author).send(operation, path=path, json=json, **parts)
+
+    def in_query(self) -> Mapping[str, Any]:
+        """Parts of a submission that names the realm in its query; none where it is not read, a clause of its own."""
+        parts = {"realm": None, "query": {"Realm": self.realm}}
+
+        def look() -> bool:
+            tried = self.try_creating(self.uid(), **parts)
+            return not ended_in(tried, Row.REALM_MISSING, Row.REALM_UNKNOWN)
+
+        return parts if self.once("realm from the query", look) else {}
 
     def try_creating(self, identifier: str, **parts: Any) -> Exchange:
         """Send a faulty document to create under an identifier, with `parts` as for `submit`; nothing comes of it."""
@@ -372,7 +391,7 @@ class World:
         self._session.keep(identifier)
         if self._own is None:
             self._session.permanent_records.foresee(identifier)
-        sent = self.submit("createWorkflowRecordWithIdentifier", identifier)
+        sent = self.submit("createWorkflowRecordWithIdentifier", identifier, query=())
         done(sent)
         sent.notes["identifier"] = identifier
         return sent

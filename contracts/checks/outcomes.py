@@ -148,6 +148,7 @@ class Attempt:
         number: 1 for the first, higher for confirmations.
         replay: An attempt before contradicted something, which is looked for again on fresh data.
         advisory: Nothing that it may find, or looks for again, is about a must.
+        unrest: Requests come behind refused ones of another account, and submissions in the less usual way.
         held, contradicted: Assertions by (clause, operation).
         evidence: Contradictions of must and should clauses, in the order seen.
         confirmed: Keys of evidence that the case itself replayed on fresh data already, with their rates.
@@ -166,6 +167,7 @@ class Attempt:
     replay: bool = False
     advisory: bool = False
     obstacle: Exception | None = None
+    unrest: bool = False
 
     def note(self, evidence: Result) -> None:
         """Add evidence of a contradiction."""

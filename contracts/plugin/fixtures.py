@@ -77,7 +77,7 @@ def samples(worker: Worker, author: Actor, settings: RealmSettings, realm: str) 
 @pytest.fixture
 def world(worker: Worker, author: Actor, samples: Samples, attempt: Attempt) -> World:
     """The author, records to send, fresh identifiers, and what can be arranged in the realm."""
-    return World(worker, author, samples, anew=attempt.replay)
+    return World(worker, author, samples, anew=attempt.replay, unrest=attempt.unrest)
 
 
 @pytest.fixture
@@ -185,6 +185,12 @@ def _actor(role: str) -> Any:
         return worker.actor(role, realm, case_of(request.node).id, attempt)
 
     return actor
+
+
+@pytest.fixture
+def another(request: pytest.FixtureRequest, worker: Worker, realm: str) -> Actor | None:
+    """The second account; None where the settings name none."""
+    return None if worker.target.missing("account.other", realm) else request.getfixturevalue("other")
 
 
 author, restricted, nau, other, anonymous = map(_actor, (*ACCOUNT_ROLES, ANONYMOUS))

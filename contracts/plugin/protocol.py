@@ -33,6 +33,7 @@ from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
 from contracts.evidence.record import Verdict
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
+from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case, Ending, case_of, is_case
 from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.plugin.worker import WORKER, Worker
@@ -130,7 +131,15 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
         # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
         planned = not contradicted and bool(case_of(item).facts.records)
         attempt = Attempt(len(tries) + 1, replay=bool(contradicted), advisory=not must and not planned)
+        attempt.unrest = _in_unrest(case_of(item), attempt, worker)
         tries.append(_run_attempt(item, nextitem, worker, attempt))
+
+
+def _in_unrest(case: Case, attempt: Attempt, worker: Worker) -> bool:
+    """Whether others disturb an attempt: what was seen may show only so, or only in peace."""
+    if attempt.number > 1:
+        return attempt.replay and not attempt.number % 2
+    return case.facts.unrest and case.in_turn and worker.selection.profile is not Profile.SMOKE
 
 
 def judged_by(tries: Sequence[Try]) -> list[Try]:

@@ -30,7 +30,7 @@ from contracts.session.budgets import USED_UP_FILE
 from contracts.session.draft_cleanup import draft_cleanup
 from contracts.session.ledger import Entry, read_entries, residue
 from contracts.session.session import Session, SessionGroup, namespace_of
-from contracts.settings.target import Target
+from contracts.settings.target import AUTHOR, Target
 
 #: Drafts deleted side by side at the end of a run for each worker that it had; the pace holds for them as well.
 _DELETIONS: Final = 2
@@ -43,6 +43,8 @@ _STOP: Final = "stop"
 _SHOWN: Final = ("clause", "operation", "role", "check", "exchanges")
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
+#: Who goes first where a case is tried in unrest.
+_OTHER: Final = "other"
 
 
 class Worker(Session):
@@ -118,6 +120,7 @@ class Worker(Session):
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""
+        another = _OTHER if _OTHER in self.target.accounts else AUTHOR
         return Actor(
             self,
             role,
@@ -127,6 +130,7 @@ class Worker(Session):
             advisory=attempt.advisory,
             exchanges=attempt.exchanges,
             judge=self.rights.judge,
+            before=lambda: another if attempt.unrest and role == AUTHOR else "",
         )
 
     def write_case(

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json as jsonlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from contracts.exchanges.exchange import Exchange
-from contracts.session.authentication import SIGN_IN
+from contracts.session.authentication import SIGN_IN, NoTokenError
 from contracts.session.layers import Request, encoded, listed_headers
 from contracts.session.session import Session
 from contracts.session.shared_state import SharedState
@@ -21,6 +22,12 @@ from contracts.settings.target import ANONYMOUS
 
 #: Where a request names the record it is about.
 _NAMES: Final = ("uid", "identifier")
+#: Characters of an identifier that the rule refuses.
+_TOO_SHORT: Final = 10
+#: A realm that does not exist, in any environment.
+_NO_REALM: Final = "rc-no-such-realm"
+#: Families of operations that may be refused to another account just before; what the others accept stays for good.
+_DISTURBED: Final = ("draft", "attachment")
 
 
 class _Default:
@@ -81,7 +88,7 @@ class Actor(OperationCalls):
     """A role in a realm (`any` for operations that carry none), which sends on behalf of a case, as in `Request`.
 
     `exchanges` gathers those of the case. `judge` is called with each one of the role's own token and realm, and may
-    raise what keeps a case from going on.
+    raise what keeps a case from going on. `before` says which account is refused the same just before; empty for none.
     """
 
     def __init__(
@@ -95,8 +102,10 @@ class Actor(OperationCalls):
         advisory: bool = False,
         exchanges: list[Exchange] | None = None,
         judge: Callable[[Exchange], None] | None = None,
+        before: Callable[[], str] = str,
     ) -> None:
         self._judge = judge
+        self._before = before
         self.role = role
         self.realm = realm
         self._session = session
@@ -187,10 +196,29 @@ class Actor(OperationCalls):
             signed=own and operation != SIGN_IN and self.role != ANONYMOUS,
             **self._sender,
         )
+        if own and not request.altered and (another := self._before()):
+            self._refuse_first(request, another, path or {}, pairs)
         exchange = self._session.send(request)
         if own and self._judge is not None and not request.altered and not request.once:
             self._judge(exchange)
         return exchange
+
+    def _refuse_first(
+        self, request: Request, role: str, path: Mapping[str, str], query: list[tuple[str, str]]
+    ) -> None:
+        """Let an account be refused the same, for a uid that is too short or else for its realm."""
+        same, short = (
+            self._session.description.operations[str(request.operation)],
+            self._session.namespace.uid(_TOO_SHORT),
+        )
+        used_up = same.needs == "temporary-file"
+        if used_up or same.family not in _DISTURBED or not isinstance(request.body, bytes | None):
+            return
+        place = {**path, "uid": short} if "uid" in path else {}
+        url = same.url(self._session.target.base_url, **place) + _query(query)
+        headers = request.headers if place else {**request.headers, "Realm": _NO_REALM}
+        with suppress(NoTokenError):
+            self._session.send(replace(request, url=url, headers=headers, identifiers=(short,), role=role))
 
     def _altered(
         self, changed: set[str], query: list[tuple[str, str]], token: _Replaced, realm: _Replaced

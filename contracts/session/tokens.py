@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,8 @@ from contracts.session.shared_state import SharedState
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
 _SIGNED_IN = "last sign-in of a case"
+#: Uses after which a worker signs a role in again: what is promised is promised to later tokens, too.
+_USES_OF_FIRST = 8
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,15 @@ class TokenStore:
         self._issue = issue
         self._learn = learn
         self._tokens: dict[str, Token] = {}
+        self._uses: Counter[str] = Counter()
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
         """The role's token, issued on first use by any worker; `as_it_is` also when it ought to be renewed."""
         token = self._tokens.get(role)
-        if token is not None and (as_it_is or not token.ending):
+        self._uses[role] += not as_it_is
+        if token is not None and self._uses[role] == _USES_OF_FIRST:
+            self.forget(role, token.value)
+        elif token is not None and (as_it_is or not token.ending):
             return token
         token = self._shared.renewed(_name(role), lambda: self._issue(role), lambda kept: not kept.ending)
         self._learn(token.value)

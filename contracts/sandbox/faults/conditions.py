@@ -140,7 +140,7 @@ _ROWS: Final = (
         REPEATED, wide=True, beside=True),
     Condition("second-token", lambda r, _: r.bearer in [t for t, role in r.memory.issued.items() if role == r.role][1:],
         "to an account that signed in again", REPEATED, wide=True, beside=True),
-    Condition("above-N", lambda r, n: len(r.body) > n, "above {} bytes", CONTENT, Range(1_000, 65_536, 2 * 1024**2)),
+    Condition("above-N", lambda r, n: len(r.content) > n, "above {} bytes", CONTENT, Range(1_000, 65_536, 2 * 1024**2)),
     _content("texts-N", _holds(str, _of_length), "with a text of {} characters", numbers=Range(100, 10_000, 100_000)),
     _content("items-N", _holds(list, _of_length), "with an array of {} items", numbers=Range(2, 20, 200)),
     _content("members-N", _holds(dict, _of_length), "with an object of {} members", numbers=Range(2, 20, 60)),

@@ -241,6 +241,12 @@ class Request(Message):
         return self.memory.uploads.get(self.params.get("attachmentId", ""))
 
     @property
+    def content(self) -> bytes:
+        """The body that it sends, or that of the draft that it names."""
+        saved = self.memory.saved.get(self.key)
+        return self.body or (saved.body if saved else b"")
+
+    @property
     def document(self) -> dict[str, Any]:
         """The document that it sends, or that of the draft that it names."""
         saved = self.memory.saved.get(self.key)
@@ -278,9 +284,10 @@ class Request(Message):
 
     def for_operation(self, operation: str, **query: str) -> Request:
         """Another operation on the same identifier, in the same realm and with the same token."""
-        headers = [pair for pair in self.headers if pair[0] in (b"authorization", b"realm", b"accept")]
+        headers = [pair for pair in self.headers if pair[0] in (b"authorization", b"accept")]
         params, options = {"uid": self.uid}, tuple(query.items())
-        return replace(self.at(operation), params=params, query=options, headers=(*headers, _JSON), body=b"")
+        other = replace(self.at(operation), params=params, query=options, headers=(*headers, _JSON), body=b"")
+        return other.with_header("realm", self.realm)
 
     def signing_in(self, account: Account) -> Request:
         """The request that signs an account of the sandbox in."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from contracts.cases import Case, Expect, Properties, World, contract, described_inputs
+from contracts.interface.description import load_description
 
 #: Operations that leave nothing behind which the interface cannot remove.
 OPERATIONS = (
@@ -16,20 +17,7 @@ OPERATIONS = (
     "updateContact",
 )
 #: Further ones: what they leave goes with its document, or is refused for the body that breaks the description.
-OTHERS = (
-    "createToken",
-    "createContact",
-    "draftExists",
-    "getDraftInfo",
-    "createAttachment",
-    "persistTemporaryFile",
-    "getAttachment",
-    "attachmentExists",
-    "getAttachmentThumbnail",
-    "createWorkflowRecord",
-    "createWorkflowRecordWithIdentifier",
-    "updateWorkflowRecord",
-)
+OTHERS = tuple(name for name in load_description().operations if name not in OPERATIONS)
 DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
@@ -42,7 +30,9 @@ def judge(world: World, expect: Expect, operation: str) -> Judge:
     return described_inputs.DescribedInputs(operation, world, expect).claim_as_described
 
 
-@contract(*described_inputs.INPUT_CLAUSES, operations=OPERATIONS, needs=(), requests=4.5, nightly=32)
+@contract(
+    *described_inputs.INPUT_CLAUSES, operations=OPERATIONS, needs=(), requests=4.5, nightly=32, turns=True
+)
 def test_drawn_inputs_are_answered_as_described(
     judge: Judge, properties: Properties, realm: str, operation: str
 ) -> None:
@@ -58,7 +48,7 @@ def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
     properties.hold(described_inputs.inputs(operation, realm), judge, requests=4, each=1)
 
 
-@contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=24, nightly=192)
+@contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=24, nightly=192, turns=True)
 def test_promises_hold_along_the_links(world: World, expect: Expect, properties: Properties) -> None:
     """A draft that was saved is there by every operation that the description links, and gone once it was deleted."""
     calls = described_inputs.LinkedCalls(world, expect)

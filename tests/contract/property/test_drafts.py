@@ -1,22 +1,27 @@
 """Drafts with drawn contents: what a save accepted comes back, and what is saved later replaces it."""
 
-from contracts.cases import Expect, Observer, Properties, World, contract, drawn_contents, smoke
+from contracts.cases import Actor, Expect, Observer, Properties, World, contract, drawn_contents, smoke
 
 
 @smoke(requests=7)
 @contract(
-    *drawn_contents.CLAUSES, "draft-save-body", operations=["getDraft", "saveDraft"], requests=24, nightly=186
+    *drawn_contents.CLAUSES,
+    "draft-save-body",
+    operations=["getDraft", "saveDraft"],
+    requests=24,
+    nightly=186,
+    unrest=True,
 )
 def test_any_content_that_was_saved_comes_back(
-    world: World, expect: Expect, observe: Observer, properties: Properties
+    world: World, another: Actor | None, expect: Expect, observe: Observer, properties: Properties
 ) -> None:
     """Get returns the full content of the latest save, whatever values its members have."""
-    drafts = drawn_contents.DrawnDrafts(world, expect)
+    drafts = drawn_contents.DrawnDrafts(world, expect, another)
     properties.hold(
         drawn_contents.successions(),
         drafts.claim_come_back,
-        requests=20,
-        each=4,
-        first=[drawn_contents.EVERYTHING],
+        requests=24,
+        each=6,
+        first=[drawn_contents.EVERYTHING, *[drawn_contents.LARGEST] * (properties.share > 1)],
     )
     observe("draft-save-body", "saveDraft", {"taken": drafts.taken})

@@ -1,29 +1,72 @@
-"""What holds once holds every time: the same calls often enough to meet what goes wrong one time in twenty."""
+"""What holds once holds every time: the same calls often enough to meet what goes wrong one time in sixty.
+
+Drafts and their collection are asked for so often in `stateful/`.
+"""
 
 from contracts.cases import (
     Expect,
     World,
+    attach,
     attachments,
+    contents,
     contract,
-    drafts_of,
+    known_drafts,
+    known_files,
     lists,
-    second_document,
+    upload,
+    usable,
 )
 
-#: One in twenty is met in so many with 95 %, and one that comes every twentieth time for certain.
-TIMES = 60
+#: What comes once in sixty times, or with sixty items, is met for certain.
+TIMES = 61
+LOOKS = {
+    "attachmentExists": "attachment-exists-present",
+    "getAttachmentThumbnail": "attachment-thumbnail-image",
+}
 
 
-@contract("list-mydrafts-has-mine", profile="nightly", requests=63)
-def test_mydrafts_holds_a_draft_every_time(world: World, expect: Expect) -> None:
-    """A draft that was seen in the collection mydrafts is in it however often it is asked for."""
-    uid, lister = world.draft().uid, drafts_of(world.author, "mydrafts")
-    lists.claim_listed(expect("list-mydrafts-has-mine"), world, lister, uid, again=TIMES)
+@contract(*LOOKS.values(), operations=LOOKS, profile="nightly", requests=TIMES, unrest=True)
+def test_an_attachment_is_found_every_time(world: World, expect: Expect, operation: str) -> None:
+    """A picture that is there is found and previewed however often it is asked for."""
+    picture = attach(world.author, world.document(), "red.png", contents.RED)
+    for _ in range(TIMES):
+        expect(LOOKS[operation], operation).accepted(world.author.send(operation, path=picture.path))
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
 def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
-    attachment = second_document(world).attachments[0]
+    attachment = attach(world.author, world.document(), "listed.txt", b"listed\n")
     listing = expect("attachment-create-listed", "listAttachments")
     attachments.claim_listed(listing, world, attachment, again=TIMES)
+
+
+@contract("attachment-create-accepted", "attachment-several", profile="nightly", requests=130, unrest=True)
+def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
+    """The first of many attachments comes back with its bytes each time; none of those before the last is refused."""
+    uid = world.document()
+    first = attach(world.author, uid, "0.txt", b"first\n")
+    sent = [upload(world.author, uid, f"{number}.txt", b"another\n") for number in range(1, TIMES)]
+    while not usable(sent[-1]).success and len(sent) > 1:
+        sent.pop()  # how many a document takes is not shown
+    for created in sent[:-1]:
+        expect("attachment-create-accepted").accepted(created)
+    for _ in range(TIMES):
+        attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
+    attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
+
+
+@contract("list-pages-cover", profile="nightly", requests=80)
+def test_pages_of_a_long_list_hold_every_draft(world: World, expect: Expect) -> None:
+    """Pages taken one after another hold each of sixty drafts once."""
+    more = [world.draft().uid for _ in range(TIMES)]
+    lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more)
+
+
+@contract("list-pages-cover", "attachment-list-pages-cover", profile="nightly", requests=210)
+def test_pages_cover_a_list_every_time(world: World, expect: Expect) -> None:
+    """Pages of either list neither repeat nor lose an item however often they are taken."""
+    drafts, files = known_drafts(world), known_files(world)
+    for _ in range(TIMES // 5):  # six pages each time
+        lists.claim_pages_cover(expect("list-pages-cover"), drafts, 2)
+        lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2)

@@ -16,7 +16,7 @@ from contracts.cases import (
 )
 
 
-@contract("attachment-thumbnail-image", "attachment-success-status", requests=3)
+@contract("attachment-thumbnail-image", "attachment-success-status", requests=3, unrest=True)
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
     """The thumbnail of an image is one by its bytes, not only by its label; a text's, where there is one, is not it."""
     document = shared_document(world)

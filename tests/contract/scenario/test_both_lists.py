@@ -47,7 +47,7 @@ def of_both(what: str, drafts: Any = known_drafts, files: Any = known_files) -> 
     lambda world: all_drafts(world).lister,
     partial(shared_documents.shared_document_list, repeats=True),
 )
-@contract(operations=LISTS, requests=1.3)
+@contract(operations=LISTS, requests=1.3, unrest=True)
 @pytest.mark.parametrize("top", [1, 4])
 def test_top_bounds_the_list(
     top: int, clause: str, known: Callable[[World], Lister], world: World, expect: Expect
@@ -58,7 +58,7 @@ def test_top_bounds_the_list(
 
 @smoke("drafts")
 @of_both("skip", all_drafts)
-@contract(operations=LISTS, requests=4)
+@contract(operations=LISTS, requests=4, unrest=True)
 def test_skip_shifts_the_list(clause: str, known: Known, world: World, expect: Expect) -> None:
     """With skip the list starts as many items later as it says, up to the last one."""
     lists.claim_parts(expect(clause), known(world), (1, None), (5, None))

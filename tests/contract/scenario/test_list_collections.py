@@ -21,14 +21,14 @@ from contracts.cases import (
 )
 
 
-@contract("list-answers", "list-success-status", requests=1)
+@contract("list-answers", "list-success-status", requests=1, unrest=True)
 def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> None:
     """Listing drafts without any option succeeds and gives a list."""
     page = lists.claim_answered(expect("list-answers"), world, drafts_of(world.author))
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
-@contract("list-mydrafts-has-mine", requests=6.5)
+@contract("list-mydrafts-has-mine", requests=6.5, unrest=True)
 def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None:
     """The collection mydrafts holds a draft that the caller has just saved, and still when it was saved again."""
     world.shared_draft()  # an older one, which shows how items name their drafts
@@ -40,7 +40,7 @@ def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None
 
 
 @smoke()
-@contract("list-my-answers", requests=1)
+@contract("list-my-answers", requests=1, unrest=True)
 def test_the_collection_my_is_a_list(world: World, expect: Expect) -> None:
     """The collection my is an allowed value and gives a list."""
     lists.claim_answered(expect("list-my-answers"), world, drafts_of(world.author, "my"))

@@ -57,7 +57,7 @@ def test_skip_and_top_give_a_window(collection: str | None, world: World, expect
     lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
 
-@contract("list-pages-cover", requests=9)
+@contract("list-pages-cover", requests=9, unrest=True)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, expect: Expect) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one."""
@@ -72,7 +72,7 @@ def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expe
     lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world))
 
 
-@contract("attachment-list-pages-cover", requests=6)
+@contract("attachment-list-pages-cover", requests=6, unrest=True)
 def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
     files = known_files(world)

@@ -60,7 +60,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     observe("workflow-answer", CREATE, shape(sent))
     batch, first = submissions.claim_longest_batch(expect, world)
     two = world.samples.submission(world.uid(), batchId=batch)
-    second = world.submit(CREATE, "", two)
+    second = world.submit(CREATE, "", two, **world.in_query())
     comparison.claim_accepted_for_each(second, (expect("workflow-batch-shared", CREATE), lambda: sent))
     expect("workflow-identifier-returned").meets("any-identifier", first)
     expect("workflow-identifier-returned").meets("any-identifier", second)
@@ -83,6 +83,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     "workflow-answer",
     operations=[CREATE_NAMED],
     requests=3,
+    unrest=True,
 )
 def test_a_record_is_created_under_a_free_identifier(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer
@@ -114,6 +115,7 @@ def test_a_record_is_created_under_a_free_identifier(
     requests=3,
     last=True,
     records=1,
+    unrest=True,
 )
 def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused(
     world: World, records: WorkflowRecords, expect: Expect
@@ -173,7 +175,10 @@ def test_a_record_is_updated(
     observe("workflow-answer", UPDATE, shape(sent))
     records.claim_draft_replaced(expect, identifier, before, sent)
     for bare in records.spare():
-        expect("workflow-update-accepted").accepted(world.submit(UPDATE, bare))
+        before = drafts.save_reworded(world, bare)
+        sent = world.submit(UPDATE, bare, **world.in_query())
+        expect("workflow-update-accepted").accepted(sent)
+        records.claim_draft_replaced(expect, bare, before, sent)
 
 
 @contract(

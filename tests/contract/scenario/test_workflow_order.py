@@ -50,7 +50,7 @@ def first_step(before: str) -> pytest.MarkDecorator:
 
 
 @first_step("before-validation")
-@contract(operations=[CREATE_NAMED, UPDATE], requests=2.1)
+@contract(operations=[CREATE_NAMED, UPDATE], requests=2.1, unrest=True)
 def test_the_identifier_and_the_lock_count_before_the_content(
     world: World, records: WorkflowRecords, expect: Expect, clause: str, first: First
 ) -> None:
@@ -84,7 +84,7 @@ def test_the_identifier_and_the_lock_count_before_rights_and_content_together(
     expect(clause).has_message(world.submit(first.operation, identifier, faulty, by=restricted))
 
 
-@contract("workflow-order-rights-before-validation", requests=2)
+@contract("workflow-order-rights-before-validation", requests=2, unrest=True)
 def test_the_rights_count_before_the_content(
     restricted: Actor, records: WorkflowRecords, world: World, expect: Expect, operation: str
 ) -> None:
@@ -110,7 +110,7 @@ def test_the_realm_counts_before_the_schema(
         expect("workflow-order-realm-before-schema", operation).has_message(sent)
 
 
-@contract("workflow-order-schema-before-document", requests=1)
+@contract("workflow-order-schema-before-document", requests=1, unrest=True)
 def test_the_schema_counts_before_the_content(
     world: World, records: WorkflowRecords, expect: Expect, operation: str, realm: str
 ) -> None:

@@ -52,7 +52,7 @@ def test_a_submission_under_an_unknown_schema_is_told_so(
     records: WorkflowRecords, expect: Expect, operation: str, realm: str, way: str
 ) -> None:
     """A schema unknown in its realm: 400, and a message that names the realm."""
-    for parts in records.parts_of(way, realm):
+    for parts in records.parts_of(way):
         sent = records.send(operation, schema=submissions.UNKNOWN_SCHEMA, **parts)
         expect("workflow-schema-unknown", operation).has_message(sent, realm)
 
@@ -61,11 +61,11 @@ def test_a_submission_under_an_unknown_schema_is_told_so(
 @contract("workflow-identifier-taken", "workflow-message-place", requests=1)
 @in_both_ways
 def test_creating_under_an_identifier_in_use_is_told_so(
-    world: World, records: WorkflowRecords, expect: Expect, observe: Observer, realm: str, way: str
+    world: World, records: WorkflowRecords, expect: Expect, observe: Observer, way: str
 ) -> None:
     """An identifier in use: 400, and the message that asks for a different one."""
     identifier = records.standing()
-    for parts in records.parts_of(way, realm):
+    for parts in records.parts_of(way):
         sent = world.submit(CREATE_NAMED, identifier, **parts)
         expect("workflow-identifier-taken").has_message(sent)
         observe("workflow-message-place", CREATE_NAMED, shape(sent))
@@ -83,10 +83,10 @@ def test_the_identifier_of_a_published_record_is_in_use(
 @contract("workflow-identifier-unknown", requests=1)
 @in_both_ways
 def test_updating_under_an_unknown_identifier_is_told_so(
-    world: World, records: WorkflowRecords, expect: Expect, realm: str, way: str
+    world: World, records: WorkflowRecords, expect: Expect, way: str
 ) -> None:
     """An identifier that was never used: 400, and the message that asks for a correct one."""
-    for parts in records.parts_of(way, realm):
+    for parts in records.parts_of(way):
         identifier = world.uid()
         submission = world.samples.submission(identifier, batchId=identifier)
         sent = world.submit(UPDATE, identifier, submission, **parts)
@@ -96,11 +96,11 @@ def test_updating_under_an_unknown_identifier_is_told_so(
 @contract("workflow-locked-record", requests=1)
 @in_both_ways
 def test_updating_a_locked_record_is_told_so(
-    world: World, records: WorkflowRecords, expect: Expect, realm: str, way: str
+    world: World, records: WorkflowRecords, expect: Expect, way: str
 ) -> None:
     """A record locked for workflow: 400, and the message for a locked record."""
     identifier = records.locked()
-    for parts in records.parts_of(way, realm):
+    for parts in records.parts_of(way):
         expect("workflow-locked-record").has_message(world.submit(UPDATE, identifier, **parts))
 
 
@@ -108,11 +108,11 @@ def test_updating_a_locked_record_is_told_so(
 @contract("workflow-update-rights", requests=1.6)
 @in_both_ways
 def test_updating_without_the_right_is_told_so(
-    restricted: Actor, records: WorkflowRecords, world: World, expect: Expect, realm: str, way: str
+    restricted: Actor, records: WorkflowRecords, world: World, expect: Expect, way: str
 ) -> None:
     """An account that may not update the draft: 403, and the message for it."""
     identifier = records.standing()
-    for parts in records.parts_of(way, realm):
+    for parts in records.parts_of(way):
         expect("workflow-update-rights").has_message(world.submit(UPDATE, identifier, by=restricted, **parts))
 
 
@@ -126,11 +126,10 @@ def test_creating_without_the_right_is_told_so(
     world: World,
     expect: Expect,
     operation: str,
-    realm: str,
     way: str,
 ) -> None:
     """An account that may not create the draft: 403, and the message for it."""
-    for parts in records.parts_of(way, realm):
+    for parts in records.parts_of(way):
         sent = world.submit(operation, world.uid(), by=restricted, **parts)
         expect("workflow-create-rights", operation).has_message(sent)
 
@@ -141,10 +140,10 @@ def test_creating_without_the_right_is_told_so(
 @contract("workflow-anonymous", *submissions.NEEDS_TOKEN.values(), requests=1)
 @in_both_ways
 def test_an_anonymous_submission_is_told_so(
-    anonymous: Actor, records: WorkflowRecords, expect: Expect, operation: str, realm: str, way: str
+    anonymous: Actor, records: WorkflowRecords, expect: Expect, operation: str, way: str
 ) -> None:
     """No token: 403, and the message that the user is anonymous."""
-    for parts in records.parts_of(way, realm):
+    for parts in records.parts_of(way):
         refused = records.send(operation, anonymous, **parts)
         expect(submissions.NEEDS_TOKEN[operation], operation).refused(refused)
         expect("workflow-anonymous", operation).has_message(refused)
@@ -156,6 +155,7 @@ def test_an_anonymous_submission_is_told_so(
     operations=requests.family("workflow"),
     requests=1,
     dealt=4,
+    unrest=True,
 )
 def test_a_token_that_was_never_issued_is_no_identity(
     world: World,

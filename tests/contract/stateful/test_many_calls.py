@@ -1,8 +1,9 @@
-"""Drafts, submissions and lists over many calls, compared with a small model of what is promised."""
+"""Many calls of one and of two accounts, some at the same time, compared with a small model of what is promised."""
 
 import pytest
 
 from contracts.cases import (
+    Actor,
     Attempt,
     Deal,
     Expect,
@@ -12,25 +13,24 @@ from contracts.cases import (
     contract,
     done,
     draft_lives,
+    drafts,
     identifiers,
+    overlapping,
 )
-from contracts.plugin.worker import Worker
 
 #: Operations of drafts alone: the case has no meaning in a realm without drafts.
 OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft", "listDrafts")
 
 
 @pytest.fixture
-def players(
-    request: pytest.FixtureRequest, worker: Worker, world: World, expect: Expect, attempt: Attempt
-) -> draft_lives.Players:
+def players(world: World, another: Actor | None, expect: Expect, attempt: Attempt) -> draft_lives.Players:
     """Who plays: the author, and the other account where the settings name one."""
-    alone = worker.target.missing("account.other", world.realm)
-    other = None if alone else request.getfixturevalue("other")
-    return draft_lives.Players(world, other, expect, attempt)
+    return draft_lives.Players(world, another, expect, attempt)
 
 
-@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=3050, turns=True)
+@contract(
+    *draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=3050, turns=True, unrest=True
+)
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
     draft_lives.claim_promises_hold(players, properties)
@@ -49,10 +49,28 @@ def test_info_follows_a_later_save(world: World, expect: Expect) -> None:
     draft_lives.claim_info_follows(expect("draft-info-current"), world)
 
 
-@contract("attachment-outlives-save", requests=6)
+@contract("attachment-outlives-save", requests=6, unrest=True)
 def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> None:
     """An attachment of a draft is there, and listed, after the draft was saved again."""
     attachment = attachments.draft_with_file(world)
     done(world.save(attachment.uid, world.samples.draft(attachment.uid, middleName="Later")))
     attachments.claim_same_bytes(expect("attachment-outlives-save", "getAttachment"), world, attachment)
     attachments.claim_listed(expect("attachment-outlives-save", "listAttachments"), world, attachment)
+
+
+@contract(*overlapping.CLAUSES, operations=OPERATIONS[:5], needs=(), requests=30, turns=True)
+def test_overlapping_calls_on_drafts_keep_their_promises(
+    players: draft_lives.Players, expect: Expect
+) -> None:
+    """Drafts that two accounts save, read and delete at the same time are saved, read and deleted, each its own."""
+    world, other = players.world, players.other
+    drafts.need_as_saved(world.author, world.shared_draft())
+    overlapping.OverlappingDrafts([world.author, other or world.author], world, expect).claim_promises_hold()
+
+
+@contract(
+    "attachment-download-same", operations=["createAttachment", "getAttachment"], requests=6, turns=True
+)
+def test_overlapping_uploads_keep_their_bytes(world: World, expect: Expect) -> None:
+    """Two files that are sent at the same time come back each as it was sent."""
+    overlapping.claim_files_kept_apart(world, expect)
