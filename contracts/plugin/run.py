@@ -61,6 +61,8 @@ _VERSIONS: Final = {
     "suite": "registry-contracts",
     **{name: name for name in ("schemathesis", "hypothesis", "pytest")},
 }
+#: What the end of a run may meet: a disk that is full, a text that no file holds, a mistake of the suite.
+_BREAKS: Final = (OSError, ValueError, AttributeError, LookupError, TypeError)
 _BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 
 
@@ -176,7 +178,7 @@ class Run:
             self._put_away()
         except RegistryContractsError as error:
             self.trouble = str(error)
-        except (OSError, ValueError) as error:  # a disk that is full, a text that no file holds
+        except _BREAKS as error:
             self.trouble = unwritten("the run's verdict", error)
         session.exitstatus = ExitCode.ERROR
         if self.trouble is not None:
@@ -340,8 +342,7 @@ def pytest_configure(config: pytest.Config) -> None:
         )
         if given is not None and "contract_plan" in given:
             leave_to_controller()
-            plan, accompanied = Plan(**given["contract_plan"]), given["workercount"] > 1
-            _begin_work(config, plan, given["workerid"], accompanied=accompanied)
+            _begin_work(config, Plan(**given["contract_plan"]), given["workerid"])
         elif given is None and is_contract_run(config):
             _begin(config, selection, comparison)
     except RegistryContractsError as error:
@@ -413,11 +414,11 @@ def _release(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None
     shutil.rmtree(plan.private, ignore_errors=True)
 
 
-def _begin_work(config: pytest.Config, plan: Plan, name: str, *, accompanied: bool = False) -> Worker:
+def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
     selection = config.stash[SELECTION]
     target = selection.aim(plan.sandbox_url)
     target = config.hook.pytest_contract_target(target=target) or target
-    config.stash[WORKER] = worker = Worker(name, plan, target, selection, accompanied=accompanied)
+    config.stash[WORKER] = worker = Worker(name, plan, target, selection)
     keep_hypothesis_out()
     config.pluginmanager.register(SecretContainment(config, worker.redactor))
     return worker
