@@ -367,36 +367,26 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
     stopping = Stopping(config)
     stopping.listen()
     config.pluginmanager.register(stopping)
-    token, now = new_run_token(), datetime.now(UTC)
-    folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
+    token, now, folder = new_run_token(), datetime.now(UTC), None
     try:
         sandbox = _start_sandbox(config, selection) if selection.settings is None else None
-        # The last step, so that nothing that fails leaves it behind.
         private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
-    except (UsageError, SuiteError, OSError) as error:
-        folder.rmdir()
-        if isinstance(error, UsageError):
-            raise
-        forget_latest(folder.parent)
-        # A signal for all processes may end the sandbox before it has a session of its own.
-        code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
-        pytest.exit(complaint(f"the run cannot begin: {breakdown(error)}"), returncode=code)
-    url = sandbox.base_url if sandbox else None
-    stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url)
-    config.add_cleanup(partial(_release, config, plan, sandbox))
-    try:
+        config.add_cleanup(partial(_release, config, private, sandbox))
+        folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
+        url = sandbox.base_url if sandbox else None
+        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url)
         worker = _begin_work(config, plan, MAIN)
         config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
         config.pluginmanager.register(run)
         run.write_facts()
-        run.complaints += comparison.note_in(run.folder)
+        run.complaints += comparison.note_in(folder)
     except (OSError, SuiteError) as error:
         # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
         with suppress(OSError):
-            point_latest(folder)
-        broken = isinstance(error, SuiteError)
-        why = f"the run cannot begin: {breakdown(error)}" if broken else unwritten("the run's folder", error)
-        pytest.exit(complaint(why), returncode=ExitCode.ERROR)
+            point_latest(folder) if folder else forget_latest(selection.reports)
+        # A signal for all processes may end the sandbox before it has a session of its own.
+        code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
+        pytest.exit(complaint(f"the run cannot begin: {breakdown(error)}"), returncode=code)
 
 
 def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
@@ -405,13 +395,13 @@ def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
     return embedded or EmbeddedSandbox(limit, arguments).__enter__()
 
 
-def _release(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None:
+def _release(config: pytest.Config, private: str, sandbox: Sandbox | None) -> None:
     """Stop the embedded sandbox and remove the private folder, however the session ended."""
     if WORKER in config.stash:
         config.stash[WORKER].close()
     if sandbox is not None:
         sandbox.stop()
-    shutil.rmtree(plan.private, ignore_errors=True)
+    shutil.rmtree(private, ignore_errors=True)
 
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
