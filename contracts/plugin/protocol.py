@@ -126,8 +126,7 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
         if tries:
             worker.breaker.pause(spoilt_in_a_row)
         contradicted = {clause for attempt in clear for clause, _ in attempt.keys}
-        about = map(worker.catalogue.clause, contradicted or case_of(item).clauses)
-        must = any(clause.level is Level.MUST for clause in about)
+        must = _about_a_must(contradicted or case_of(item).clauses, worker)
         # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
         planned = not contradicted and bool(case_of(item).facts.records)
         attempt = Attempt(len(tries) + 1, replay=bool(contradicted), advisory=not must and not planned)
@@ -157,19 +156,24 @@ def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker
     note_universal(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
         worker.shared.mark(mark)
-    tried.ending = _ending(tried.ending, attempt)
+    tried.ending = _ending(tried.ending, attempt, worker)
     lost = worker.breaker.unanswered > unanswered
     tried.spoilt = is_spoilt(attempt, tried.ending, lost=lost, disturbed=worker.breaker.fault_since(began))
     return tried
 
 
-def _ending(raised: Ending, attempt: Attempt) -> Ending:
+def _about_a_must(clauses: Iterable[str], worker: Worker) -> bool:
+    return any(worker.catalogue.clause(name).level is Level.MUST for name in clauses)
+
+
+def _ending(raised: Ending, attempt: Attempt, worker: Worker) -> Ending:
     """The attempt's verdict: what was raised, or what its assertions amount to."""
+    seen = attempt.keys - attempt.dismissed
     if raised.verdict is not Verdict.PASS:
         return raised
-    if attempt.obstacle:
+    if attempt.obstacle and not _about_a_must((clause for clause, _ in seen), worker):
         return _ending_of(attempt.obstacle)
-    if attempt.keys - attempt.dismissed:
+    if seen:
         return Ending(Verdict.ADVISORY)
     if attempt.held:
         return raised
@@ -221,7 +225,7 @@ def _conclusion(
         if not replay.attempt.keys and not hindered:
             reports, ending = replay.reports, replay.ending
     if confirmed:
-        must = any(worker.catalogue.clause(each.clause).level is Level.MUST for each in confirmed)
+        must = _about_a_must((each.clause for each in confirmed), worker)
         own = any(each.clause in case.clauses for each in confirmed)
         # Findings hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of
         # the universal checks, which is one of its own and says nothing about the clauses of the case.

@@ -61,6 +61,8 @@ _VERSIONS: Final = {
     "suite": "registry-contracts",
     **{name: name for name in ("schemathesis", "hypothesis", "pytest")},
 }
+#: What the end of a run may meet: a disk that is full, a text that no file holds, a mistake of the suite.
+_BREAKS: Final = (OSError, ValueError, AttributeError, LookupError, TypeError)
 _BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 
 
@@ -176,7 +178,7 @@ class Run:
             self._put_away()
         except RegistryContractsError as error:
             self.trouble = str(error)
-        except (OSError, ValueError) as error:  # a disk that is full, a text that no file holds
+        except _BREAKS as error:
             self.trouble = unwritten("the run's verdict", error)
         session.exitstatus = ExitCode.ERROR
         if self.trouble is not None:
@@ -340,8 +342,7 @@ def pytest_configure(config: pytest.Config) -> None:
         )
         if given is not None and "contract_plan" in given:
             leave_to_controller()
-            plan, accompanied = Plan(**given["contract_plan"]), given["workercount"] > 1
-            _begin_work(config, plan, given["workerid"], accompanied=accompanied)
+            _begin_work(config, Plan(**given["contract_plan"]), given["workerid"])
         elif given is None and is_contract_run(config):
             _begin(config, selection, comparison)
     except RegistryContractsError as error:
@@ -366,36 +367,26 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
     stopping = Stopping(config)
     stopping.listen()
     config.pluginmanager.register(stopping)
-    token, now = new_run_token(), datetime.now(UTC)
-    folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
+    token, now, folder = new_run_token(), datetime.now(UTC), None
     try:
         sandbox = _start_sandbox(config, selection) if selection.settings is None else None
-        # The last step, so that nothing that fails leaves it behind.
         private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
-    except (UsageError, SuiteError, OSError) as error:
-        folder.rmdir()
-        if isinstance(error, UsageError):
-            raise
-        forget_latest(folder.parent)
-        # A signal for all processes may end the sandbox before it has a session of its own.
-        code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
-        pytest.exit(complaint(f"the run cannot begin: {breakdown(error)}"), returncode=code)
-    url = sandbox.base_url if sandbox else None
-    stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url)
-    config.add_cleanup(partial(_release, config, plan, sandbox))
-    try:
+        config.add_cleanup(partial(_release, config, private, sandbox))
+        folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
+        url = sandbox.base_url if sandbox else None
+        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url)
         worker = _begin_work(config, plan, MAIN)
         config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
         config.pluginmanager.register(run)
         run.write_facts()
-        run.complaints += comparison.note_in(run.folder)
+        run.complaints += comparison.note_in(folder)
     except (OSError, SuiteError) as error:
         # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
         with suppress(OSError):
-            point_latest(folder)
-        broken = isinstance(error, SuiteError)
-        why = f"the run cannot begin: {breakdown(error)}" if broken else unwritten("the run's folder", error)
-        pytest.exit(complaint(why), returncode=ExitCode.ERROR)
+            point_latest(folder) if folder else forget_latest(selection.reports)
+        # A signal for all processes may end the sandbox before it has a session of its own.
+        code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
+        pytest.exit(complaint(f"the run cannot begin: {breakdown(error)}"), returncode=code)
 
 
 def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
@@ -404,20 +395,20 @@ def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
     return embedded or EmbeddedSandbox(limit, arguments).__enter__()
 
 
-def _release(config: pytest.Config, plan: Plan, sandbox: Sandbox | None) -> None:
+def _release(config: pytest.Config, private: str, sandbox: Sandbox | None) -> None:
     """Stop the embedded sandbox and remove the private folder, however the session ended."""
     if WORKER in config.stash:
         config.stash[WORKER].close()
     if sandbox is not None:
         sandbox.stop()
-    shutil.rmtree(plan.private, ignore_errors=True)
+    shutil.rmtree(private, ignore_errors=True)
 
 
-def _begin_work(config: pytest.Config, plan: Plan, name: str, *, accompanied: bool = False) -> Worker:
+def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
     selection = config.stash[SELECTION]
     target = selection.aim(plan.sandbox_url)
     target = config.hook.pytest_contract_target(target=target) or target
-    config.stash[WORKER] = worker = Worker(name, plan, target, selection, accompanied=accompanied)
+    config.stash[WORKER] = worker = Worker(name, plan, target, selection)
     keep_hypothesis_out()
     config.pluginmanager.register(SecretContainment(config, worker.redactor))
     return worker

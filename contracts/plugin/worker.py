@@ -32,8 +32,6 @@ from contracts.session.ledger import Entry, read_entries, residue
 from contracts.session.session import Session, SessionGroup, namespace_of
 from contracts.settings.target import AUTHOR, Target
 
-#: Drafts deleted side by side at the end of a run for each worker that it had; the pace holds for them as well.
-_DELETIONS: Final = 2
 #: Why a run stops before its end: a case cannot be judged any more, a person said so, a worker cannot go on.
 BREAKER: Final = "breaker"
 BY_HAND: Final = "stopped by hand"
@@ -52,12 +50,9 @@ class Worker(Session):
 
     Args:
         name: `MAIN`, or that of the worker.
-        accompanied: Whether other workers send meanwhile, so that no case can count on silence around it.
     """
 
-    def __init__(
-        self, name: str, plan: Plan, target: Target, selection: Selection, *, accompanied: bool = False
-    ) -> None:
+    def __init__(self, name: str, plan: Plan, target: Target, selection: Selection) -> None:
         folder, private = Path(plan.folder), Path(plan.private)
         embedded = plan.sandbox_url is not None
         self.journal = Journal(journal_path(folder, name), name, plan.token)
@@ -76,7 +71,7 @@ class Worker(Session):
         self.selection = selection
         self.catalogue: Catalogue = load_catalogue()
         self.rights = Rights(self)
-        self.cleanup = draft_cleanup(self, beside=accompanied)
+        self.cleanup = draft_cleanup(self)
         self._finished = False
         self._parent = os.getppid()
 
@@ -224,11 +219,10 @@ class Worker(Session):
         if self._finished:
             return {}
         self._finished = True
-        main, ledgers = self.name == MAIN, sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl"))
+        main = self.name == MAIN
         if main:
-            self._take_over(ledgers, ended)
-        # One process sends its requests in one order; where workers did not, their drafts may go as they came.
-        self.cleanup.at_the_end(last=main, at_once=max(1, _DELETIONS * len(ledgers)) if main else 1)
+            self._take_over(sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl")), ended)
+        self.cleanup.at_the_end(last=main)
         self._write_left("leftover", self.ledger.removable() if main else ())
         self._write_left("residue", self.ledger.residue())
         self.journal.close()

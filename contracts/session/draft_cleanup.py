@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 from contracts.errors import EnvironmentFault
@@ -47,14 +46,13 @@ def deleting_role(draft: Entry) -> str:
     return AUTHOR if draft.role == ANONYMOUS else draft.role
 
 
-def draft_cleanup(session: Session, *, beside: bool = False) -> DraftCleanup:
+def draft_cleanup(session: Session) -> DraftCleanup:
     """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens."""
     return DraftCleanup(
         session.ledger,
         lambda draft, certain: why_there(session, draft, CLEANING, certain=certain) is None,
         lambda: session.breaker.open is not None,
         session.kept,
-        beside=beside,
     )
 
 
@@ -63,7 +61,6 @@ class DraftCleanup:
 
     `remove` deletes a draft, and says whether it is gone; of one that may yet come into being only where told that
     this is certain not to happen. `kept` are identifiers of drafts that cases share until the end of the run.
-    `beside`: after a case they are deleted while the next one is under way, one at a time.
     """
 
     def __init__(
@@ -72,8 +69,6 @@ class DraftCleanup:
         remove: Callable[[Entry, bool], bool],
         stopped: Callable[[], bool],
         kept: set[str],
-        *,
-        beside: bool = False,
     ) -> None:
         self._ledger = ledger
         self._remove = remove
@@ -81,39 +76,25 @@ class DraftCleanup:
         self._kept = kept
         self._tried: set[tuple[str, str, str]] = set()
         self._unwritten: OSError | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="cleaning") if beside else None
-        self._under_way: list[Future[None]] = []
 
     def after_case(self) -> None:
-        """Delete what is not shared, and was not tried in vain before.
-
-        What breaks a deletion beside a case is raised at the end.
-        """
+        """Delete what is not shared, and was not tried in vain before."""
         drafts = [draft for draft in self._chosen() if draft.place not in self._tried]
-        # Not chosen again while they wait for their turn.
         self._tried.update(draft.place for draft in drafts)
-        if self._thread is None:
-            self._remove_all(drafts)
-        elif drafts:
-            self._under_way.append(self._thread.submit(self._remove_all, drafts))
+        self._remove_all(drafts)
 
-    def at_the_end(self, *, last: bool, at_once: int = 1) -> None:
+    def at_the_end(self, *, last: bool) -> None:
         """Delete what is not shared, also what a first try did not remove.
 
         Where no process comes after this one (`last`) the shared ones go too, and a write that may still be on its way
-        is waited for. With more than one deletion `at_once` their order is no longer fixed.
+        is waited for.
 
         Raises:
             OSError: something could not be written about a deletion, all others of which were sent nevertheless.
         """
-        if self._thread is not None:
-            self._thread.shutdown()
-            for deletion in self._under_way:
-                deletion.result()
-            self._under_way.clear()
         if last:
             self._kept.clear()
-        self._remove_all(self._chosen(), at_once=at_once)
+        self._remove_all(self._chosen())
         if last and any(map(_uncertain, self._ledger.removable())) and not self._stopped():
             time.sleep(_SETTLING_SECONDS)
             self._remove_all(filter(_uncertain, self._chosen()), certain=True)
@@ -124,20 +105,12 @@ class DraftCleanup:
         """The drafts that are not shared, newest first."""
         return [draft for draft in self._ledger.removable() if draft.identifier not in self._kept]
 
-    def _remove_all(self, drafts: Iterable[Entry], *, certain: bool = False, at_once: int = 1) -> None:
-        """Delete drafts; the pace holds for deletions side by side as well."""
-        if at_once == 1:  # an interruption ends it at once
-            for draft in drafts:
+    def _remove_all(self, drafts: Iterable[Entry], *, certain: bool = False) -> None:
+        for draft in drafts:
+            if not self._stopped():
                 self._try(draft, certain)
-            return
-        with ThreadPoolExecutor(at_once) as pool:
-            # Looked at one by one: what a thread raises is raised here.
-            for _ in pool.map(lambda draft: self._try(draft, certain), drafts):
-                pass
 
     def _try(self, draft: Entry, certain: bool) -> None:
-        if self._stopped():
-            return
         try:
             gone = self._remove(draft, certain or not _uncertain(draft))
         except EnvironmentFault:

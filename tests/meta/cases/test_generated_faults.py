@@ -84,6 +84,7 @@ def test_every_generated_fault_has_a_clause(case: Case, operation: str) -> None:
         ((200, 400, 400, 400), (False, 1, 4)),
         (("weather", 400), None),
         (("spoilt", "weather", "spoilt", 400), None),
+        (("weather",) * 4, None),
     ],
 )
 def test_a_fault_that_is_taken_is_looked_for_again_and_what_the_weather_spoilt_is_not_counted(
@@ -94,6 +95,8 @@ def test_a_fault_that_is_taken_is_looked_for_again_and_what_the_weather_spoilt_i
     findings = [(each.confirmed, each.reproduced, each.attempts) for each in confirm([attempt])]
     assert (findings, exercise.sent) == ([told] if told else [], len(turns))
     assert bool(attempt.held) == (400 in turns)
+    # What stands in the way of one fault is noted, and the next one is judged.
+    assert isinstance(attempt.obstacle, EnvironmentFault) == (turns[-1] == "weather")
 
 
 def test_a_faulty_identifier_stays_inside_the_namespace() -> None:

@@ -1,6 +1,5 @@
 """DraftCleanup deletes what is there or may be there; what may yet come into being is looked after twice."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import EnvironmentFault, SuiteError
+from contracts.errors import EnvironmentFault
 from contracts.session.draft_cleanup import DraftCleanup
 from contracts.session.ledger import Entry, Ledger
 from tests.meta.messages import write
@@ -62,7 +61,7 @@ def test_drafts_go_newest_first_and_shared_ones_at_the_end(ledger: Ledger) -> No
     assert service.asked == ["three", "one"]
     cleanup.at_the_end(last=False)
     assert service.there == {"two"}
-    cleanup.at_the_end(last=True, at_once=2)
+    cleanup.at_the_end(last=True)
     assert (service.there, left(ledger)) == (set(), [])
 
 
@@ -117,23 +116,3 @@ def test_what_stands_in_the_way_of_one_deletion_does_not_keep_the_others(
     with pytest.raises(OSError, match="full") if left_over else nullcontext():
         DraftCleanup(ledger, remove, lambda: False, set()).at_the_end(last=False)
     assert (service.there, left(ledger)) == ({"two"}, ["two"])
-
-
-def test_beside_the_next_case_each_draft_is_deleted_once_and_what_breaks_is_raised(ledger: Ledger) -> None:
-    service, may_go_on = Service("one", "two"), threading.Event()
-
-    def remove(draft: Entry, certain: bool) -> bool:
-        assert may_go_on.wait(10)
-        if draft.identifier == "two":
-            raise SuiteError("broken")
-        return service.remove(draft, certain)
-
-    cleanup = DraftCleanup(ledger, remove, lambda: False, kept=set(), beside=True)
-    for name in ("one", "two"):
-        save(ledger, name)
-        cleanup.after_case()
-    assert service.asked == []
-    may_go_on.set()
-    with pytest.raises(SuiteError, match="broken"):
-        cleanup.at_the_end(last=False)
-    assert (service.asked, service.there) == (["one"], {"two"})
