@@ -41,7 +41,7 @@ def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) 
 
 
 @smoke()
-@contract("list-skip", requests=4, unrest=True)
+@contract("list-skip", requests=4)
 def test_skip_shifts_the_list(world: World, expect: Expect) -> None:
     """With $skip the list starts as many items later as it says."""
     lists.claim_parts(expect("list-skip"), known_drafts(world, None), (1, None), (3, None))
@@ -72,7 +72,7 @@ def test_skip_beyond_the_end_gives_no_item(world: World, expect: Expect) -> None
     lists.claim_empty(expect("list-skip-beyond-empty"), page)
 
 
-@contract("list-top-and-skip", requests=6)
+@contract("list-top-and-skip", requests=6, unrest=True)
 @pytest.mark.parametrize("collection", [None, "my"], ids=["plain", "my"])
 def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
