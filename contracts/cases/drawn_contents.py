@@ -226,14 +226,15 @@ class DrawnDrafts:
 
     Args:
         another: Saves the first of each succession, too; None for nobody.
+        reads: How often each is read.
 
     Attributes:
         taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
     """
 
-    def __init__(self, world: World, expect: Expect, another: Actor | None = None) -> None:
+    def __init__(self, world: World, expect: Expect, another: Actor | None = None, reads: int = 1) -> None:
         self._world = world
-        self._another = another
+        self._another, self._reads = another, reads
         self._claim = expect
         self.taken: dict[str, bool] = {}
 
@@ -278,7 +279,8 @@ class DrawnDrafts:
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
                 continue
             self.taken = dict.fromkeys(clauses, True) | self.taken
-            self._judge(by.get_draft(uid), sent, parts, document, before)
+            for _ in range(self._reads):
+                self._judge(by.get_draft(uid), sent, parts, document, before)
             before = document
         return before
 

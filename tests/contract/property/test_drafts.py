@@ -20,7 +20,7 @@ def test_any_content_that_was_saved_comes_back(
     properties.hold(
         drawn_contents.successions(),
         drafts.claim_come_back,
-        requests=24,
+        requests=20,
         each=6,
         first=[drawn_contents.EVERYTHING, *[drawn_contents.LARGEST] * (properties.share > 1)],
     )

@@ -10,6 +10,7 @@ from contracts.cases import (
     attachments,
     contents,
     contract,
+    drawn_contents,
     known_drafts,
     known_files,
     lists,
@@ -54,6 +55,15 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
     for _ in range(TIMES):
         attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
     attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
+
+
+@contract(
+    *drawn_contents.CLAUSES, operations=["saveDraft", "getDraft"], profile="nightly", requests=TIMES + 3
+)
+def test_any_content_is_given_every_time(world: World, expect: Expect) -> None:
+    """A draft with all values that are lost anywhere is given whole however often it is read."""
+    drafts = drawn_contents.DrawnDrafts(world, expect, reads=TIMES)
+    drafts.claim_come_back(drawn_contents.EVERYTHING[:1])
 
 
 @contract("list-pages-cover", profile="nightly", requests=80)

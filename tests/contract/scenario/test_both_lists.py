@@ -58,7 +58,7 @@ def test_top_bounds_the_list(
 
 @smoke("drafts")
 @of_both("skip", all_drafts)
-@contract(operations=LISTS, requests=4, unrest=True)
+@contract(operations=LISTS, requests=4)
 def test_skip_shifts_the_list(clause: str, known: Known, world: World, expect: Expect) -> None:
     """With skip the list starts as many items later as it says, up to the last one."""
     lists.claim_parts(expect(clause), known(world), (1, None), (5, None))

@@ -47,7 +47,7 @@ def test_skip_of_zero_changes_nothing(world: World, expect: Expect) -> None:
     lists.claim_parts(expect("list-skip-zero"), known_drafts(world), (0, None))
 
 
-@contract("list-top-and-skip", requests=6)
+@contract("list-top-and-skip", requests=6, unrest=True)
 @pytest.mark.parametrize("collection", [None, "my"], ids=["plain", "my"])
 def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
