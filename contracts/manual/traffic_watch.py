@@ -15,11 +15,9 @@ from contracts.checks.outcomes import Blocked, CheckOutcome, Result, usable
 from contracts.checks.sequences import SETTLE_SECONDS, RecentRecords, SequenceCheck, Step, site_of
 from contracts.checks.table import (
     TABLE,
+    Judgement,
     answer_results,
-    contradictions_of,
     fault_results,
-    held_of,
-    obstacles_of,
     universal_results,
 )
 from contracts.checks.trackers import Sequences, SignIns
@@ -180,19 +178,20 @@ def judge_answer(
         shown.obstacles.append(exchange.fault or "no answer")
         return shown
     results = list(universal_results(exchange, context.knows))
-    if context.readable and not context.unread and not 300 <= answer.status < 400:
+    whole = context.readable and not context.unread and not 300 <= answer.status < 400
+    if whole:
         results += _results(exchange, answer, replace(facts, faults=faults), context)
-        shown.obstacles += obstacles_of(results)
+    judged = Judgement(facts, tuple(results))
+    if whole:
+        shown.obstacles += judged.obstacles
     elif not context.readable:
         shown.obstacles.append("the body of the answer is not known")
     elif context.unread:
         shown.obstacles.append("the body of the request is not known")
     about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
     sure = _accepted(answer) or context.proven or about_token
-    shown.findings += (
-        _finding(contradiction, context, sure=sure) for contradiction in contradictions_of(results)
-    )
-    shown.held += (clause for clause in held_of(results) if clause not in _UNSEEN)
+    shown.findings += (_finding(each, context, sure=sure) for each in reversed(judged.findings))
+    shown.held += (clause for clause in judged.held if clause not in _UNSEEN)
     if context.readable and answer.status < 500:
         for result, firm in misplaced_messages(exchange, facts):
             shown.findings.append(of_service(result, context.realm, context.entry, firm=firm))
