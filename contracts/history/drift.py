@@ -233,6 +233,11 @@ class DriftReport:
     observed: bool = True
 
     @property
+    def breaking(self) -> tuple[Change, ...]:
+        """Changes that break clients."""
+        return tuple(change for change in self.changes if change.severity is Severity.BREAKING)
+
+    @property
     def causes(self) -> tuple[DriftCause, ...]:
         """All changes, those of one cause together."""
         return drift_causes(self.changes)
@@ -240,8 +245,7 @@ class DriftReport:
     @property
     def blocking(self) -> str | None:
         """Why drift fails the run, in one sentence, or None when it does not."""
-        breaking = (change for change in self.changes if change.severity is Severity.BREAKING)
-        causes = drift_causes(change for change in breaking if change not in self.outside)
+        causes = drift_causes(change for change in self.breaking if change not in self.outside)
         if self.mode is not Mode.FAIL or not causes:
             return None
         first, *others = causes
