@@ -52,7 +52,7 @@ UNIVERSAL: Final = frozenset(clause for check in http.UNIVERSAL for clause in ch
 def _lines(operation: str, *, universal: bool) -> tuple[tuple[Check, Clause], ...]:
     """The checks of single exchanges, with their clauses, that an operation is held to: of every one, or the others."""
     catalogue, operations = load_catalogue(), load_description().operations
-    chosen = [check for check in TABLE.values() if (check in http.UNIVERSAL) is universal]
+    chosen = [check for check in TABLE.values() if check.universal is universal]
     named = [(check, name) for check in chosen for name in check.clauses]
     for check in chosen:
         if check.of_operation is not None:
@@ -249,10 +249,16 @@ def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = Fal
     for check, clause in _lines(facts.operation.id, universal=False):
         if (blocked is not None and not check.any_status) or check.after in stopped:
             continue
-        for result in _results(check, clause, subject, facts.operation.id):
-            if _ends(result, clause):
-                stopped.add(clause.id)
-            yield result
+        try:
+            arguments = check.applies(subject, clause.id)
+            if arguments is None:
+                continue
+            result = check.judge(clause, facts.operation.id, exchange, arguments)
+        except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
+            result = _blocked(exchange, obstacle, clause.id)
+        if _ends(result, clause):
+            stopped.add(clause.id)
+        yield result
 
 
 def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
@@ -277,16 +283,6 @@ def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
                 return
     except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
         yield _blocked(exchange, obstacle)
-
-
-def _results(check: Check, clause: Clause, subject: Subject, operation: str) -> Iterator[Result]:
-    """The result of a check, where the exchange shows it."""
-    try:
-        arguments = check.applies(subject, clause.id)
-        if arguments is not None:
-            yield check.judge(clause, operation, subject.exchange, arguments)
-    except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
-        yield _blocked(subject.exchange, obstacle, clause.id)
 
 
 def _ends(result: Result, clause: Clause) -> bool:
