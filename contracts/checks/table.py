@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -21,7 +21,7 @@ from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import RequestFacts, RequestFault, all_faults, clauses_of, read_request
-from contracts.interface.catalogue import Catalogue, Clause, Level, load_catalogue
+from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.settings.target import AUTHOR
 
@@ -52,7 +52,7 @@ UNIVERSAL: Final = frozenset(clause for check in http.UNIVERSAL for clause in ch
 def _lines(operation: str, *, universal: bool) -> tuple[tuple[Check, Clause], ...]:
     """The checks of single exchanges, with their clauses, that an operation is held to: of every one, or the others."""
     catalogue, operations = load_catalogue(), load_description().operations
-    chosen = [check for check in TABLE.values() if (check in http.UNIVERSAL) is universal]
+    chosen = [check for check in TABLE.values() if check.universal is universal]
     named = [(check, name) for check in chosen for name in check.clauses]
     for check in chosen:
         if check.of_operation is not None:
@@ -76,39 +76,38 @@ class Due(NamedTuple):
 
     check: Check
     clause: Clause
-    arguments: Arguments
+    arguments: Arguments = NONE
     expected: str = ""
 
 
-def fault_observations(subject: Subject, facts: RequestFacts, catalogue: Catalogue) -> Iterator[Result]:
-    """What is seen of a single fault about which the document is silent."""
-    if len(all_faults(facts)) == 1:
-        for fault, clause in clauses_of(facts, catalogue):
-            if clause.level is Level.SILENT:
-                seen = {"fault": fault.key, "status": subject.response.status}
-                yield observed(clause.id, facts.operation.id, seen)
-
-
-def checks_due(subject: Subject, facts: RequestFacts, catalogue: Catalogue) -> Iterator[Due]:
+def _checks_due(
+    subject: Subject, facts: RequestFacts, spoken: Sequence[tuple[RequestFault, Clause]]
+) -> Iterator[Due]:
     """The checks that are due, one after another: a contradicted must ends them.
 
     With a single fault the refusal is about it, and is held to what its clause says. With several the refused one
     is unknown; if all were taken, the firmest clause is contradicted.
     """
-    spoken = [
-        (fault, clause)
-        for fault, clause in clauses_of(facts, catalogue)
-        if fault.firm and clause.level is not Level.SILENT
-    ]
-    if not spoken:
+    firm = [each for each in spoken if each[0].firm and each[1].level is not Level.SILENT]
+    if not firm:
         return
-    fault, clause = min(spoken, key=lambda pair: pair[1].level is not Level.MUST)
-    if len(all_faults(facts)) == 1:
-        yield from _of_one(subject, facts, fault, clause)
-        if _tells_of_content(subject, facts, fault):
-            yield Due(ERRORS_ARRAY, catalogue.clause("errors-array"), NONE)
-    elif not subject.turned_down:
-        yield Due(TURNED_DOWN, clause, NONE, _refused_for(fault.key))
+    fault, clause = min(firm, key=lambda pair: pair[1].level is not Level.MUST)
+    if len(all_faults(facts)) > 1:
+        if not subject.turned_down:
+            yield Due(TURNED_DOWN, clause, expected=_refused_for(fault.key))
+        return
+    if clause.message is not None and clause.status is not None:
+        yield Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
+    else:
+        yield refusal_due(clause, facts.operation.id, fault.key)
+    # It may be the caller who was refused, before the service looked at the content.
+    for_rights = subject.exchange.role != AUTHOR and subject.response.status in (401, 403)
+    if clause.id.startswith(_MANDATORY) and not for_rights:
+        yield Due(ERROR_NAMED, clause, {"code": errors_array.MANDATORY, "field": fault.field})
+    # A fault of the request around the content need not be told in the array.
+    of_contact = fault.in_content and facts.operation.id.endswith("Contact")
+    if of_contact and subject.turned_down and not for_rights:
+        yield Due(ERRORS_ARRAY, load_catalogue().clause("errors-array"))
 
 
 def refusal_due(clause: Clause, operation: str, fault: str) -> Due:
@@ -118,8 +117,8 @@ def refusal_due(clause: Clause, operation: str, fault: str) -> Due:
         fault: Its key in the catalogue's notation.
     """
     if operation == "createToken":
-        return Due(NO_TOKEN, clause, NONE)
-    return Due(TURNED_DOWN, clause, NONE, _refused_for(fault))
+        return Due(NO_TOKEN, clause)
+    return Due(TURNED_DOWN, clause, expected=_refused_for(fault))
 
 
 #: The last word of a fault's key, in a sentence about its place.
@@ -140,61 +139,55 @@ def _refused_for(fault: str) -> str:
     return f"refused: {place} {_KINDS_IN_WORDS.get(kind, f'is {kind}')}"
 
 
-def _of_one(subject: Subject, facts: RequestFacts, fault: RequestFault, clause: Clause) -> Iterator[Due]:
-    """What decides whether the only fault of a request was refused as its clause says, and told by its name."""
-    if clause.message is not None and clause.status is not None:
-        yield Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
-    else:
-        yield refusal_due(clause, facts.operation.id, fault.key)
-    if clause.id.startswith(_MANDATORY) and not _for_want_of_rights(subject):
-        yield Due(ERROR_NAMED, clause, {"code": errors_array.MANDATORY, "field": fault.field})
-
-
-def _tells_of_content(subject: Subject, facts: RequestFacts, fault: RequestFault) -> bool:
-    """Whether the errors array is due: for faulty content of a contact that was not accepted altogether.
-
-    A fault of the request around the content need not be told there.
-    """
-    of_contact = fault.in_content and facts.operation.id.endswith("Contact")
-    return of_contact and subject.turned_down and not _for_want_of_rights(subject)
-
-
-def _for_want_of_rights(subject: Subject) -> bool:
-    """Whether it may be the caller who was refused, before the service looked at the content."""
-    return subject.exchange.role != AUTHOR and subject.response.status in (401, 403)
-
-
 @dataclass(frozen=True)
 class Judgement:
-    """What one exchange shows.
+    """What one exchange shows: the results of the checks that are due on it.
 
     Attributes:
         facts: What the request is; None when it is no operation of the interface.
-        request_faults: Where the request breaks the interface, in words.
-        held: Clauses that an assertion was reached for, and held.
-        findings: What contradicts a must or a should.
-        observations: What was seen at silent points.
-        obstacles: Why something could not be judged.
     """
 
-    exchange: Exchange
     facts: RequestFacts | None
-    request_faults: tuple[str, ...] = ()
-    held: tuple[str, ...] = ()
-    findings: tuple[Result, ...] = ()
-    observations: tuple[Result, ...] = ()
-    obstacles: tuple[str, ...] = ()
-    levels: dict[str, str] = field(default_factory=dict)
+    results: tuple[Result, ...] = ()
+
+    @property
+    def request_faults(self) -> tuple[str, ...]:
+        """Where the request breaks the interface, in words."""
+        if self.facts is None:
+            return ("it is no operation of the interface",)
+        return tuple(fault.says for fault in all_faults(self.facts))
+
+    @property
+    def findings(self) -> tuple[Result, ...]:
+        """What contradicts a must or a should: the first contradiction of each clause, in order of the last ones."""
+        contradicted = {result.key: result for result in reversed(self._ending(CheckOutcome.CONTRADICTED))}
+        return tuple(reversed(contradicted.values()))
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The clauses that held and that nothing contradicts, each once."""
+        against = {result.clause for result in self._ending(CheckOutcome.CONTRADICTED)}
+        held = dict.fromkeys(result.clause for result in self._ending(CheckOutcome.HELD))
+        return tuple(clause for clause in held if clause not in against)
+
+    @property
+    def observations(self) -> list[Result]:
+        """What was seen at silent points."""
+        return self._ending(CheckOutcome.OBSERVED)
+
+    @property
+    def obstacles(self) -> tuple[str, ...]:
+        """Why something could not be judged, each reason once."""
+        return tuple(dict.fromkeys(result.seen for result in self._ending(CheckOutcome.BLOCKED)))
 
     @property
     def touched(self) -> tuple[str, ...]:
         """Ids of all clauses that the exchange says something about, each once."""
-        clauses = (
-            *(finding.clause for finding in self.findings),
-            *self.held,
-            *(observation.clause for observation in self.observations),
-        )
-        return tuple(dict.fromkeys(clauses))
+        shown = [[each.clause for each in results] for results in (self.findings, self.observations)]
+        return tuple(dict.fromkeys((*shown[0], *self.held, *shown[1])))
+
+    def _ending(self, outcome: CheckOutcome) -> list[Result]:
+        return [result for result in self.results if result.outcome is outcome]
 
 
 class Judge:
@@ -218,44 +211,14 @@ class Judge:
         """
         facts = read_request(exchange, self._description, self._knows)
         if facts is None:
-            return Judgement(exchange, None, ("it is no operation of the interface",))
+            return Judgement(None)
         exchange.operation = exchange.operation or facts.operation.id
-        knows = self._knows or (lambda _: False)
-        results = [
-            *universal_results(exchange, knows),
+        results = (
+            *universal_results(exchange, self._knows or (lambda _: False)),
             *fault_results(exchange, facts),
             *answer_results(exchange, facts, right=right),
-        ]
-        judged = Judgement(
-            exchange,
-            facts,
-            tuple(fault.says for fault in all_faults(facts)),
-            held_of(results),
-            tuple(reversed(contradictions_of(results))),
-            tuple(result for result in results if result.outcome is CheckOutcome.OBSERVED),
-            obstacles_of(results),
         )
-        judged.levels.update({name: str(load_catalogue().clause(name).level) for name in judged.touched})
-        return judged
-
-
-def held_of(results: Iterable[Result]) -> tuple[str, ...]:
-    """The clauses that held and that nothing contradicts, each once."""
-    results = list(results)
-    contradicted = {result.clause for result in results if result.outcome is CheckOutcome.CONTRADICTED}
-    held = (result.clause for result in results if result.outcome is CheckOutcome.HELD)
-    return tuple(dict.fromkeys(clause for clause in held if clause not in contradicted))
-
-
-def contradictions_of(results: Iterable[Result]) -> tuple[Result, ...]:
-    """The first contradiction of each clause, the last clause first."""
-    contradicted = [result for result in results if result.outcome is CheckOutcome.CONTRADICTED]
-    return tuple({result.key: result for result in reversed(contradicted)}.values())
-
-
-def obstacles_of(results: Iterable[Result]) -> tuple[str, ...]:
-    """Why something could not be judged, each reason once."""
-    return tuple(dict.fromkeys(result.seen for result in results if result.outcome is CheckOutcome.BLOCKED))
+        return Judgement(facts, results)
 
 
 def universal_results(exchange: Exchange, knows: Callable[[str], bool]) -> Iterator[Result]:
@@ -286,42 +249,40 @@ def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = Fal
     for check, clause in _lines(facts.operation.id, universal=False):
         if (blocked is not None and not check.any_status) or check.after in stopped:
             continue
-        for result in _results(check, clause, subject, facts.operation.id):
-            if _ends(result, clause):
-                stopped.add(clause.id)
-            yield result
+        try:
+            arguments = check.applies(subject, clause.id)
+            if arguments is None:
+                continue
+            result = check.judge(clause, facts.operation.id, exchange, arguments)
+        except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
+            result = _blocked(exchange, obstacle, clause.id)
+        if _ends(result, clause):
+            stopped.add(clause.id)
+        yield result
 
 
 def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
     """The results of the checks of the answer to a request with faults."""
     if not all_faults(facts):
         return
-    catalogue = load_catalogue()
-    if exchange.response is not None:
-        subject = Subject(exchange, exchange.response, facts, lambda _: False)
-        yield from fault_observations(subject, facts, catalogue)
-    blocked = _unusable(exchange)
+    blocked, operation = _unusable(exchange), facts.operation.id
+    spoken = list(clauses_of(facts, load_catalogue()))
+    if exchange.response is not None and len(all_faults(facts)) == 1:
+        for fault, clause in spoken:
+            if clause.level is Level.SILENT:
+                yield observed(clause.id, operation, {"fault": fault.key, "status": exchange.response.status})
     if blocked is not None:
         yield blocked
         return
+    subject = Subject(exchange, exchange.answer, facts, lambda _: False)
     try:
-        for check, clause, arguments, expected in checks_due(subject, facts, catalogue):
-            result = check.judge(clause, facts.operation.id, exchange, arguments, expected)
+        for check, clause, arguments, expected in _checks_due(subject, facts, spoken):
+            result = check.judge(clause, operation, exchange, arguments, expected)
             yield result
             if _ends(result, clause):
                 return
     except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
         yield _blocked(exchange, obstacle)
-
-
-def _results(check: Check, clause: Clause, subject: Subject, operation: str) -> Iterator[Result]:
-    """The result of a check, where the exchange shows it."""
-    try:
-        arguments = check.applies(subject, clause.id)
-        if arguments is not None:
-            yield check.judge(clause, operation, subject.exchange, arguments)
-    except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
-        yield _blocked(subject.exchange, obstacle, clause.id)
 
 
 def _ends(result: Result, clause: Clause) -> bool:

@@ -172,6 +172,10 @@ def left_as_data(left: Leftovers) -> list[dict[str, str]]:
     ]
 
 
+def _level(clause: str) -> str:
+    return str(load_catalogue().clause(clause).level)
+
+
 def as_data(result: CallResult) -> dict[str, Any]:
     """A judged exchange as plain data."""
     judged, exchange = result.judged, result.recorded
@@ -179,10 +183,10 @@ def as_data(result: CallResult) -> dict[str, Any]:
     return {
         **{name: exchange.to_record()[name] for name in kept},
         "request_faults": list(judged.request_faults),
-        "clauses": {name: judged.levels[name] for name in judged.touched},
+        "clauses": {name: _level(name) for name in judged.touched},
         "held": list(judged.held),
         "findings": [
-            {"clause": finding.clause, "level": judged.levels[finding.clause], "operation": finding.operation}
+            {"clause": finding.clause, "level": _level(finding.clause), "operation": finding.operation}
             | {"expected": finding.expected, "seen": finding.seen}
             for finding in judged.findings
         ],

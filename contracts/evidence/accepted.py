@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
@@ -79,17 +80,17 @@ def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str]) -> list[s
 
     `accepted`: cases that stand behind an accepted deviation, with the file and line of its entry.
     """
-    realms: dict[tuple[str, str], list[str]] = {}
+    realms: dict[tuple[str, str], list[str]] = defaultdict(list)
     for cell in cells:
         reason = cell.reason or "no reason was given"
         if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
             waived = "a waiver does without the judgement"
             reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
-        realms.setdefault((cell.clause.id, reason), []).append(cell.realm)
-    clauses: dict[tuple[str, str], list[str]] = {}
+        realms[cell.clause.id, reason].append(cell.realm)
+    clauses: dict[str, list[str]] = defaultdict(list)
     for (clause, reason), places in realms.items():
-        clauses.setdefault((reason, in_realms(places)), []).append(clause)
-    return [f"{', '.join(names)} {where}: {reason}" for (reason, where), names in clauses.items()]
+        clauses[f"{in_realms(places)}: {reason}"].append(clause)
+    return [f"{', '.join(names)} {where_and_why}" for where_and_why, names in clauses.items()]
 
 
 def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutcome]:

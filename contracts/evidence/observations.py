@@ -7,7 +7,7 @@ there is `optional`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -16,18 +16,7 @@ from contracts.evidence.record import Observation, RunRecord
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import Format, Moment, Name, convert, parse, read_bytes, write_file
 from contracts.history.drift import RealmDifference, between_realms
-from contracts.history.observed_facts import (
-    FAULT,
-    OPTIONAL,
-    OR,
-    SEEN,
-    Facts,
-    Place,
-    Value,
-    alternatives,
-    parent_of,
-    with_alternatives,
-)
+from contracts.history.observed_facts import FAULT, OR, SEEN, Facts, Place, Value, put_together
 
 #: The members of an answer whose shape a case noted.
 _SHAPE: Final = frozenset({"status", "type", "body"})
@@ -56,21 +45,12 @@ def facts_of(observations: Iterable[Observation]) -> Facts:
     }
     for place, by_status in shapes.items():
         for status, bodies in by_status.items():
-            facts[place] |= {f"{status} {path}": text for path, text in _together(bodies)}
+            facts[place] |= {f"{status} {path}": text for path, text in put_together(bodies)}
     return {place: dict(sorted(values.items())) for place, values in sorted(facts.items()) if values}
 
 
 def _is_shape(body: Any) -> bool:
     return isinstance(body, dict) and all(isinstance(kinds, str) for kinds in body.values())
-
-
-def _together(shapes: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    """The shapes of several bodies as one: all kinds that a member had, and whether it was not always there."""
-    for path in sorted({path for shape in shapes for path in shape}):
-        kinds = {kind for shape in shapes if path in shape for kind in alternatives(shape[path])}
-        parent = parent_of(path) or ""
-        missing = any("object" in alternatives(s.get(parent, "")) for s in shapes if path not in s)
-        yield path, with_alternatives({*kinds, *([OPTIONAL] if missing else [])})
 
 
 def text_of(value: object) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -59,38 +59,17 @@ class NotJudged:
         return f"{count}: {self.next_step}; first of all: {self.reasons[0]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Remedies:
-    """What the verdicts of a run lack; `blocked` maps a case to the finding that stood in its way."""
+def remedies_of(
+    record: RunRecord, cells: Iterable[Cell], findings: Sequence[Finding], blocked: Collection[str]
+) -> list[tuple[Cell, Remedy | None]]:
+    """Return each verdict on a clause in a realm with its remedy; None where it was given, or lies outside the run.
 
-    record: RunRecord
-    cells: Sequence[Cell]
-    findings: Sequence[Finding]
-    blocked: Mapping[str, str]
+    `blocked`: ids of the cases that a finding stood in the way of.
+    """
+    cases = {case.id: case for case in record.cases}
+    consumer = record.run.terms.consumer
 
-    def by_cell(self) -> list[tuple[Cell, Remedy | None]]:
-        """Each verdict on a clause in a realm with its remedy; None where it was given, or lies outside the run."""
-        cases = {case.id: case for case in self.record.cases}
-        return [(cell, self._remedy(cell, cases)) for cell in self.cells]
-
-    def not_judged(self) -> tuple[NotJudged, ...]:
-        """The verdicts that were not given, by remedy; what lies outside the run is none of them."""
-        reasons: dict[Remedy, Counter[str]] = defaultdict(Counter)
-        for cell, remedy in self.by_cell():
-            if remedy is not None:
-                reasons[remedy][cell.reason or "no reason was given"] += 1
-        return tuple(
-            NotJudged(
-                remedy,
-                reasons[remedy].total(),
-                tuple(text for text, _ in reasons[remedy].most_common(_REASONS_AT_MOST)),
-            )
-            for remedy in Remedy
-            if remedy in reasons
-        )
-
-    def _remedy(self, cell: Cell, cases: Mapping[str, Case]) -> Remedy | None:
-        consumer = self.record.run.terms.consumer
+    def remedy(cell: Cell) -> Remedy | None:
         if cell.verdict not in NOT_GIVEN or (consumer and not consumer.covers(cell.clause, cell.realm)):
             return None
         settings = missing_settings(cell.reason)
@@ -99,22 +78,41 @@ class Remedies:
         if settings or cell.verdict is Verdict.ERROR:
             return Remedy.SETTING if settings else Remedy.SUITE
         mine = [cases[name] for name in cell.cases if name in cases]
-        if cell.verdict is Verdict.INCONCLUSIVE:
-            return self._in_the_way(cell, mine)
-        return _not_reached(self.record, cell, mine)
-
-    def _in_the_way(self, cell: Cell, cases: list[Case]) -> Remedy:
-        """What stood in the way of a case."""
-        stuck = [case for case in cases if case.outcome is Verdict.INCONCLUSIVE]
+        if cell.verdict is not Verdict.INCONCLUSIVE:
+            return _not_reached(record, cell, mine)
+        stuck = [case for case in mine if case.outcome is Verdict.INCONCLUSIVE]
         refused = any(case.blocked_by is not None for case in stuck)
-        failing = refused and any(finding.realm == cell.realm for finding in self.findings if finding.fails)
-        if failing or any(case.id in self.blocked for case in stuck):
+        failing = refused and any(finding.realm == cell.realm for finding in findings if finding.fails)
+        if failing or any(case.id in blocked for case in stuck):
             return Remedy.FINDING
-        if self.record.run.breaker:
-            return of_the_end(self.record.run.breaker)
-        names = {case.id for case in stuck}
-        faulty = any(each.fault for each in self.record.exchanges.values() if each.case in names)
-        return Remedy.SERVICE if faulty or refused else Remedy.SUITE
+        return _of_surroundings(record, stuck, refused=refused)
+
+    return [(cell, remedy(cell)) for cell in cells]
+
+
+def _of_surroundings(record: RunRecord, stuck: Sequence[Case], *, refused: bool) -> Remedy:
+    if record.run.breaker:
+        return of_the_end(record.run.breaker)
+    names = {case.id for case in stuck}
+    faulty = any(each.fault for each in record.exchanges.values() if each.case in names)
+    return Remedy.SERVICE if faulty or refused else Remedy.SUITE
+
+
+def not_judged(remedies: Iterable[tuple[Cell, Remedy | None]]) -> tuple[NotJudged, ...]:
+    """Return the verdicts that were not given, by remedy; what lies outside the run is none of them."""
+    reasons: dict[Remedy, Counter[str]] = defaultdict(Counter)
+    for cell, remedy in remedies:
+        if remedy is not None:
+            reasons[remedy][cell.reason or "no reason was given"] += 1
+    return tuple(
+        NotJudged(
+            remedy,
+            reasons[remedy].total(),
+            tuple(text for text, _ in reasons[remedy].most_common(_REASONS_AT_MOST)),
+        )
+        for remedy in Remedy
+        if remedy in reasons
+    )
 
 
 def _not_reached(record: RunRecord, cell: Cell, cases: list[Case]) -> Remedy | None:

@@ -51,9 +51,10 @@ def new_folder(
     """
     # The name of a target may come from another's file: it stays within the folder.
     base = f"{at or datetime.now(UTC):%Y%m%d-%H%M%S}-{_NO_NAME.sub('-', kind)}"
+    names = (base, *(f"{base}-{number}" for number in range(2, _MOST + 1)))
     try:
         reports.mkdir(parents=True, exist_ok=True)
-        folder = _first_free(reports, base)
+        folder = next(filter(_made, (reports / name for name in names)), None)
     except OSError as error:
         raise UsageError(
             f"cannot {purpose} '{reports}': {error.strerror}; choose another with --reports"
@@ -65,15 +66,11 @@ def new_folder(
     return folder
 
 
-def _first_free(reports: Path, base: str) -> Path | None:
-    for number in range(1, _MOST + 1):
-        folder = reports / (base if number == 1 else f"{base}-{number}")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        return folder
-    return None
+def _made(folder: Path) -> bool:
+    with suppress(FileExistsError):
+        folder.mkdir()
+        return True
+    return False
 
 
 #: Name of what leads to the last run, beside the run folders.
@@ -86,9 +83,16 @@ def point_latest(run_folder: Path) -> Path:
     Raises:
         OSError: neither can be made; then there is no `latest`, rather than one that leads to an older run.
     """
+    name = run_folder.resolve().name
     latest = run_folder.resolve().parent / LATEST
+    fresh = latest.with_name(f".{LATEST}-{os.getpid()}")
     try:
-        return _pointed(latest, run_folder)
+        fresh.unlink(missing_ok=True)
+        try:
+            fresh.symlink_to(name, target_is_directory=True)
+        except OSError:
+            fresh.write_text(name + "\n", "utf-8")
+        return fresh.replace(latest)
     except OSError:
         latest.unlink(missing_ok=True)
         raise
@@ -98,17 +102,6 @@ def forget_latest(reports: Path) -> None:
     """Let `latest` lead nowhere: there is no newest run, and an older one must not be taken for it."""
     with suppress(OSError):
         (reports / LATEST).unlink(missing_ok=True)
-
-
-def _pointed(latest: Path, run_folder: Path) -> Path:
-    fresh = latest.with_name(f".{LATEST}-{os.getpid()}")
-    fresh.unlink(missing_ok=True)
-    try:
-        fresh.symlink_to(run_folder.resolve().name, target_is_directory=True)
-    except OSError:
-        fresh.write_text(run_folder.resolve().name + "\n", "utf-8")
-    fresh.replace(latest)
-    return latest
 
 
 #: How the folders of runs begin: by the moment.
@@ -168,29 +161,25 @@ def broken_off_cases(
             outcome, reason = Verdict.INCONCLUSIVE, "the run was interrupted during this case"
         else:
             outcome, reason = Verdict.ERROR, f"worker {worker} ended in the middle of this case"
-        yield _case_cut_short(event, worker, outcome, reason)
-
-
-def _case_cut_short(event: Event, worker: str, outcome: Verdict, reason: str) -> Case:
-    operation = event.get("operation")
-    return Case(
-        id=event["case"],
-        name=str(event.get("name", event["case"])),
-        doc="",
-        realm=event["realm"],
-        clauses=tuple(event.get("clauses", ())),
-        operations=tuple(event.get("operations", [operation] if operation else [])),
-        profile=None,
-        outcome=outcome,
-        reason=reason,
-        blocked_by=None,
-        attempts=0,
-        started=None,
-        seconds=0.0,
-        requests=0,
-        assertions=(),
-        worker=worker,
-    )
+        operation = event.get("operation")
+        yield Case(
+            id=case,
+            name=str(event.get("name", case)),
+            doc="",
+            realm=event["realm"],
+            clauses=tuple(event.get("clauses", ())),
+            operations=tuple(event.get("operations", [operation] if operation else [])),
+            profile=None,
+            outcome=outcome,
+            reason=reason,
+            blocked_by=None,
+            attempts=0,
+            started=None,
+            seconds=0.0,
+            requests=0,
+            assertions=(),
+            worker=worker,
+        )
 
 
 def _of_kind(events: Iterable[Event], kind: str) -> list[Event]:

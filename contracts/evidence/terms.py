@@ -176,7 +176,7 @@ def _entry(source: TomlFile, keys: Keys, entry: dict[str, Any]) -> Deviation:
         raise source.fault((*keys, "clause"), f"{silent}; take the entry out")
     _refuse_other_realms(source, (*keys, "realms"), read.realms, clause)
     if read.operation is not None:
-        _refuse_unknown_operation(source, (*keys, "operation"), read.operation)
+        _refuse_unknown_operations(source, (*keys, "operation"), [read.operation])
         if read.operation not in clause.operations:
             concerned = f"'{clause.id}' concerns {', '.join(clause.operations)}, not {read.operation}"
             raise source.fault((*keys, "operation"), concerned)
@@ -198,19 +198,14 @@ def _clause(source: TomlFile, keys: Keys, name: str) -> Clause:
         raise source.fault(keys, str(error), name) from None
 
 
-def _refuse_unknown_operations(source: TomlFile, keys: Keys, names: tuple[str, ...]) -> None:
-    for name in names:
-        _refuse_unknown_operation(source, keys, name)
-
-
-def _refuse_unknown_operation(source: TomlFile, keys: Keys, name: str) -> None:
+def _refuse_unknown_operations(source: TomlFile, keys: Keys, names: Iterable[str]) -> None:
     description = load_description()
-    if name in description.operations:
-        return
-    method, _, path = name.partition(" ")
-    match = description.match(method, path.strip()) if path else None
-    advice = f"write '{match[0].id}'" if match else suggestion(name, description.operations)
-    raise source.fault(keys, f"unknown operation '{name}'; {advice}", name)
+    for name in names:
+        if name not in description.operations:
+            method, _, path = name.partition(" ")
+            match = description.match(method, path.strip()) if path else None
+            advice = f"write '{match[0].id}'" if match else suggestion(name, description.operations)
+            raise source.fault(keys, f"unknown operation '{name}'; {advice}", name)
 
 
 def _refuse_double(earlier: Deviation, later: Deviation) -> None:

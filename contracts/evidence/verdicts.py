@@ -17,18 +17,16 @@ from contracts.evidence.accepted import (
 from contracts.evidence.causes import Cause, attribute, causes_of
 from contracts.evidence.findings import (
     Cell,
-    ConsumerScope,
     Evidence,
     Finding,
     Standing,
     judge_cell,
     merge_findings,
     missing_settings,
-    scope_of,
     wanting_settings,
 )
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
-from contracts.evidence.remedies import NotJudged, Remedies
+from contracts.evidence.remedies import NotJudged, not_judged, remedies_of
 from contracts.evidence.repairs import repeated_repairs
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
@@ -245,10 +243,6 @@ class RunVerdict:
             cause for cause in self.causes if any(case.id in finding.cases for finding in cause.all_findings)
         )
 
-    def scope_of(self, case: Case) -> ConsumerScope:
-        """Tell what the contradictions of a case mean for the run."""
-        return scope_of(self.findings_of(case))
-
 
 def judge(
     record: RunRecord,
@@ -289,7 +283,7 @@ def judge(
         repairs=() if record.run.breaker else tuple(repeated_repairs(record.faults, record.run.realms)),
         unwritten=unwritten,
         target=record.run.target_in_words,
-        not_judged=Remedies(record, cells, findings, blocked).not_judged(),
+        not_judged=not_judged(remedies_of(record, cells, findings, blocked)),
     )
     holding = dict(_applicable_exit_codes(record, verdict))
     code = deciding_exit_code(holding)

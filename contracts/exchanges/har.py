@@ -376,11 +376,9 @@ def _post_data(exchange: Exchange) -> PostData | None:
     body = exchange.request_body
     if not body.size:
         return None
-    kind = exchange.request_headers.first("Content-Type") or _UNKNOWN_TYPE
-    if body.decoded is not None:
-        return PostData(mimeType=kind, text=body.decoded, comment=_cut(body))
+    kind, (text, encoding) = exchange.request_headers.first("Content-Type") or _UNKNOWN_TYPE, _kept(body)
     # The format has no encoding for what is sent, so the comment says what the text is.
-    return PostData(mimeType=kind, text=_in_base64(body), comment=f"base64{_cut(body) or ''}")
+    return PostData(mimeType=kind, text=text, comment=f"{encoding or ''}{_cut(body) or ''}" or None)
 
 
 def _har_response(exchange: Exchange) -> HarResponse:
@@ -402,15 +400,16 @@ def _har_response(exchange: Exchange) -> HarResponse:
 def _har_content(response: Response) -> Content:
     body, kind = response.body, response.headers.first("Content-Type") or _UNKNOWN_TYPE
     content = Content(size=body.size, mimeType=kind, comment=_cut(body))
-    if body.decoded is None:
-        content.text, content.encoding = _in_base64(body), "base64"
-    elif body.content or body.whole:
-        content.text = body.decoded
+    if body.content or body.whole:
+        content.text, content.encoding = _kept(body)
     return content
 
 
-def _in_base64(body: Body) -> str:
-    return base64.b64encode(body.content).decode("ascii")
+def _kept(body: Body) -> tuple[str, str | None]:
+    """What was kept of a body as text, and the encoding that this is in where it is none."""
+    if body.decoded is not None:
+        return body.decoded, None
+    return base64.b64encode(body.content).decode("ascii"), "base64"
 
 
 def _records(pairs: Iterable[tuple[str, str]]) -> list[Record]:

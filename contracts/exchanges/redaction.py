@@ -23,7 +23,6 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, Response, read_timestamp
-from contracts.file_formats import json_value
 
 REDACTED = "[redacted]"
 #: Headers whose value is a credential whatever it holds.
@@ -126,8 +125,7 @@ class Redactor:
         self._words = _Words()
         #: Forms as they are written, and with their letter case turned round.
         self._written: set[bytes] = set()
-        #: The secrets, and the forms of which a cut may leave the beginning; sorted.
-        self._sorted: list[str] = []
+        #: The forms of which a cut may leave the beginning, sorted.
         self._sorted_forms: list[str] = []
         self._longest = 0
         for secret in (*secrets, *self._passwords.values()):
@@ -138,7 +136,6 @@ class Redactor:
         if not secret or secret in self._secrets:
             return
         self._secrets.add(secret)
-        insort(self._sorted, secret)
         for at in range(0, min(len(secret), _MOST), _LONGEST):
             self._look_for(secret[at : at + _LONGEST])
 
@@ -159,7 +156,7 @@ class Redactor:
 
     def begins(self, text: str) -> bool:
         """Whether a text is the beginning of one of the run's secrets, cut short."""
-        return len(text) >= _SHORTEST_BEGINNING and _starts_one(self._sorted, text)
+        return len(text) >= _SHORTEST_BEGINNING and self._begins_form(text)
 
     def sign_in(self, exchange: Exchange, text: str) -> str:
         """The body of a request, already without secrets, which says whose password it held if not its role's."""
@@ -236,14 +233,13 @@ class Redactor:
     def _without_beginning(self, piece: str) -> str:
         """A quotation may end in the middle of a secret, which is then no known one any more."""
         for length in range(min(self._longest - 1, len(piece)), _SHORTEST_BEGINNING - 1, -1):
-            if _starts_one(self._sorted_forms, piece[len(piece) - length :]):
+            if self._begins_form(piece[len(piece) - length :]):
                 return piece[: len(piece) - length] + REDACTED
         return piece
 
-
-def _starts_one(words: list[str], text: str) -> bool:
-    at = bisect_right(words, text)
-    return at < len(words) and words[at].startswith(text)
+    def _begins_form(self, text: str) -> bool:
+        at = bisect_right(self._sorted_forms, text)
+        return self._sorted_forms[at : at + 1] != [] and self._sorted_forms[at].startswith(text)
 
 
 def _blank(value: str) -> str:
@@ -371,6 +367,7 @@ _NAMES: Final = (
 )
 _SECRET_NAME: Final = re.compile(_NAMES, re.IGNORECASE)
 _MEMBER: Final = re.compile(rf'("(?:{_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)
+_ESCAPED_LETTER: Final = re.compile(r"\\u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])", re.IGNORECASE)
 _PARAMETER: Final = re.compile(rf"((?:^|[?&;])(?:{_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE)
 _KEY_HEADERS: Final = frozenset({"x-api-key", "x-auth-token", "x-access-token", "x-csrf-token"})
 
@@ -459,7 +456,6 @@ def credential(exchange: Exchange) -> str | None:
 
 def _secrets(exchange: Exchange) -> Iterator[str]:
     request, response = exchange.request_body, exchange.response
-    bodies = [request, *([response.body] if response else [])]
     if _signs_in(exchange) and response is not None and 200 <= response.status < 300:
         yield from tokens_in(response.json)
     for name, value in (*exchange.request_headers.pairs, *(response.headers.pairs if response else ())):
@@ -470,8 +466,9 @@ def _secrets(exchange: Exchange) -> Iterator[str]:
     for name, value in parse_qsl(urlsplit(exchange.url).query):
         if _SECRET_NAME.fullmatch(name) or name.lower() == "token":
             yield value
-    for body in bodies:
-        yield from _members(_json(body))
+    for body in (request, *([response.body] if response else [])):
+        if body.content.lstrip()[:1] in (b"{", b"["):
+            yield from _members(body.text)
 
 
 def _of_header(name: str, value: str) -> Iterator[str]:
@@ -491,28 +488,12 @@ def _of_header(name: str, value: str) -> Iterator[str]:
             return
 
 
-def _json(body: Body) -> Any:
-    """A body as JSON, read more leniently than it is judged: what is nearly JSON holds secrets as well."""
-    if not body.whole or body.content.lstrip()[:1] not in (b"{", b"["):
-        return None
-    if not _names_a_secret(body.text) and "\\u" not in body.text:
-        return None
-    if body.json is not None:
-        return body.json
-    try:
-        return json_value(body.content)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _members(value: Any, depth: int = 4) -> Iterator[str]:
-    """Values of members whose name says that they are secret."""
-    if isinstance(value, Mapping) and depth:
-        for name, member in value.items():
-            if isinstance(member, str) and _SECRET_NAME.fullmatch(name):
-                yield member
-            else:
-                yield from _members(member, depth - 1)
-    elif isinstance(value, list) and depth:
-        for item in value[:100]:
-            yield from _members(item, depth - 1)
+def _members(text: str) -> Iterator[str]:
+    """Values of members whose name says that they are secret, in what is JSON or nearly so."""
+    # A letter may stand there as its escape; a quote or a backslash that does would end a text too early.
+    plain = _ESCAPED_LETTER.sub(lambda found: chr(int(found[1], 16)), text)
+    for found in _MEMBER.finditer(plain) if _names_a_secret(plain) else ():
+        try:
+            yield json.loads(f'"{found[2]}"', strict=False)
+        except ValueError:
+            yield found[2]

@@ -81,19 +81,6 @@ class RequestFault:
         return self.key.startswith("body.")
 
 
-def faults_in(
-    exchange: Exchange, operation: Operation, path: Mapping[str, str], query: Sequence[tuple[str, str]]
-) -> Iterator[RequestFault]:
-    """Find the faults of a request; path first, then query, headers and body."""
-    for name, value in path.items():
-        yield from _in_path(operation, name, value)
-    yield from _in_query(operation, query)
-    yield from _in_headers(exchange, operation, query)
-    schema = body_schema(operation.id)
-    if schema is not None:
-        yield from _in_body(exchange, schema)
-
-
 def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFault]:
     key, shown = f"path.{name}", f"{name} is {cut(value, _NAME_SHOWN)!r}"
     if name == "uid" or (name == "identifier" and not is_valid_uid(value)):
@@ -423,16 +410,25 @@ def read_request(
         return None
     operation, path = matched.operation, matched.path
     query = tuple(parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True))
-    realm = realm_of(exchange.request_headers, query, operation)
-    credentials = _credentials(exchange.request_headers, knows)
-    faults = [*([CLOSING_SLASH] if matched.slash else []), *faults_in(exchange, operation, path, query)]
-    return RequestFacts(operation, path, query, realm, credentials, tuple(faults), matched.base_url)
-
-
-def realm_of(headers: Headers, query: tuple[tuple[str, str], ...], operation: Operation) -> str | None:
-    """The realm that a request names; the query counts only where the document lists the parameter."""
+    # The query counts only where the document lists the parameter.
     by_query = dict(reversed(query)).get("Realm") if "Realm" in operation.query_parameters else None
-    return headers.get("realm", by_query)
+    schema = body_schema(operation.id)
+    faults = (
+        *([CLOSING_SLASH] if matched.slash else []),
+        *(fault for name, value in path.items() for fault in _in_path(operation, name, value)),
+        *_in_query(operation, query),
+        *_in_headers(exchange, operation, query),
+        *(_in_body(exchange, schema) if schema is not None else ()),
+    )
+    return RequestFacts(
+        operation,
+        path,
+        query,
+        exchange.request_headers.get("realm", by_query),
+        _credentials(exchange.request_headers, knows),
+        faults,
+        matched.base_url,
+    )
 
 
 def _credentials(headers: Headers, knows: Callable[[str], bool] | None) -> Credentials:

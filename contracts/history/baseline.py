@@ -35,17 +35,13 @@ _HEAD: Final = """\
 """
 
 
-#: Operation → name of the fact → value, or realm → value.
-_OfClause = dict[str, dict[str, Value | dict[str, Value]]]
-
-
 class BaselineFile(Format, frozen=True):
     """The content of a baseline file; `facts`: clause id → operation → name of the fact → value, or realm → value."""
 
     format: Literal["1"]
     target: str
     realms: tuple[str, ...]
-    facts: Mapping[str, Any]
+    facts: Mapping[str, Mapping[str, Mapping[str, Value | Mapping[str, Value]]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +101,12 @@ def parse(text: str, shown: str) -> Baseline:
     known = load_description().operations
     facts: Facts = defaultdict(dict)
     for clause, operations in file.facts.items():
-        for operation, points in convert(operations, _OfClause, f"{shown}: {clause}").items():
+        for operation, points in operations.items():
             if operation not in known:
                 raise UsageError(f"{shown}: {clause}: there is no operation '{operation}'")
-            concerned = _concerned(operation, file.realms)
             for point, value in points.items():
-                values = value if isinstance(value, Mapping) else dict.fromkeys(concerned, value)
+                everywhere = _concerned(operation, file.realms)
+                values = value if isinstance(value, Mapping) else dict.fromkeys(everywhere, value)
                 for realm, said in values.items():
                     ordered = tuple(sorted(said)) if isinstance(said, tuple) else said
                     facts[Place(clause, operation, realm)][point] = ordered

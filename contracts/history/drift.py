@@ -22,55 +22,47 @@ from contracts.history.observed_facts import (
     OR,
     Change,
     Facts,
-    Kind,
     Severity,
     Value,
     alternatives,
     parent_of,
-    status_of,
 )
 from contracts.safe_text import many
 
-_NUMBER: Final = re.compile(r"(?P<number>\d+)(?P<more> or more)?")
 #: Facts whose value is a quantity; all other numbers are statuses.
 _QUANTITIES: Final = ("seconds", "items")
+_NUMBER: Final = re.compile(r"(?P<number>\d+)(?P<more> or more)?")
 #: What was seen of a request that was taken, and of one that was turned down, in the words of cases and as a status.
 _TAKEN: Final = re.compile(r"kept|changed|renamed|[123]\d\d")
 _TURNED_DOWN: Final = re.compile(r"refused.*|workflow-.*|4\d\d.*|[23]\d\d errors.*")
+#: What a change is called, those that break clients first.
+GONE, CHANGED, ADDED = "gone", "changed", "added"
+#: The status that a fact about an answer begins with.
+_STATUS: Final = re.compile(r"^\d{3} ")
+#: A fact about the body of an answer: it is a member of what stands around it.
+_OF_A_BODY: Final = re.compile(r"(\d{3} )?body[.\[].*")
 
 _Known = Mapping[str, Value]
 
 
-def kind_of_change(point: str, was: Value, now: Value) -> Kind | None:
+def kind_of_change(point: str, was: Value, now: Value) -> str | None:
     """Tell how the value of a fact differs; None where what is seen was accepted.
 
     Fewer alternatives than accepted are no difference: a run sees a sample of what there is.
     """
     if isinstance(was, tuple) or isinstance(now, tuple):
-        before, after = set(_listed(was)), set(_listed(now))
-        return None if before == after else Kind.ADDED if before < after else Kind.CHANGED
+        before, after = ({*value} if isinstance(value, tuple) else {*value.split(OR)} for value in (was, now))
+        return None if before == after else ADDED if before < after else CHANGED
     if point.rpartition(".")[2] in _QUANTITIES:
-        return _kind_of_quantity(was, now)
+        old, new = _NUMBER.fullmatch(was), _NUMBER.fullmatch(now)
+        if old is None or new is None:
+            return CHANGED if was != now else None
+        grown = int(new["number"]) - int(old["number"])
+        return CHANGED if grown < 0 and not new["more"] else ADDED if grown > 0 and not old["more"] else None
     known = alternatives(was)
     added = alternatives(now) - known - ({"integer"} if "number" in known else frozenset())
-    if not added:
-        return None
     opened = all(map(_TURNED_DOWN.fullmatch, known)) and all(map(_TAKEN.fullmatch, added))
-    return Kind.ADDED if opened else Kind.CHANGED
-
-
-def _listed(value: Value) -> Iterable[str]:
-    return value if isinstance(value, tuple) else value.split(OR)
-
-
-def _kind_of_quantity(was: str, now: str) -> Kind | None:
-    before, after = _NUMBER.fullmatch(was), _NUMBER.fullmatch(now)
-    if before is None or after is None:
-        return Kind.CHANGED if was != now else None
-    old, new = int(before["number"]), int(after["number"])
-    if new < old and not after["more"]:
-        return Kind.CHANGED
-    return Kind.ADDED if new > old and not before["more"] else None
+    return None if not added else ADDED if opened else CHANGED
 
 
 def shown(value: Value | None) -> str | None:
@@ -86,13 +78,13 @@ def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
     Only places that both know are compared: what a run did not observe has not changed, and what was never accepted
     cannot have (see `not_accepted_yet`).
     """
-    alike: dict[tuple[str, str, tuple[Kind, str, Value | None, Value | None]], list[str]] = defaultdict(list)
+    alike: dict[tuple[str, str, tuple[str, str, Value | None, Value | None]], list[str]] = defaultdict(list)
     for place, facts in seen.items():
         for difference in _differences(accepted.get(place, {}), facts):
             alike[place.clause, place.operation, difference].append(place.realm)
     changes = [
         Change(
-            severity=kind.severity,
+            severity=Severity.ADDITIVE if kind == ADDED else Severity.BREAKING,
             change=kind,
             clause=clause,
             operation=operation,
@@ -103,24 +95,20 @@ def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
         )
         for (clause, operation, (kind, point, was, now)), realms in alike.items()
     ]
-    return tuple(sorted(changes, key=_rank))
+    order = (GONE, CHANGED, ADDED).index
+    return tuple(sorted(changes, key=lambda c: (order(c.change), c.clause, c.operation, c.point)))
 
 
-def _rank(change: Change) -> tuple[int, str, str, str]:
-    return list(Kind).index(Kind(change.change)), change.clause, change.operation, change.point
-
-
-def _differences(accepted: _Known, facts: _Known) -> Iterator[tuple[Kind, str, Value | None, Value | None]]:
+def _differences(accepted: _Known, facts: _Known) -> Iterator[tuple[str, str, Value | None, Value | None]]:
     for point, now in facts.items():
         was = accepted.get(point)
-        kind = kind_of_change(point, was, now) if was is not None else None
-        if kind is not None:
+        if was is not None and (kind := kind_of_change(point, was, now)):
             yield kind, point, was, now
         elif was is None and _is_member(point, accepted):
-            yield Kind.ADDED, point, None, now
+            yield ADDED, point, None, now
     for point, was in accepted.items():
         if point not in facts and _is_member(point, facts) and OPTIONAL not in alternatives(str(was)):
-            yield Kind.GONE, point, was, None
+            yield GONE, point, was, None
 
 
 def _is_member(point: str, facts: _Known) -> bool:
@@ -128,9 +116,8 @@ def _is_member(point: str, facts: _Known) -> bool:
 
     Items are no members: an empty list says nothing of them.
     """
-    parent = parent_of(point)
-    value = facts.get(parent) if parent is not None and not point.endswith("[]") else None
-    return isinstance(value, str) and "object" in alternatives(value)
+    is_member = _OF_A_BODY.fullmatch(point) and not point.endswith("[]")
+    return bool(is_member) and "object" in alternatives(str(facts.get(parent_of(point), "")))
 
 
 def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:
@@ -216,8 +203,7 @@ def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
     """Put changes of one cause together, in the order of their first ones."""
     alike: dict[tuple[str, ...], list[Change]] = defaultdict(list)
     for change in changes:
-        point = change.point.removeprefix(f"{status_of(change.point) or ''} ")
-        alike[change.change, point, change.was or "", change.now or ""].append(change)
+        alike[change.change, _STATUS.sub("", change.point), change.was or "", change.now or ""].append(change)
     return tuple(DriftCause(tuple(group)) for group in alike.values())
 
 
@@ -252,11 +238,6 @@ class DriftReport:
         return tuple(change for change in self.changes if change.severity is Severity.BREAKING)
 
     @property
-    def additive(self) -> tuple[Change, ...]:
-        """Changes that clients can live with."""
-        return tuple(change for change in self.changes if change.severity is Severity.ADDITIVE)
-
-    @property
     def causes(self) -> tuple[DriftCause, ...]:
         """All changes, those of one cause together."""
         return drift_causes(self.changes)
@@ -264,11 +245,10 @@ class DriftReport:
     @property
     def blocking(self) -> str | None:
         """Why drift fails the run, in one sentence, or None when it does not."""
-        first, *others = drift_causes(change for change in self.breaking if change not in self.outside) or (
-            None,
-        )
-        if self.mode is not Mode.FAIL or first is None:
+        causes = drift_causes(change for change in self.breaking if change not in self.outside)
+        if self.mode is not Mode.FAIL or not causes:
             return None
+        first, *others = causes
         more = f" and {len(others)} more" if others else ""
         what = f"{first.kind}: {first.says} in {', '.join(first.realms)}"
         return f"breaking drift from {self.baseline}: {what}{more}"

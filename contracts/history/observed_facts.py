@@ -7,8 +7,8 @@ The shape of a response is one fact a line, `200 body.identifier: string`: a pat
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Any, Final, NamedTuple
@@ -27,19 +27,6 @@ class Severity(StrEnum):
 
     BREAKING = "breaking"
     ADDITIVE = "additive"
-
-
-class Kind(StrEnum):
-    """What changed; the text is how people read it."""
-
-    GONE = "gone"
-    CHANGED = "changed"
-    ADDED = "added"
-
-    @property
-    def severity(self) -> Severity:
-        """Whether clients may break."""
-        return Severity.ADDITIVE if self is Kind.ADDED else Severity.BREAKING
 
 
 class Change(Format, frozen=True, kw_only=True):
@@ -84,13 +71,9 @@ def with_alternatives(kinds: Collection[str]) -> str:
     return f"{words}, {OPTIONAL}" if OPTIONAL in kinds else words
 
 
-def parent_of(path: str) -> str | None:
-    """Return the path of the object or array that a member stands in, or None for what is no member."""
-    if path.endswith("[]"):
-        return path.removesuffix("[]")
-    head, dot, _ = path.rpartition(".")
-    root = head.partition(".")[0].partition("[")[0]
-    return head if dot and (root == BODY or root.endswith(f" {BODY}")) else None
+def parent_of(path: str) -> str:
+    """Return the path of the object or array that a member or an item stands in."""
+    return path.removesuffix("[]") if path.endswith("[]") else path.rpartition(".")[0]
 
 
 #: Keys that are values, such as identifiers and numbers, become this one.
@@ -107,27 +90,28 @@ _KINDS: Final = {bool: "boolean", int: "integer", float: "number", dict: "object
 
 def shape_of(value: Any) -> dict[str, str]:
     """Return the kinds in a body by their paths, `body.createdOn: string date-time`, and never its values."""
-    kinds: dict[str, set[str]] = defaultdict(set)
-    times, objects = Counter[str](), Counter[str]()
-    for path, part in _parts(value, BODY):
-        times[path] += 1
-        kinds[path].add(_kind_of(part))
-        objects[path] += isinstance(part, dict)
-    for path, found in kinds.items():
-        if not path.endswith("[]") and times[path] < objects[path.rpartition(".")[0]]:
-            found.add(OPTIONAL)
-    return {path: with_alternatives(found) for path, found in sorted(kinds.items())}
+    return {f"{BODY}{path}": kind for path, kind in sorted(_shape_of(value).items())}
 
 
-def _parts(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    yield path, value
-    if depth > _DEEPEST:
-        return
-    for name, member in value.items() if isinstance(value, dict) else ():
-        shown = ANY_KEY if _VALUE_KEY.fullmatch(name) else name.translate(_NAMES_ONLY)
-        yield from _parts(member, f"{path}.{shown}", depth + 1)
-    for item in value if isinstance(value, list) else ():
-        yield from _parts(item, f"{path}[]", depth + 1)
+def _shape_of(value: Any, depth: int = 0) -> dict[str, str]:
+    """The kinds in a value by their paths from it on, items of an array put together."""
+    inner: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for name, member in value.items() if isinstance(value, dict) and depth <= _DEEPEST else ():
+        key = ANY_KEY if _VALUE_KEY.fullmatch(name) else name.translate(_NAMES_ONLY)
+        inner[f".{key}"].append(_shape_of(member, depth + 1))
+    for item in value if isinstance(value, list) and depth <= _DEEPEST else ():
+        inner["[]"].append(_shape_of(item, depth + 1))
+    members = {step + path: kind for step, shapes in inner.items() for path, kind in put_together(shapes)}
+    return {"": _kind_of(value)} | members
+
+
+def put_together(shapes: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield several shapes as one: all kinds that a member had, and whether it was not always there."""
+    for path in sorted({path for shape in shapes for path in shape}):
+        kinds = {kind for shape in shapes if path in shape for kind in alternatives(shape[path])}
+        around = parent_of(path)
+        missing = any("object" in alternatives(s.get(around, "")) for s in shapes if path not in s)
+        yield path, with_alternatives({*kinds, *([OPTIONAL] if missing and path[-2:] != "[]" else [])})
 
 
 def _kind_of(value: Any) -> str:
@@ -142,13 +126,6 @@ def _form_of(text: str) -> str | None:
     # Any word before a colon is a scheme; only addresses are meant.
     forms = _FORMS if text.startswith(("http://", "https://")) else _FORMS[:-1]
     return next((name for name in forms if _VALIDATORS[name].is_valid(text)), None)
-
-
-def status_of(path: str) -> str | None:
-    """Return the status that a fact about an answer's shape begins with, or None for any other fact."""
-    status, _, rest = path.partition(" ")
-    is_shape = rest == "type" or rest.startswith(BODY)
-    return status if is_shape and len(status) == 3 and status.isdigit() else None
 
 
 Value = str | tuple[str, ...]

@@ -312,12 +312,11 @@ class Past(Format, frozen=True):
 
 def past_of(history: History, target: str, series: str) -> Past:
     """Return what a history says of a series on a target, as a run of it that starts now has to know it."""
-    names = PastRun.__struct_fields__
-    runs = tuple(PastRun(*(getattr(e, name) for name in names)) for e in history.of(target, series))
+    runs = [msgspec.convert(e, PastRun, from_attributes=True) for e in history.of(target, series)]
     cells: dict[str, dict[str, Trend]] = defaultdict(dict)
     for (clause, realm), trend in trends(history, target, series).items():
         cells[clause][realm] = trend
-    return Past(runs[-SHOWN_RUNS:], cells)
+    return Past(tuple(runs[-SHOWN_RUNS:]), cells)
 
 
 def write_past(folder: Path, past: Past) -> Path:

@@ -15,11 +15,9 @@ from contracts.checks.outcomes import Blocked, CheckOutcome, Result, usable
 from contracts.checks.sequences import SETTLE_SECONDS, RecentRecords, SequenceCheck, Step, site_of
 from contracts.checks.table import (
     TABLE,
+    Judgement,
     answer_results,
-    contradictions_of,
     fault_results,
-    held_of,
-    obstacles_of,
     universal_results,
 )
 from contracts.checks.trackers import Sequences, SignIns
@@ -168,19 +166,20 @@ def judge_answer(
         obstacles.append("the body of the request is not known")
     elif not 300 <= answer.status < 400:
         results += _results(exchange, answer, replace(facts, faults=faults), grounds)
-        obstacles += obstacles_of(results)
+        obstacles += Judgement(facts, tuple(results)).obstacles
+    judged = Judgement(facts, tuple(results))
     about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
     sure = _accepted(answer) or grounds.proven or about_token
     findings = [
         of_service(
             result, exchange, firm=sure or TABLE[result.check].universal or TABLE[result.check].of_form
         )
-        for result in contradictions_of(results)
+        for result in reversed(judged.findings)
     ]
     if answer.body.whole and answer.status < 500:
         misplaced = misplaced_messages(exchange, facts)
         findings += [of_service(result, exchange, firm=firm) for result, firm in misplaced]
-    return findings, [clause for clause in held_of(results) if clause not in _UNSEEN], obstacles
+    return findings, [clause for clause in judged.held if clause not in _UNSEEN], obstacles
 
 
 def _is_unread(exchange: Exchange, operation: Operation) -> bool:

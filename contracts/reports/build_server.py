@@ -13,7 +13,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
 
 from contracts.evidence.accepted import DeviationOutcome
-from contracts.evidence.findings import ConsumerScope, Finding, Standing
+from contracts.evidence.findings import ConsumerScope, Finding, Standing, scope_of
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.history.drift import DriftReport, Mode
@@ -80,7 +80,8 @@ def _case(case: Case, verdict: RunVerdict) -> TestCase:
 
 def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
-    mine, bearing = verdict.findings_of(case), verdict.scope_of(case)
+    mine = verdict.findings_of(case)
+    bearing = scope_of(mine)
     if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and bearing is not ConsumerScope.COUNTS:
         return Skipped(
             printable(f"{bearing}: {'; '.join(_accepted(verdict, each) for each in mine) or reason}"),

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
 from contracts.evidence.findings import Cell, Standing, missing_settings
 from contracts.evidence.record import ExitCode, RunRecord, Verdict
-from contracts.evidence.remedies import NOT_GIVEN, Remedies, Remedy, of_the_end
+from contracts.evidence.remedies import NOT_GIVEN, Remedy, of_the_end, remedies_of
 from contracts.evidence.verdicts import RunVerdict, faults_in_words
 from contracts.history.runs import read_past
 from contracts.reports.cards import following
@@ -80,7 +80,7 @@ _ANSWERS_FOR = {
 
 def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
     """Return the lamps contract, blocked by findings, settings, environment and suite."""
-    cells = Remedies(record, verdict.cells, verdict.findings, verdict.blocked).by_cell()
+    cells = remedies_of(record, verdict.cells, verdict.findings, verdict.blocked)
     missing = Counter(remedy for _, remedy in cells)
     counts = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
     outside = sum(remedy is None and cell.verdict in NOT_GIVEN for cell, remedy in cells)
