@@ -15,8 +15,8 @@ from contracts.session.shared_state import SharedState
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
 _SIGNED_IN = "last sign-in of a case"
-#: Uses after which a worker signs a role in again: what is promised is promised to later tokens, too.
-_USES_OF_FIRST = 8
+#: Uses after which a worker signs a role in again, more than a first look has: later tokens are promised the same.
+_USES_OF_FIRST = 16
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class TokenStore:
         """The role's token, issued on first use by any worker; `as_it_is` also when it ought to be renewed."""
         token = self._tokens.get(role)
         self._uses[role] += not as_it_is
-        if token is not None and self._uses[role] == _USES_OF_FIRST:
+        if token is not None and not as_it_is and self._uses[role] == _USES_OF_FIRST:
             self.forget(role, token.value)
         elif token is not None and (as_it_is or not token.ending):
             return token
