@@ -66,6 +66,7 @@ class Worker(Session):
             disposable=embedded,
             events=self.journal,
         )
+        self.tokens.alone = name == MAIN
         self.plan = plan
         self.day = datetime.fromisoformat(plan.started).date()
         self.selection = selection
