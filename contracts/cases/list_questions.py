@@ -273,15 +273,19 @@ class Questions:
             self._judging("filter-meaning").holds(not wrong, *exchanges, expected=expected, seen=seen)
 
     def claim_all_options(self) -> None:
-        """Claim that a list with every option at once is the part that was asked for, in its order.
+        """Claim that a list with every option at once is the part that was asked for, in either order.
 
-        One request judges what many others judge one by one.
+        Two requests judge what many others judge one by one.
 
         Raises:
             Untested: the list is not seen to come in order, or the service refuses such filters.
         """
         for condition in _but_for_one(self._items):
-            if self.claim_answer(Question(condition, ((self._ordered, True),), top=2, skip=1)):
+            falling, rising = (
+                Question(condition, ((self._ordered, down),), top=2, skip=1) for down in (True, False)
+            )
+            if self.claim_answer(falling):
+                self.claim_answer(rising)
                 return
         raise Untested(
             "which fields orders take, and operators filters, is not shown: none that is known does"

@@ -149,15 +149,15 @@ def test_pages_of_an_ordered_list_are_in_order(
     lists.claim_pages_in_order(expect(clause), asked, 3)
 
 
-@smoke(requests=3)
-@contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=2)
+@smoke(requests=4)
+@contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=3)
 def test_all_options_hold_together_for_drafts(world: World, expect: Expect) -> None:
-    """A filter of many operators, a falling order, skip and top in one request give the part that they say."""
+    """A filter of many operators, either order, skip and top in one request give the part that they say."""
     list_questions.Questions(partial(known_drafts, world), expect).claim_all_options()
 
 
-@smoke(requests=3)
-@contract("attachment-list-filter-meaning", "attachment-list-orderby-meaning", requests=2)
+@smoke(requests=4)
+@contract("attachment-list-filter-meaning", "attachment-list-orderby-meaning", requests=3)
 @contract("attachment-list-pages-cover")
 def test_all_options_hold_together_for_attachments(world: World, expect: Expect) -> None:
     """So they do for attachments."""
