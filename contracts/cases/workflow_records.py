@@ -402,7 +402,8 @@ class WorkflowRecords:
             self._attempt.exchanges.append(sent)
             return sent
         identifier = self._world.uid()
-        sent = self._world.submit(CREATE_NAMED, identifier)
+        # As plain as the shared one, whatever the case is tried in: without what may be left out.
+        sent = self._world.submit(CREATE_NAMED, identifier, query=())
         sent.notes["identifier"] = identifier
         return sent
 
