@@ -11,12 +11,10 @@ from functools import partial
 from typing import Any, Final
 
 from contracts.cases.attachment_ids import Attachment
-from contracts.cases.contents import png
 from contracts.cases.sample_records import spoilt
 from contracts.cases.shared_documents import shared_document
 from contracts.cases.world import World
-from contracts.checks.outcomes import Blocked, Untested, done, taken, usable
-from contracts.exchanges import readers
+from contracts.checks.outcomes import Blocked, Untested, taken, usable
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description, operations_with
 from contracts.session.actor import DEFAULT, Actor
@@ -46,8 +44,6 @@ class Request:
         return actor.send(self.operation, json=DEFAULT if self.body is ABSENT else self.body, **parts)
 
 
-#: Small and grey.
-_PICTURE: Final = png(128, 128, 128, width=32, height=32)
 _COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
 #: A realm that does not exist, in any environment.
 UNKNOWN_REALM: Final = "rc-no-such-realm"
@@ -116,15 +112,16 @@ class OrdinaryRequests:
         self._world.shared_draft()
         return self._world.eventually(lambda: usable(self._world.author.list_drafts()).success)
 
-    def _file(self, operation: str) -> Request:
+    def _file(self, operation: str, *, anew: bool = False) -> Request:
+        """A request on files of the document that cases share; `anew`: of another one, which it may fill."""
         if operation in operations_with(answers="file"):
             return Request(operation, self._world.shared_attachment().path)
-        path = {"uid": self._world.shared_document()}
+        path = {"uid": self._world.document() if anew else self._world.shared_document()}
         if operation == "createAttachment":
             # Another name each time: a document may take each name once only.
             return Request(operation, path | {"filename": f"{self._world.uid(16)}.txt"}, body=CONTENT)
         if operation == "persistTemporaryFile":
-            path["tempFileId"] = self._world.uid()
+            path["tempFileId"] = self._world.temporary_file() if anew else self._world.uid()
         return Request(operation, path)
 
     def _record(self, operation: str) -> Request:
@@ -137,7 +134,7 @@ class OrdinaryRequests:
     def request(self, operation: str) -> Request:
         """A valid request, on fresh data where it writes."""
         if operation in operations_with(stores="attachment"):
-            return self._new_file(operation)
+            return self._file(operation, anew=True)
         if operation in operations_with(answers="file"):
             return Request(operation, self._picture().path)
         if operation in operations_with(answers="list", needs="document"):
@@ -163,34 +160,6 @@ class OrdinaryRequests:
 
     def _picture(self) -> Attachment:
         return shared_document(self._world).pictures[0]
-
-    def attached(self, operation: str, headers: Mapping[str, str]) -> Request:
-        """A request on an attachment, arranged with these headers where it cannot be arranged as documented."""
-        try:
-            return self.request(operation)
-        except Blocked:
-            picture = self._world.once(f"picture with {sorted(headers)}", lambda: self._found_with(headers))
-            return Request(operation, picture.path)
-
-    def _found_with(self, headers: Mapping[str, str]) -> Attachment:
-        path = {"uid": self._world.document(), "filename": "picture.png"}
-        self._world.keep(path["uid"])
-        answer = done(
-            self._world.author.send("createAttachment", path=path, headers=dict(headers), body=_PICTURE)
-        )
-        for number in dict.fromkeys(readers.integers(answer.json)):
-            attachment = Attachment(path["uid"], number, path["filename"], _PICTURE)
-            if self._world.author.attachment_exists(attachment.path, headers=dict(headers)).answer.success:
-                return attachment
-        raise Blocked(
-            "attachmentExists", "no number in the answer to the upload is an attachment id that works"
-        )
-
-    def _new_file(self, operation: str) -> Request:
-        uid = self._world.document()
-        if operation == "createAttachment":
-            return Request(operation, {"uid": uid, "filename": "note.txt"}, body=CONTENT)
-        return Request(operation, {"uid": uid, "tempFileId": self._world.temporary_file()})
 
     def faulty(self, operation: str) -> Request:
         """A request that is refused for its content alone, where acceptance would leave something for good.

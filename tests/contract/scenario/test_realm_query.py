@@ -67,7 +67,7 @@ def test_attachments_are_read_without_a_realm(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, observe: Observer, operation: str
 ) -> None:
     """Attachments are found, downloaded and previewed without the Realm header."""
-    request = ordinary.attached(operation, {"Realm": realm})
+    request = ordinary.request(operation)
     realmed = partial(requests.send, request, world.author, {"Realm": realm})
     plain = requests.send(request, world.author)
     comparison.claim_accepted_for_each(plain, (expect("realm-attachments-without", operation), realmed))
