@@ -134,7 +134,9 @@ class DescribedInputs:
             raise Blocked(self._operation, "failed at an input before")
         allowed = drawn.meta.generation.mode.is_positive
         path = self._own_path(dict(drawn.path_parameters or {}), allowed=allowed)
-        query = dict(drawn.query or {})
+        # Any name may be drawn, and one of a record would be written to.
+        drawn_query = dict(drawn.query or {}).items()
+        query = {name: self._world.uid() if name in _UIDS else value for name, value in drawn_query}
         if allowed and "schema" in query:
             query["schema"] = self._world.samples.draft_schema
         case = self._described.Case(

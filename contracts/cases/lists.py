@@ -356,8 +356,8 @@ def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = 0)
     claim.holds(not lost, *exchanges, expected=f"each of {len(due)} items once", seen=f"lost: {_some(lost)}")
 
 
-def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = ()) -> None:
-    """Claim that pages of twenty drafts taken one after another hold every draft once.
+def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = (), *, size: int = _PAGE) -> None:
+    """Claim that pages of `size` drafts taken one after another hold every draft once.
 
     Where filters do not pick them, or fewer are kept, nothing is claimed: shorter lists are judged.
     """
@@ -367,7 +367,7 @@ def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = ()) -
         return
     long = known.lister.with_fixed(filter=equals(known.filter_path, *uids))
     if long.page().size >= 0:  # so long a filter may not be taken
-        claim_pages_cover(claim, replace(known, lister=long), _PAGE, len(uids))
+        claim_pages_cover(claim, replace(known, lister=long), size, len(uids))
 
 
 def need_parts(known: KnownList, *cuts: Cut) -> None:

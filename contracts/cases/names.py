@@ -11,7 +11,7 @@ from contracts.cases.drafts import claim_each_refused
 from contracts.cases.fault_probe import Probe
 from contracts.cases.generated_cases import Case, for_each_case
 from contracts.cases.hostile_input import Deal
-from contracts.cases.known_lists import drafts_searched, known_drafts, known_files
+from contracts.cases.known_lists import KnownList, drafts_searched, known_drafts, known_files
 from contracts.cases.list_pages import Lister, attachments_of, drafts_of, equals, quoted
 from contracts.cases.marks import contract, smoke
 from contracts.cases.properties import Properties

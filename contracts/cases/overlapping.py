@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Final, TypeVar
 
 from contracts.cases import contents
@@ -16,7 +17,8 @@ from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import done, taken, usable
 from contracts.exchanges.exchange import Exchange
-from contracts.session.actor import Actor
+from contracts.interface.description import load_description
+from contracts.session.actor import TOO_SHORT, Actor
 
 T = TypeVar("T")
 
@@ -100,6 +102,17 @@ class OverlappingDrafts:
         self._judged(deleted)
         self._judged(self._ask("getDraft", everyone), *deleted)
         self._judged(self._ask("draftExists", changed), *deleted)
+        self._refuse_together(everyone[:2])
+
+    def _refuse_together(self, uids: Sequence[str]) -> None:
+        """Have each call refused while another one is, for a uid that is too short."""
+        world, short = self._world, self._world.uid(TOO_SHORT)
+        record = world.samples.short_draft(short)
+        at_once(lambda uid: world.save(short, record, by=self._owner[uid]), uids)
+        for operation in load_description().operations.values():
+            if operation.family == "draft" and "uid" in operation.path and not operation.stores:
+                call = partial(Actor.send, operation=operation.id, path={"uid": short})
+                at_once(call, [self._owner[uid] for uid in uids])
 
     def _claim_spared(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
         """Claim of a draft that could not be deleted that the deletion of another has not taken it along."""

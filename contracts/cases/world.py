@@ -111,12 +111,18 @@ class World:
         schema: str | None = None,
         *,
         by: Actor | None = None,
+        plain: bool = False,
     ) -> Draft:
-        """Save a draft under a fresh identifier, or under `uid`; of the contact schema, or of `schema`."""
+        """Save a draft under a fresh identifier, or under `uid`; of the contact schema, or of `schema`.
+
+        Args:
+            plain: `uid` is one as the run makes them.
+        """
+        plain = (plain or uid is None) and document is None and schema is None and by in (None, self.author)
         uid = uid or self.uid()
         document = document if document is not None else self.samples.draft(uid)
         exchange = self.save(uid, document, schema=schema, by=by)
-        done(exchange)
+        done(exchange, "draft-save-creates" if plain else "")
         return Draft(uid, document, exchange)
 
     def save(
@@ -275,7 +281,7 @@ class World:
 
     def kept_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
         """Save a draft that stays until the end of the run."""
-        return self.draft(self.kept_uid(word, uid), by=by)
+        return self.draft(self.kept_uid(word, uid), by=by, plain=uid is None)
 
     def kept_uid(self, word: str = "", uid: str | None = None) -> str:
         """A uid of a draft that is to stay until the end of the run; arguments as for `kept_draft`."""
@@ -392,7 +398,7 @@ class World:
         if self._own is None:
             self._session.permanent_records.foresee(identifier)
         sent = self.submit("createWorkflowRecordWithIdentifier", identifier, query=())
-        done(sent)
+        done(sent, "workflow-create-with-identifier-accepted")
         sent.notes["identifier"] = identifier
         return sent
 

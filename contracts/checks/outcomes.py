@@ -70,15 +70,19 @@ def observed(clause: str, operation: str, seen: Any) -> Result:
 
 
 class Blocked(Exception):
-    """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive."""
+    """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive.
 
-    def __init__(self, operation: str, cause: str) -> None:
+    `evidence` is what it contradicts by itself, where it is promised.
+    """
+
+    def __init__(self, operation: str, cause: str, evidence: Result | None = None) -> None:
         super().__init__(f"{operation}: {cause}" if operation else cause)
         self.operation = operation
         self.cause = cause
+        self.evidence = evidence
 
-    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str]]:
-        return Blocked, (self.operation, self.cause)
+    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str, Result | None]]:
+        return Blocked, (self.operation, self.cause, self.evidence)
 
 
 class Untested(Exception):
@@ -122,11 +126,17 @@ def taken(exchange: Exchange) -> bool:
     return answer.success and not (may_report and readers.errors(answer))
 
 
-def done(exchange: Exchange) -> Response:
-    """The answer of a request that had to be accepted."""
-    answer = usable(exchange)
+def done(exchange: Exchange, promise: str = "") -> Response:
+    """The answer of a request that had to be accepted.
+
+    Args:
+        promise: The clause that promises so of a request as plain as this one.
+    """
+    answer, operation = usable(exchange), exchange.operation or exchange.method
     if not taken(exchange):
-        raise Blocked(exchange.operation or exchange.method, f"answered {answer.quote()}")
+        seen, shown = answer.quote(), (exchange.id,)
+        broken = contradicted(promise, operation, "accepted", seen, shown, exchange.role) if promise else None
+        raise Blocked(operation, f"answered {seen}", broken)
     return answer
 
 

@@ -36,7 +36,7 @@ from contracts.interface.catalogue import Level
 from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case, Ending, case_of, is_case
 from contracts.plugin.drafts_of_cases import settle_drafts
-from contracts.plugin.worker import WORKER, Worker
+from contracts.plugin.worker import MAIN, WORKER, Worker
 from contracts.safe_text import displayed
 from contracts.session.authentication import NoTokenError
 
@@ -84,6 +84,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         return True
     with worker.giving_up_where_broken(item.session):
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        worker.tokens.alone = worker.name == MAIN
         # In case a worker dies in it.
         worker.journal.write("begin", **case_of(item).record)
         reports = _run(item, nextitem, worker)
@@ -103,6 +104,8 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     attempts = [each.attempt for each in judged]
     findings = list(confirm(attempts))
     confirmed = [finding.evidence for finding in findings if finding.confirmed]
+    for finding in confirmed:
+        worker.shared.mark(_mark(finding, case))
     reports, ending = _conclusion(case, judged, confirmed, worker)
     worker.write_case(case, attempts, ending, started, findings=findings, tried=tried)
     _speak(item, reports, ending, confirmed, worker)
@@ -298,12 +301,27 @@ def pytest_runtest_makereport(
     call.excinfo = raised
     if raised is not None:
         ending, tried = _ending_of(raised.value), item.stash[TRY]
+        _note_broken_promise(raised.value, tried.attempt, item)
         tried.ending = min(tried.ending, ending, key=lambda each: each.verdict.rank)
         if ending.verdict is Verdict.ERROR:
             # A traceback shows arguments, and these may hold credentials.
             report.longrepr = report.longreprtext
     _redact(report, item.config.stash[WORKER])
     return report
+
+
+def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.Item) -> None:
+    """Note what a case was blocked by where that is promised, and was seen in this attempt; once is enough in a run."""
+    broken = error.evidence if isinstance(error, Blocked) else None
+    if broken is None or not {each.id for each in attempt.exchanges}.issuperset(broken.exchanges):
+        return
+    if not item.config.stash[WORKER].shared.marked(_mark(broken, case_of(item))):
+        attempt.note(broken)
+
+
+def _mark(finding: Result, case: Case) -> str:
+    """The mark of a finding that was confirmed in the realm of a case."""
+    return f"confirmed {finding.clause} {finding.operation} {case.realm}"
 
 
 def _ending_of(error: BaseException) -> Ending:

@@ -66,7 +66,6 @@ class Worker(Session):
             disposable=embedded,
             events=self.journal,
         )
-        self.tokens.alone = name == MAIN
         self.plan = plan
         self.day = datetime.fromisoformat(plan.started).date()
         self.selection = selection

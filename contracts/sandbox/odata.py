@@ -76,9 +76,6 @@ class _Visitor(AstToSqliteSqlVisitor):
     def visit_BinOp(self, node: ast.BinOp) -> str:  # noqa: N802 - the library's name
         return f"({super().visit_BinOp(node)})"
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> str:  # noqa: N802 - the library's name
-        return f"({super().visit_BoolOp(node)})"
-
     def visit_UnaryOp(self, node: ast.UnaryOp) -> str:  # noqa: N802 - the library's name
         return f"({super().visit_UnaryOp(node)})"
 

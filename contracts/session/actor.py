@@ -23,7 +23,7 @@ from contracts.settings.target import ANONYMOUS
 #: Where a request names the record it is about.
 _NAMES: Final = ("uid", "identifier")
 #: Characters of an identifier that the rule refuses.
-_TOO_SHORT: Final = 10
+TOO_SHORT: Final = 10
 #: A realm that does not exist, in any environment.
 _NO_REALM: Final = "rc-no-such-realm"
 #: Families of operations that may be refused to another account just before; what the others accept stays for good.
@@ -209,7 +209,7 @@ class Actor(OperationCalls):
         """Let an account be refused the same, for a uid that is too short or else for its realm."""
         same, short = (
             self._session.description.operations[str(request.operation)],
-            self._session.namespace.uid(_TOO_SHORT),
+            self._session.namespace.uid(TOO_SHORT),
         )
         used_up = same.needs == "temporary-file"
         if used_up or same.family not in _DISTURBED or not isinstance(request.body, bytes | None):

@@ -15,8 +15,8 @@ from contracts.session.shared_state import SharedState
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
 _SIGNED_IN = "last sign-in of a case"
-#: Uses of a token, more than a first look has, after which its role signs in again.
-_USES_OF_FIRST = 16
+#: Uses of a token after which its role signs in again.
+_USES_OF_FIRST = 2
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class Token:
 class TokenStore:
     """Tokens of a run by role, `issue`d by the service and shared by its workers.
 
-    `learn` is called with every token, so that it is blanked out of what is written. Where one session is `alone` with
-    them, a role signs in again once: what is promised is promised to later tokens, too. Elsewhere it might end a token
-    that another worker is using.
+    `learn` is called with every token, so that it is blanked out of what is written. While one session is `alone` with
+    them, a role soon signs in again, once: what is promised is promised to later tokens, too. Elsewhere it might end a
+    token that another worker is using.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class TokenStore:
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
         """The role's token, issued on first use by any worker; `as_it_is` also when it ought to be renewed."""
         token = self._tokens.get(role)
-        self._uses[role] += not as_it_is
+        self._uses[role] += self.alone and not as_it_is
         if self.alone and token is not None and not as_it_is and self._uses[role] == _USES_OF_FIRST:
             self.forget(role, token.value)
         elif token is not None and (as_it_is or not token.ending):

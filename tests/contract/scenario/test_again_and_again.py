@@ -5,9 +5,11 @@ Drafts and their collection are asked for so often in `stateful/`.
 
 from contracts.cases import (
     Expect,
+    KnownList,
     World,
     attach,
     attachments,
+    attachments_of,
     contents,
     contract,
     drawn_contents,
@@ -42,9 +44,16 @@ def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> Non
     attachments.claim_listed(listing, world, attachment, again=TIMES)
 
 
-@contract("attachment-create-accepted", "attachment-several", profile="nightly", requests=130, unrest=True)
+@contract(
+    "attachment-create-accepted",
+    "attachment-several",
+    "attachment-list-pages-cover",
+    profile="nightly",
+    requests=195,
+    unrest=True,
+)
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
-    """The first of many attachments comes back with its bytes each time; none of those before the last is refused."""
+    """The first of many attachments comes back with its bytes each time; pages of one hold each that was taken once."""
     uid = world.document()
     first = attach(world.author, uid, "0.txt", b"first\n")
     sent = [upload(world.author, uid, f"{number}.txt", b"another\n") for number in range(1, TIMES)]
@@ -55,6 +64,10 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
     for _ in range(TIMES):
         attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
     attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
+    files = KnownList(
+        world, attachments_of(world.author, uid), tuple(f"{number}.txt" for number in range(len(sent)))
+    )
+    lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 1, len(files.own))
 
 
 @contract(
@@ -66,11 +79,12 @@ def test_any_content_is_given_every_time(world: World, expect: Expect) -> None:
     drafts.claim_come_back(drawn_contents.EVERYTHING[:1])
 
 
-@contract("list-pages-cover", profile="nightly", requests=80)
+@contract("list-pages-cover", profile="nightly", requests=420, turns=True)
 def test_pages_of_a_long_list_hold_every_draft(world: World, expect: Expect) -> None:
-    """Pages taken one after another hold each of sixty drafts once."""
-    more = [world.draft().uid for _ in range(TIMES)]
-    lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more)
+    """Pages of twenty, of one and of two, taken one after another hold each of many drafts once."""
+    more = [world.draft().uid for _ in range(2 * TIMES)]
+    for drafts, size in ((TIMES, 20), (TIMES, 1), (len(more), 2)):
+        lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more[:drafts], size=size)
 
 
 @contract("list-pages-cover", "attachment-list-pages-cover", profile="nightly", requests=210)

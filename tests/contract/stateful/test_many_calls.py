@@ -29,7 +29,7 @@ def players(world: World, another: Actor | None, expect: Expect, attempt: Attemp
 
 
 @contract(
-    *draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=3050, turns=True, unrest=True
+    *draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2650, turns=True, unrest=True
 )
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""

@@ -47,11 +47,11 @@ ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
         1,
         {"list-needs-token": "fail", "list-collection-unknown": "advisory"},
     ),
-    "a precondition fails": (
+    "a precondition fails that is promised": (
         lambda method, *_: NOT_FOUND if method == "PUT" else None,
         "test_content",
-        6,
-        {GET: "inconclusive"},
+        1,
+        {GET: "inconclusive", SAVE: "fail"},
     ),
     "a server error blocks the rest": (
         lambda method, *_: (500, JSON, b"{}") if method == "PUT" else None,
