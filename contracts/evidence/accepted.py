@@ -10,7 +10,8 @@ from typing import Annotated, Final
 
 from msgspec import Meta, structs
 
-from contracts.evidence.findings import Cell, Finding, FindingIds, missing_settings
+from contracts.evidence.cells import Cell, missing_settings
+from contracts.evidence.findings import Finding, FindingIds
 from contracts.evidence.record import RunRecord, Verdict
 from contracts.evidence.terms import Deviation, Waiver
 from contracts.file_formats import Name, Names

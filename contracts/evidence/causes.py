@@ -14,7 +14,8 @@ from itertools import takewhile
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from contracts.evidence.findings import Cell, Finding, Standing
+from contracts.evidence.cells import Cell
+from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.overlaps import EVERYTHING, subject_of, writes
@@ -263,7 +264,7 @@ class _Shown:
         operation = _operation(self.finding.operation)
         changes = operation is not None and bool(operation.stores or operation.removes)
         # A check compares an answer; that something is missing or still there afterwards, a case has to look up.
-        by_effect = not check_of(self._record, self.finding)
+        by_effect = not self.finding.check
         return changes and by_effect and self.answered == 2 and not self.faults
 
     def cause(self, group: Sequence[Finding]) -> Cause:
@@ -377,12 +378,6 @@ def request_line(exchange: Exchange) -> str:
     # A query is told as it is meant, a path as it is sent: what is encoded there may be what it is about.
     query = f"?{unquote(parts.query)}" if parts.query else ""
     return f"{exchange.method} {plain_line(_ROOT.sub('', parts.path) + query, _LONGEST)}{who}"
-
-
-def check_of(record: RunRecord, finding: Finding) -> str:
-    """The check of the table that saw a finding; empty for a comparison that a case made by itself."""
-    mine = (each for each in record.findings if (each.clause, each.realm) == (finding.clause, finding.realm))
-    return next((each.check for each in mine if each.exchanges == finding.exchanges), "")
 
 
 _Group = tuple[Cause, Sequence[_Shown]]

@@ -17,7 +17,8 @@ from typing import IO, Any, Final, Self
 from msgspec import UNSET, UnsetType
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, SeenFinding, Untested
+from contracts.evidence.findings import Finding
+from contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, Untested
 from contracts.exchanges.exchange import ExchangeEntry
 from contracts.file_formats import (
     PACKED,
@@ -66,7 +67,7 @@ EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
         "start": StartEvent,
         "begin": CaseBegun,
         "case": Case,
-        "finding": SeenFinding,
+        "finding": Finding,
         "observation": Observation,
         "exchange": ExchangeEntry,
         "fault": FaultEvent,
@@ -204,6 +205,10 @@ def _decode(path: Path, number: int, line: bytes) -> Event:
         raise UsageError(f"{place}: not an event (an object with a 'kind')")
     if event["kind"] not in EVENTS:
         raise UsageError(f"{place}: the kind of event '{event['kind']}' is not known to this version")
+    if event["kind"] == "finding" and "case" in event:
+        # Earlier versions wrote down what a case saw by other names.
+        again = {name: event.get(name) for name in ("command", "curl")}
+        event |= {"cases": [event["case"]], "reproduce": again}
     convert(event, EVENTS[event["kind"]], place)
     return event
 

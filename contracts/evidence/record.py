@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
+from contracts.evidence.findings import Finding
 from contracts.evidence.terms import Terms
 from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import Count, FileName, Moment, Name, OpenFormat, Seconds, Seed, one_of
@@ -218,37 +219,6 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
         return self.id.replace(self.realm, "*")
 
 
-Rate = Annotated[
-    tuple[Count, Count], Meta(description="How many of how many replays showed the contradiction again.")
-]
-
-
-class Contradiction(OpenFormat, frozen=True, kw_only=True):
-    """What contradicts a clause: where, what was expected and seen, how often, and by which exchanges."""
-
-    clause: Name
-    realm: Name
-    operation: str | None
-    role: str | None
-    expected: str
-    seen: str
-    confirmed: bool
-    rate: Rate
-    exchanges: tuple[Name, ...]
-
-
-class SeenFinding(Contradiction, frozen=True, kw_only=True):
-    """A contradiction as one case saw it; verdicts put equal ones together.
-
-    `check` names the check of the table that saw it; empty for a comparison that a case made by itself.
-    """
-
-    case: Name
-    curl: tuple[str, ...]
-    command: str
-    check: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Observation:
     """What was seen at a point where the document is silent; `seen` is any JSON value."""
@@ -311,7 +281,7 @@ class RunRecord:
 
     run: RunFacts
     cases: tuple[Case, ...]
-    findings: tuple[SeenFinding, ...]
+    findings: tuple[Finding, ...]
     observations: tuple[Observation, ...]
     exchanges: Mapping[str, Exchange]
     faults: tuple[Mapping[str, Any], ...]

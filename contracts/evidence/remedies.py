@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from contracts.evidence.findings import Cell, Finding, missing_settings
+from contracts.evidence.cells import Cell, missing_settings
+from contracts.evidence.findings import Finding
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.safe_text import many
 

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import structs
 
 from contracts.errors import UsageError
+from contracts.evidence.findings import Finding
 from contracts.evidence.journal import Event, is_closed, journal_path, journals_in, read_journal
 from contracts.evidence.record import (
     Case,
@@ -27,7 +28,6 @@ from contracts.evidence.record import (
     Observation,
     RunFacts,
     RunRecord,
-    SeenFinding,
     Untested,
     Verdict,
     distinct_records,
@@ -202,7 +202,7 @@ def collect(run_folder: Path) -> RunRecord:
     return RunRecord(
         run=run,
         cases=cases,
-        findings=_events(events, "finding", SeenFinding),
+        findings=_events(events, "finding", Finding),
         observations=_events(events, "observation", Observation),
         exchanges={exchange.id: exchange for exchange in exchanges},
         faults=tuple(_of_kind(events, "fault")),

@@ -15,16 +15,8 @@ from contracts.evidence.accepted import (
     unjudged_lines,
 )
 from contracts.evidence.causes import Cause, attribute, causes_of
-from contracts.evidence.findings import (
-    Cell,
-    Evidence,
-    Finding,
-    Standing,
-    judge_cell,
-    merge_findings,
-    missing_settings,
-    wanting_settings,
-)
+from contracts.evidence.cells import Cell, Evidence, judge_cell, missing_settings, wanting_settings
+from contracts.evidence.findings import Finding, Standing, merge_findings
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
 from contracts.evidence.remedies import NotJudged, not_judged, remedies_of
 from contracts.evidence.repairs import repeated_repairs
@@ -340,7 +332,7 @@ def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterato
     named |= {clause.clause for clause in record.untested}
     for clause in sorted(named - clauses.keys()):
         yield f"the catalogue has no clause '{clause}', yet a case speaks of it"
-    explained = {finding.case for finding in record.findings if finding.confirmed}
+    explained = {case for finding in record.findings if finding.confirmed for case in finding.cases}
     for case in record.cases:
         if case.outcome is Verdict.FAIL and case.id not in explained:
             yield f"'{case.name}' failed {in_realms([case.realm])}, but wrote no confirmed finding"

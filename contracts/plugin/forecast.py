@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from contracts.checks.table import UNIVERSAL
-from contracts.evidence.findings import wanting_settings
+from contracts.evidence.cells import wanting_settings
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import in_realms
 from contracts.plugin.case import Case

@@ -9,18 +9,20 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from contracts.cases.rights import Rights
-from contracts.checks.outcomes import Attempt, Confirmed
+from contracts.checks.outcomes import Attempt, Result
 from contracts.errors import breakdown
+from contracts.evidence.findings import Finding, Reproduce
 from contracts.evidence.journal import Journal, journal_path
 from contracts.evidence.record import AssertionCount, Block, Verdict
 from contracts.exchanges import transcript
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import redacted
+from contracts.file_formats import plain
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.plugin.case import Case, Ending
@@ -37,8 +39,6 @@ BREAKER: Final = "breaker"
 BY_HAND: Final = "stopped by hand"
 BROKEN: Final = "broken"
 _STOP: Final = "stop"
-#: What a finding takes from its evidence as it is.
-_SHOWN: Final = ("clause", "operation", "role", "check", "exchanges")
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
 #: Who goes first where a case is tried in unrest.
@@ -136,7 +136,7 @@ class Worker(Session):
         ending: Ending,
         started: datetime,
         *,
-        findings: Iterable[Confirmed] = (),
+        findings: Iterable[Finding] = (),
         tried: Sequence[Attempt] = (),
     ) -> None:
         """Write a case that is judged: its findings, what it observed, and how it ended.
@@ -147,9 +147,8 @@ class Worker(Session):
         """
         text, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
         of_case = {"realm": realm, "case": case.id}
-        exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
         for finding in findings:
-            write("finding", **of_case, **self._finding(finding, realm, exchanges))
+            write("finding", **plain(finding))
         # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
         counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
         for clause, reason in counted.untested.items():
@@ -175,26 +174,35 @@ class Worker(Session):
             ],
         )
 
-    def _finding(self, finding: Confirmed, realm: str, exchanges: Iterable[Exchange]) -> dict[str, Any]:
-        """A finding with the exchanges that show it and how to see them again."""
-        evidence, selection = finding.evidence, self.selection
-        shown = [each for each in exchanges if each.id in evidence.exchanges]
-        return {
-            **{name: getattr(evidence, name) for name in _SHOWN},
-            "expected": self.redactor.text(evidence.expected),
-            "seen": self.redactor.text(evidence.seen),
-            "confirmed": finding.confirmed,
-            "rate": [finding.reproduced, finding.attempts],
-            "curl": [transcript.curl(redacted(each, self.redactor)) for each in shown],
-            "command": transcript.command(
-                target=selection.target or self.target.name,
-                realm=realm,
-                clause=evidence.clause,
-                profile=str(selection.profile),
-                seed=selection.seed,
-                sandbox_arguments=selection.sandbox_arguments,
+    def finding(self, seen: Result, case: Case, exchanges: Iterable[Exchange]) -> Finding:
+        """A finding of a case by what was seen in its exchanges, weighed and without secrets."""
+        selection, text = self.selection, self.redactor.text
+        shown = [each for each in exchanges if each.id in seen.exchanges]
+        command = transcript.command(
+            target=selection.target or self.target.name,
+            realm=case.realm,
+            clause=seen.clause,
+            profile=str(selection.profile),
+            seed=selection.seed,
+            sandbox_arguments=selection.sandbox_arguments,
+        )
+        made = Finding(
+            clause=seen.clause,
+            realm=case.realm,
+            operation=seen.operation,
+            role=seen.role,
+            expected=text(seen.expected),
+            seen=text(seen.seen),
+            confirmed=seen.confirmed,
+            rate=seen.rate,
+            exchanges=seen.exchanges,
+            check=seen.check,
+            cases=(case.id,),
+            reproduce=Reproduce(
+                command, tuple(transcript.curl(redacted(each, self.redactor)) for each in shown)
             ),
-        }
+        )
+        return made.weighed(str(self.catalogue.clause(seen.clause).level), selection.terms, self.day)
 
     def write_trouble(self, where: str, why: str) -> None:
         """Write down as an error what went wrong outside the cases."""

@@ -16,7 +16,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from contracts.evidence import observations
-from contracts.evidence.findings import Cell, counts_for
+from contracts.evidence.cells import Cell, counts_for
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Exchange

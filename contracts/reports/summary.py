@@ -10,7 +10,8 @@ from typing import Final
 from markupsafe import Markup
 
 from contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
-from contracts.evidence.findings import Cell, Standing, missing_settings
+from contracts.evidence.cells import Cell, missing_settings
+from contracts.evidence.findings import Standing
 from contracts.evidence.record import ExitCode, RunRecord, Verdict
 from contracts.evidence.remedies import NOT_GIVEN, Remedy, of_the_end, remedies_of
 from contracts.evidence.verdicts import RunVerdict, faults_in_words

@@ -1,5 +1,6 @@
 """Journals make one record: written once, read back whole, and what is absent, cut or foreign is told."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,8 @@ from contracts.errors import SuiteError, UsageError
 from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
 from contracts.evidence.record import Verdict
 from contracts.evidence.run_folder import collect
-from tests.meta.evidence.sample_records import case
+from contracts.file_formats import plain
+from tests.meta.evidence.sample_records import case, finding
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 
 
@@ -58,6 +60,21 @@ def test_what_a_killed_worker_did_is_on_disk(tmp_path: Path) -> None:
     assert [event["case"] for event in events if event["kind"] == "begin"] == ["one", "two"]
     assert not is_closed(events)
     journal.close()
+
+
+def test_a_finding_that_an_earlier_version_wrote_down_is_read(tmp_path: Path) -> None:
+    made = finding(case("one", "fail"), check="refused")
+    with Journal(path := journal_path(tmp_path, "main"), "main") as journal:
+        journal.write("finding", **plain(made))
+    start, event, end = path.read_text().splitlines()
+    told = json.loads(event)
+    old = {
+        name: told[name]
+        for name in told.keys() - {"id", "cases", "reproduce", "standing", "counted", "methods"}
+    }
+    old |= {"case": made.cases[0], **plain(made.reproduce)}
+    path.write_text("\n".join([start, json.dumps(old), end, ""]))
+    assert collect(write_run_file(tmp_path)).findings == (made,)
 
 
 def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from contracts.evidence.findings import Reproduce
 from contracts.evidence.journal import Journal, journal_path, utc_now
 from contracts.evidence.record import Block, Case
 from contracts.history import baseline
@@ -78,7 +79,10 @@ def first_worker(journal: Journal) -> None:
             for odd in ODD_BODIES
         ),
     )
-    told: dict[str, Any] = {"seen": HOSTILE, "curl": (f"curl -d '{HOSTILE}'",), "command": "run --finding 0"}
+    told: dict[str, Any] = {
+        "seen": HOSTILE,
+        "reproduce": Reproduce("run --finding 0", (f"curl -d '{HOSTILE}'",)),
+    }
     write_finding(journal, failed, reproduced=2, exchanges=shown, **told)
     blocked = Block("getDraft", "abs-dev", "getDraft gives other content")
     ending(journal, removes, "abs-dev", "inconclusive", blocked_by=blocked)

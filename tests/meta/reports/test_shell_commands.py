@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contracts.evidence.causes import Cause
-from contracts.evidence.findings import merge_findings
+from contracts.evidence.findings import Reproduce, merge_findings
 from contracts.evidence.terms import Terms
 from contracts.exchanges.exchange import Body, Exchange, Headers
 from contracts.exchanges.redaction import REDACTED, Redactor, redacted
@@ -65,7 +65,8 @@ def cause(*shown: Exchange, culprit: int) -> Cause:
     curls = tuple(map(curl, shown))
     keys = tuple(each.id for each in shown)
     by = sample_records.case("attaches", "fail", operations=(shown[-1].operation,))
-    seen = sample_records.finding(by, role=shown[-1].role, exchanges=keys, curl=curls)
+    again = Reproduce("run", curls)
+    seen = sample_records.finding(by, role=shown[-1].role, exchanges=keys, reproduce=again)
     (lead,) = merge_findings([seen], {}, Terms(), sample_records.TODAY)
     return Cause((lead,), "", "", culprit=keys[culprit], curl=curls[culprit])
 
