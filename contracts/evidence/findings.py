@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import date
 from enum import StrEnum
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, structs
 
@@ -33,6 +34,17 @@ class Reproduce(Format, frozen=True):
     curl: tuple[str, ...]
 
 
+#: What stands in a finding until it is weighed.
+UNWEIGHED: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "id": "0" * 10,
+        "standing": Standing.UNCONFIRMED,
+        "intermittent": False,
+        "counted": True,
+        "methods": (),
+        "deviation": None,
+    }
+)
 Rate = Annotated[
     tuple[Count, Count], Meta(description="How many of how many replays showed the contradiction again.")
 ]
@@ -59,12 +71,12 @@ class Finding(OpenFormat, frozen=True, kw_only=True):
     check: str = ""
     cases: Annotated[tuple[Name, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
     reproduce: Reproduce
-    id: FindingId = ""
-    standing: Standing = Standing.UNCONFIRMED
-    intermittent: bool = False
-    counted: bool = True
-    methods: Names = ()
-    deviation: str | None = None
+    id: FindingId
+    standing: Standing
+    intermittent: bool
+    counted: bool
+    methods: Names
+    deviation: str | None
 
     def __post_init__(self) -> None:
         """The id follows from what it is about."""

@@ -17,7 +17,7 @@ from typing import IO, Any, Final, Self
 from msgspec import UNSET, UnsetType
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.findings import Finding
+from contracts.evidence.findings import UNWEIGHED, Finding
 from contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, Untested
 from contracts.exchanges.exchange import ExchangeEntry
 from contracts.file_formats import (
@@ -208,7 +208,7 @@ def _decode(path: Path, number: int, line: bytes) -> Event:
     if event["kind"] == "finding" and "case" in event:
         # Earlier versions wrote down what a case saw by other names.
         again = {name: event.get(name) for name in ("command", "curl")}
-        event |= {"cases": [event["case"]], "reproduce": again}
+        event |= {**UNWEIGHED, "cases": [event["case"]], "reproduce": again}
     convert(event, EVENTS[event["kind"]], place)
     return event
 

@@ -56,13 +56,15 @@ def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
 _SHOWN = 3
 
 
-def interrupted(record: RunRecord, causes: Sequence[Cause]) -> str:
+def interrupted(record: RunRecord, causes: Sequence[Cause[Finding]]) -> str:
     """Why a run counts as interrupted."""
     cases = many(len(record.cases), "case")
     return f"stopped by hand after {cases}; {many(len(causes), 'finding')} until then"
 
 
-def failed(record: RunRecord, causes: Sequence[Cause], deviations: Sequence[DeviationOutcome]) -> str:
+def failed(
+    record: RunRecord, causes: Sequence[Cause[Finding]], deviations: Sequence[DeviationOutcome]
+) -> str:
     """Why a run failed: findings that count, by cause, with the consumer's methods, and deviations to be changed."""
     parts = []
     findings = [finding for cause in causes for finding in cause.all_findings]
@@ -167,7 +169,7 @@ class RunVerdict:
     reason: str
     cells: tuple[Cell, ...]
     findings: tuple[Finding, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[Cause[Finding], ...]
     blocked: Mapping[str, str]
     problems: tuple[str, ...]
     deviations: tuple[DeviationOutcome, ...] = ()
@@ -229,7 +231,7 @@ class RunVerdict:
         """Return the deviation that accepts a finding, or None."""
         return next((entry for entry in self.deviations if entry.place == finding.deviation), None)
 
-    def causes_of(self, case: Case) -> tuple[Cause, ...]:
+    def causes_of(self, case: Case) -> tuple[Cause[Finding], ...]:
         """Return what the findings of a case come from."""
         return tuple(
             cause for cause in self.causes if any(case.id in finding.cases for finding in cause.all_findings)

@@ -16,7 +16,7 @@ import pytest
 from contracts.cases.rights import Rights
 from contracts.checks.outcomes import Attempt, Result
 from contracts.errors import breakdown
-from contracts.evidence.findings import Finding, Reproduce
+from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from contracts.evidence.journal import Journal, journal_path
 from contracts.evidence.record import AssertionCount, Block, Verdict
 from contracts.exchanges import transcript
@@ -187,6 +187,7 @@ class Worker(Session):
             sandbox_arguments=selection.sandbox_arguments,
         )
         made = Finding(
+            **UNWEIGHED,
             clause=seen.clause,
             realm=case.realm,
             operation=seen.operation,

@@ -37,7 +37,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         content = json_text(build(record, finding, clauses.get(finding.clause)), indent=2)
         (target / f"{finding.id}.json").write_text(content + "\n", "utf-8")
     for cause in verdict.causes:
-        card = card_of(record, cause, clauses.get(cause.lead.clause))
+        card = card_of(record, cause, clauses.get(cause.clause))
         (target / f"{cause.id}.md").write_text(markdown(record, card), "utf-8")
         if lines := script(card.commands):
             (target / f"{cause.id}{SCRIPT}").write_text(lines, "utf-8", newline="\n")

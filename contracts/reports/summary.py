@@ -142,7 +142,7 @@ def _contradicted(verdict: RunVerdict) -> tuple[Light, str] | None:
 
 
 def _judged(verdict: RunVerdict) -> tuple[Light, str]:
-    standings = Counter(cause.lead.standing for cause in verdict.causes)
+    standings = Counter(cause.standing for cause in verdict.causes)
     judged = len({cell.clause.id for cell in verdict.cells if cell.assertions})
     if not judged:
         return Light.DARK, "nothing was judged"
@@ -161,7 +161,7 @@ def _judged(verdict: RunVerdict) -> tuple[Light, str]:
 def _blocked(verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
     if not verdicts:
         return Light.GREEN, "no finding stood in the way of another verdict"
-    behind = sum(bool(cause.cases) for cause in verdict.causes)
+    behind = sum(bool(cause.blocked_cases) for cause in verdict.causes)
     named = f"behind {many(behind, 'finding')}" if behind else "behind findings"
     return Light.AMBER, f"{many(verdicts, 'verdict')} {named}"
 

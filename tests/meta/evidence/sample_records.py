@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from contracts.evidence.findings import Finding, Reproduce
+from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from contracts.evidence.record import (
     AssertionCount,
     Block,
@@ -71,6 +71,7 @@ def case(name: str, outcome: str, held: int = 0, contradicted: int = 0, **change
 def finding(by: Case, *, confirmed: bool = True, reproduced: int = 3, **changes: Any) -> Finding:
     """A contradiction of a case's clause that came back in so many of three replays, with what is given otherwise."""
     plain = Finding(
+        **UNWEIGHED,
         clause=by.clauses[0],
         realm=by.realm,
         operation=by.operations[0],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from contracts.evidence.findings import Finding, Reproduce
+from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.exchanges.exchange import Exchange
@@ -43,7 +43,7 @@ def seen(clause: str, shown: Exchange, says: str, realm: str = "abs-dev", **more
     }
     usual |= {"confirmed": True, "rate": (2, 2), "reproduce": Reproduce("run", ())}
     usual |= {"clause": clause, "realm": realm, "operation": shown.operation, "seen": says}
-    return Finding(**usual | {"exchanges": (shown.id,)} | more)
+    return Finding(**UNWEIGHED, **usual | {"exchanges": (shown.id,)} | more)
 
 
 def judged(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import SuiteError, UsageError
+from contracts.evidence.findings import UNWEIGHED
 from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
 from contracts.evidence.record import Verdict
 from contracts.evidence.run_folder import collect
@@ -68,10 +69,7 @@ def test_a_finding_that_an_earlier_version_wrote_down_is_read(tmp_path: Path) ->
         journal.write("finding", **plain(made))
     start, event, end = path.read_text().splitlines()
     told = json.loads(event)
-    old = {
-        name: told[name]
-        for name in told.keys() - {"id", "cases", "reproduce", "standing", "counted", "methods"}
-    }
+    old = {name: told[name] for name in told.keys() - UNWEIGHED.keys() - {"cases", "reproduce"}}
     old |= {"case": made.cases[0], **plain(made.reproduce)}
     path.write_text("\n".join([start, json.dumps(old), end, ""]))
     assert collect(write_run_file(tmp_path)).findings == (made,)
