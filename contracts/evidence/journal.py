@@ -28,11 +28,11 @@ from contracts.file_formats import (
     OpenFormat,
     convert,
     parse,
+    plain,
     read_bytes,
-    required_members,
 )
-from contracts.interface.operations import ANY_REALM
 from contracts.safe_text import encodable, finite
+from contracts.session.recording import FaultEvent
 
 Event = dict[str, Any]
 
@@ -53,15 +53,7 @@ class EndEvent(OpenFormat, frozen=True):
     events: Count
 
 
-class FaultEvent(OpenFormat, frozen=True):
-    """A fault of the environment that the run met."""
-
-    fault: str
-    realm: str = ANY_REALM
-    operation: str | None = None
-
-
-#: What each kind of event must carry; further members may come with any version.
+#: What each kind of event is; further members may come with any version.
 EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "start": StartEvent,
@@ -77,10 +69,6 @@ EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
         "narrowed": Narrowed,
         "end": EndEvent,
     }
-)
-#: The members that each kind of event must have, by the kinds that cases and workers write.
-REQUIRED_FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
-    {kind: required_members(shape) for kind, shape in EVENTS.items() if kind not in {"start", "end"}}
 )
 
 # An exchange waits in the buffer for the end of its case; everything rarer goes to the file at once, so that
@@ -101,9 +89,8 @@ class Journal:
             self._file: IO[str] = path.open("x", encoding="ascii", newline="\n", buffering=1 << 16)
         except FileExistsError as error:
             raise UsageError(f"{path} exists already: choose a new reports folder, or remove it") from error
-        start = {"kind": "start", "worker": worker, "version": version("registry-contracts"), "at": utc_now()}
-        start |= {"run": run} if run else {}
-        self._file.write(_encode(start))
+        start = StartEvent(worker, version("registry-contracts"), utc_now(), run or UNSET)
+        self._file.write(_encode("start", start))
         self._file.flush()
 
     def __enter__(self) -> Self:
@@ -112,19 +99,15 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def write(self, kind: str, **fields: Any) -> None:
-        """Append one event of JSON-able data; secrets are already out and bytes are base64 text.
+    def write(self, kind: str, event: Any) -> None:
+        """Append one event, as `EVENTS` declares its kind; secrets are already out.
 
         Raises:
-            SuiteError: unknown kind, missing field, data that JSON cannot hold, or a journal already closed.
+            SuiteError: it is declared otherwise, holds what JSON cannot, or came after the journal was closed.
         """
-        required = REQUIRED_FIELDS.get(kind)
-        if required is None:
-            raise SuiteError(f"journal: no event kind '{kind}'; known: {', '.join(sorted(REQUIRED_FIELDS))}")
-        if not required <= fields.keys():
-            missing = ", ".join(sorted(required - fields.keys()))
-            raise SuiteError(f"journal: an event of kind '{kind}' lacks {missing}")
-        line = _encode({"kind": kind, **fields})
+        if not isinstance(event, EVENTS.get(kind, ())):
+            raise SuiteError(f"journal: a {type(event).__name__} is no event of kind '{kind}'")
+        line = _encode(kind, event)
         with self._lock:
             if self._closed:
                 raise SuiteError(f"journal: an event of kind '{kind}' came after the journal was closed")
@@ -139,7 +122,7 @@ class Journal:
             if self._closed:
                 return
             self._closed = True
-            self._file.write(_encode({"kind": "end", "at": utc_now(), "events": self._events}))
+            self._file.write(_encode("end", EndEvent(utc_now(), self._events)))
             self._file.close()
 
 
@@ -185,14 +168,16 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat()
 
 
-def _encode(event: Event) -> str:
+def _encode(kind: str, event: Any) -> str:
     # ASCII keeps lone surrogates and line separators of hostile bodies inside one line of valid text.
     try:
-        return _ENCODER.encode(event) + "\n"
-    except ValueError:
-        return _ENCODER.encode(finite(event)) + "\n"
+        data = {"kind": kind, **plain(event)}
     except TypeError as error:
-        raise SuiteError(f"journal: an event of kind '{event['kind']}' is not JSON-able: {error}") from error
+        raise SuiteError(f"journal: an event of kind '{kind}' is not JSON-able: {error}") from error
+    try:
+        return _ENCODER.encode(data) + "\n"
+    except ValueError:
+        return _ENCODER.encode(finite(data)) + "\n"
 
 
 def _decode(path: Path, number: int, line: bytes) -> Event:

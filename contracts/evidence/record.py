@@ -17,6 +17,7 @@ from contracts.evidence.terms import Terms
 from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import Count, FileName, Moment, Name, OpenFormat, Seconds, Seed, one_of
 from contracts.interface.profiles import Profile
+from contracts.session.recording import FaultEvent
 from contracts.settings.target import target_in_words
 
 
@@ -284,7 +285,7 @@ class RunRecord:
     findings: tuple[Finding, ...]
     observations: tuple[Observation, ...]
     exchanges: Mapping[str, Exchange]
-    faults: tuple[Mapping[str, Any], ...]
+    faults: tuple[FaultEvent, ...]
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
     untested: tuple[Untested, ...]

@@ -32,10 +32,11 @@ from contracts.evidence.record import (
     Verdict,
     distinct_records,
 )
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import Exchange, ExchangeEntry
 from contracts.file_formats import Shape, convert, parse, read_bytes
 from contracts.safe_text import encodable, many
 from contracts.session.ledger import RUN_FILE
+from contracts.session.recording import FaultEvent
 
 #: So many that begin in one second and are called the same are none of a person's making.
 _MOST: Final = 99
@@ -198,14 +199,14 @@ def collect(run_folder: Path) -> RunRecord:
     cases = tuple(_cases(run, journals))
     crashes = tuple(harmless_crashes(run, journals, cases))
     events = [event for journal in journals.values() for event in journal]
-    exchanges = sorted(map(Exchange.from_record, _of_kind(events, "exchange")), key=_sent)
+    exchanges = sorted((each.exchange() for each in _events(events, "exchange", ExchangeEntry)), key=_sent)
     return RunRecord(
         run=run,
         cases=cases,
         findings=_events(events, "finding", Finding),
         observations=_events(events, "observation", Observation),
         exchanges={exchange.id: exchange for exchange in exchanges},
-        faults=tuple(_of_kind(events, "fault")),
+        faults=_events(events, "fault", FaultEvent),
         residue=distinct_records(_events(events, "residue", Left)),
         leftovers=distinct_records(_events(events, "leftover", Left)),
         untested=_events(events, "untested", Untested),

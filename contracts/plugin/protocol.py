@@ -84,7 +84,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     with worker.giving_up_where_broken(item.session):
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         # In case a worker dies in it.
-        worker.journal.write("begin", **case_of(item).record)
+        worker.journal.write("begin", case_of(item).begun)
         reports = _run(item, nextitem, worker)
         # The item lasts until the run ends: what its last attempt sent and got must not.
         del item.stash[TRY]

@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec import structs
 
 from contracts.cases.rights import Rights
 from contracts.checks.outcomes import Attempt, Result
 from contracts.errors import breakdown
 from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from contracts.evidence.journal import Journal, journal_path
-from contracts.evidence.record import AssertionCount, Block, Verdict
+from contracts.evidence.record import AssertionCount, Block, Left, Observation, Untested, Verdict
+from contracts.evidence.record import Case as EndedCase
 from contracts.exchanges import transcript
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import redacted
-from contracts.file_formats import plain
 from contracts.interface.catalogue import Catalogue, load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.plugin.case import Case, Ending
@@ -146,33 +146,35 @@ class Worker(Session):
             tried: With those that faults of the environment spoilt, where there are any.
         """
         text, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
-        of_case = {"realm": realm, "case": case.id}
         for finding in findings:
-            write("finding", **plain(finding))
+            write("finding", finding)
         # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
         counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
         for clause, reason in counted.untested.items():
-            write("untested", clause=clause, realm=realm, reason=reason)
+            write("untested", Untested(clause, realm, reason))
         for seen in counted.observations:
             value = self.redactor.value(seen.seen)
-            write("observation", **of_case, clause=seen.clause, operation=seen.operation, seen=value)
+            write("observation", Observation(seen.clause, realm, seen.operation, case.id, value))
         by, counts = ending.blocked, (counted.held, counted.contradicted)
-        write(
-            "case",
-            **case.record,
+        ended = EndedCase(
+            **structs.asdict(case.begun),
+            doc=case.doc,
+            deals=case.deals,
             profile=str(self.selection.profile),
-            outcome=str(ending.verdict),
+            outcome=ending.verdict,
             reason=text(ending.reason) if ending.reason else None,
-            blocked_by=by and asdict(Block(by.operation, realm, text(by.cause))),
+            blocked_by=Block(by.operation, realm, text(by.cause)) if by else None,
             attempts=len(tried),
             started=started.isoformat(),
             seconds=(datetime.now(UTC) - started).total_seconds(),
             requests=sum(len(attempt.exchanges) for attempt in tried),
-            assertions=[
-                asdict(AssertionCount(*key, *(count[key] for count in counts)))
+            assertions=tuple(
+                AssertionCount(*key, *(count[key] for count in counts))
                 for key in sorted({*counted.held, *counted.contradicted})
-            ],
+            ),
+            worker=self.name,
         )
+        write("case", ended)
 
     def finding(self, seen: Result, case: Case, exchanges: Iterable[Exchange]) -> Finding:
         """A finding of a case by what was seen in its exchanges, weighed and without secrets."""
@@ -250,8 +252,7 @@ class Worker(Session):
     def _write_left(self, kind: str, entries: Iterable[Entry]) -> None:
         for entry in entries:
             what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
-            of = {"realm": entry.realm, "operation": entry.operation, "identifier": entry.identifier}
-            self.journal.write(kind, **of, what=what)
+            self.journal.write(kind, Left(entry.realm, entry.operation, entry.identifier, what))
 
 
 WORKER = pytest.StashKey[Worker]()

@@ -11,15 +11,17 @@ import pytest
 from contracts.errors import SuiteError, UsageError
 from contracts.evidence.findings import UNWEIGHED
 from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
-from contracts.evidence.record import Verdict
+from contracts.evidence.record import CaseBegun, Observation, Verdict
 from contracts.evidence.run_folder import collect
 from contracts.file_formats import plain
+from contracts.session.recording import FaultEvent
 from tests.meta.evidence.sample_records import case, finding
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 
 
 def write_case(journal: Journal, name: str, *, ended: bool = True) -> None:
-    journal.write("begin", case=name, name=name, realm="abs-dev", clauses=["c"], operations=["getDraft"])
+    begun = CaseBegun(id=name, name=name, realm="abs-dev", clauses=("c",), operations=("getDraft",))
+    journal.write("begin", begun)
     write_exchange(journal, name)
     if ended:
         write_ending(journal, case(name, "pass", held=1, id=name))
@@ -39,16 +41,16 @@ def write_journal(folder: Path, worker: str, *cases: str, begun: str = "", cut: 
 
 
 @pytest.mark.parametrize(
-    ("kind", "fields", "says"),
+    ("kind", "event", "says"),
     [
-        ("gossip", {}, "no event kind 'gossip'"),
-        ("untested", {"clause": "c"}, "lacks realm, reason"),
-        ("fault", {"fault": b"bytes"}, "not JSON-able"),
+        ("gossip", FaultEvent("x"), "a FaultEvent is no event of kind 'gossip'"),
+        ("untested", FaultEvent("x"), "a FaultEvent is no event of kind 'untested'"),
+        ("observation", Observation("c", "abs-dev", None, "x", object()), "not JSON-able"),
     ],
 )
-def test_a_mistake_of_the_suite_is_named_at_once(tmp_path: Path, kind: str, fields: Any, says: str) -> None:
+def test_a_mistake_of_the_suite_is_named_at_once(tmp_path: Path, kind: str, event: Any, says: str) -> None:
     with Journal(tmp_path / "j", "main") as journal, pytest.raises(SuiteError, match=says):
-        journal.write(kind, **fields)
+        journal.write(kind, event)
     with pytest.raises(UsageError, match="exists already"):
         Journal(tmp_path / "j", "main")
 
@@ -66,7 +68,7 @@ def test_what_a_killed_worker_did_is_on_disk(tmp_path: Path) -> None:
 def test_a_finding_that_an_earlier_version_wrote_down_is_read(tmp_path: Path) -> None:
     made = finding(case("one", "fail"), check="refused")
     with Journal(path := journal_path(tmp_path, "main"), "main") as journal:
-        journal.write("finding", **plain(made))
+        journal.write("finding", made)
     start, event, end = path.read_text().splitlines()
     told = json.loads(event)
     old = {name: told[name] for name in told.keys() - UNWEIGHED.keys() - {"cases", "reproduce"}}
