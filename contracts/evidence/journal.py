@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, Final, Self
+from typing import IO, Any, Final, NamedTuple, Self
 
 from msgspec import UNSET, UnsetType
 
@@ -34,7 +34,12 @@ from contracts.file_formats import (
 from contracts.safe_text import encodable, finite
 from contracts.session.recording import FaultEvent
 
-Event = dict[str, Any]
+
+class Event(NamedTuple):
+    """A line of a journal: its kind, and what `EVENTS` declares that kind to be."""
+
+    kind: str
+    value: Any
 
 
 class StartEvent(OpenFormat, frozen=True):
@@ -149,7 +154,7 @@ def read_journal(path: Path) -> list[Event]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     complete, cut = lines[:-1], lines[-1]
     events = [_decode(path, number, line) for number, line in enumerate(complete, start=1)]
-    if events and events[0].get("kind") != "start":
+    if events and events[0].kind != "start":
         raise UsageError(f"{path} is not a journal of this suite: its first line is not a 'start' event")
     if not events and cut and not cut.startswith(b'{"kind":"start"'[: len(cut)]):
         raise UsageError(f"{path} is not a journal of this suite")
@@ -158,9 +163,7 @@ def read_journal(path: Path) -> list[Event]:
 
 def is_closed(events: list[Event]) -> bool:
     """Tell whether a journal ends with its closing line and that line counts every event before it."""
-    if not events or events[-1].get("kind") != "end":
-        return False
-    return bool(events[-1].get("events") == len(events) - 2)
+    return bool(events) and events[-1].kind == "end" and events[-1].value.events == len(events) - 2
 
 
 def utc_now() -> str:
@@ -194,8 +197,7 @@ def _decode(path: Path, number: int, line: bytes) -> Event:
         # Earlier versions wrote down what a case saw by other names.
         again = {name: event.get(name) for name in ("command", "curl")}
         event |= {**UNWEIGHED, "cases": [event["case"]], "reproduce": again}
-    convert(event, EVENTS[event["kind"]], place)
-    return event
+    return Event(event["kind"], convert(event, EVENTS[event["kind"]], place))
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

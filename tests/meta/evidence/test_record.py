@@ -60,7 +60,7 @@ def test_what_a_killed_worker_did_is_on_disk(tmp_path: Path) -> None:
     write_case(journal, "one")
     write_case(journal, "two", ended=False)
     events = read_journal(tmp_path / "j")
-    assert [event["case"] for event in events if event["kind"] == "begin"] == ["one", "two"]
+    assert [event.value.id for event in events if event.kind == "begin"] == ["one", "two"]
     assert not is_closed(events)
     journal.close()
 

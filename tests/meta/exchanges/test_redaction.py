@@ -131,7 +131,9 @@ def written(tmp_path: Path) -> Callable[..., str]:
         with Journal(tmp_path / "journal-main.jsonl", "main") as journal:
             Record(Given(made), "main", Redactor([known]), journal, FaultLog(None)).send(REQUEST)
         (event,) = [
-            each for each in read_journal(tmp_path / "journal-main.jsonl") if each["kind"] == "exchange"
+            plain(each.value)
+            for each in read_journal(tmp_path / "journal-main.jsonl")
+            if each.kind == "exchange"
         ]
         return json.dumps(event)
 
