@@ -166,8 +166,7 @@ class RunFacts:
         return self.environment.breaker or None
 
 
-@dataclass(frozen=True, slots=True)
-class AssertionCount:
+class AssertionCount(OpenFormat, frozen=True):
     """How often one case held or contradicted one clause on one operation."""
 
     clause: Name
@@ -176,8 +175,7 @@ class AssertionCount:
     contradicted: Count
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(OpenFormat, frozen=True):
     """What stood in the way of a case: an operation in a realm, and the cause in words."""
 
     operation: str | None
@@ -220,8 +218,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
         return self.id.replace(self.realm, "*")
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(OpenFormat, frozen=True):
     """What was seen at a point where the document is silent; `seen` is any JSON value."""
 
     clause: Name
@@ -231,8 +228,7 @@ class Observation:
     seen: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(OpenFormat, frozen=True):
     """A thing the run created and did not remove: residue (cannot be) or leftover (was not)."""
 
     realm: Name
@@ -249,8 +245,7 @@ def distinct_records(lefts: Iterable[Left]) -> tuple[Left, ...]:
     return tuple(records.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Untested:
+class Untested(OpenFormat, frozen=True):
     """A clause that no case could take up in a realm, and why."""
 
     clause: Name
@@ -258,8 +253,7 @@ class Untested:
     reason: Name
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowed:
+class Narrowed(OpenFormat, frozen=True):
     """Not every case on some clauses was taken up.
 
     `cells` holds pairs of clause and realm, None for all of them.

@@ -58,7 +58,7 @@ class Case:
     doc: str = ""
     in_turn: bool = False
 
-    @property
+    @cached_property
     def begun(self) -> CaseBegun:
         """What the journal says of it when it begins."""
         return CaseBegun(

@@ -77,11 +77,11 @@ def test_the_page_stays_small_whatever_was_found(folder: Path) -> None:
         exchanges={"x": replace(exchange, request_body=Body.of(b"<" * 100_000))},
         findings=tuple(structs.replace(finding, operation=f"op{number}", **told) for number in range(450)),
         observations=tuple(
-            replace(observation, operation=f"op{number}", seen=seen, realm=realm)
+            structs.replace(observation, operation=f"op{number}", seen=seen, realm=realm)
             for number in range(150)
             for realm in ("abs-dev", "bch-dev")
         ),
-        residue=(replace(record.residue[0], identifier=long),) * 500,
+        residue=(structs.replace(record.residue[0], identifier=long),) * 500,
         problems=(long,) * 500,
     )
     page = html.render(swollen, judge(swollen, CATALOGUE))
