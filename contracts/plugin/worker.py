@@ -126,7 +126,7 @@ class Worker(Session):
             advisory=attempt.advisory,
             exchanges=attempt.exchanges,
             judge=self.rights.judge,
-            before=lambda: another if attempt.unrest and role == AUTHOR else "",
+            before=another if attempt.unrest and role == AUTHOR else "",
         )
 
     def write_case(
