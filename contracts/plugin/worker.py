@@ -39,6 +39,8 @@ BREAKER: Final = "breaker"
 BY_HAND: Final = "stopped by hand"
 BROKEN: Final = "broken"
 _STOP: Final = "stop"
+#: What a finding takes from a result as it is.
+_SAME: Final = ("clause", "operation", "role", "confirmed", "rate", "exchanges", "check")
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
 #: Who goes first where a case is tried in unrest.
@@ -190,16 +192,10 @@ class Worker(Session):
         )
         made = Finding(
             **UNWEIGHED,
-            clause=seen.clause,
+            **{name: getattr(seen, name) for name in _SAME},
             realm=case.realm,
-            operation=seen.operation,
-            role=seen.role,
             expected=text(seen.expected),
             seen=text(seen.seen),
-            confirmed=seen.confirmed,
-            rate=seen.rate,
-            exchanges=seen.exchanges,
-            check=seen.check,
             cases=(case.id,),
             reproduce=Reproduce(
                 command, tuple(transcript.curl(redacted(each, self.redactor)) for each in shown)
