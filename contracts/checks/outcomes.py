@@ -89,7 +89,16 @@ class Blocked(Exception):
 
 
 class Untested(Exception):
-    """A setting or an account is missing, so the case cannot be tried; the text names it."""
+    """The case cannot be tried; the text says why, and `settings` names those that are missing."""
+
+    def __init__(self, why: str, *settings: str) -> None:
+        super().__init__(why)
+        self.settings = settings
+
+
+def missing(setting: str, more: str = "") -> Untested:
+    """What is raised where a setting is missing; `more` completes the sentence that says so."""
+    return Untested(f"setting {setting} is missing{more}", setting)
 
 
 def usable(exchange: Exchange) -> Response:

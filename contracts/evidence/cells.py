@@ -1,6 +1,5 @@
 """Cells: the verdict on one clause in one realm, by all that a run holds on it."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -8,8 +7,6 @@ from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import AssertionCount, Case, Untested, Verdict
 from contracts.evidence.terms import Terms
 from contracts.interface.catalogue import Clause
-
-_MISSING_SETTING = re.compile(r"\bsettings? (?P<names>.+?) (?:is missing|are missing|has no unused id left)")
 
 
 @dataclass(slots=True)
@@ -30,7 +27,7 @@ class Cell:
 
     `held` and `contradicted` count assertions; `cases` are node ids; `findings` are finding ids; `reason` is
     None only for a pass and an observation without anything to add. `unreached` says that cases took the clause up
-    and none came to an assertion on it.
+    and none came to an assertion on it; `settings` are those for want of which it was not judged.
     """
 
     clause: Clause
@@ -42,6 +39,7 @@ class Cell:
     cases: tuple[str, ...]
     findings: tuple[str, ...]
     unreached: bool = False
+    settings: tuple[str, ...] = ()
 
     @property
     def assertions(self) -> int:
@@ -68,7 +66,9 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
         ]
     if not statements:
         statements = [(Verdict.UNTESTED, _why_untested(clause, evidence.cases))]
-    verdict, reason = min(statements, key=_statement_weight)
+    lacking = {case.reason: case.settings for case in evidence.cases}
+    # The worst counts, of equals the one that names a setting, as that can be set.
+    verdict, reason = min(statements, key=lambda each: (each[0].rank, not lacking.get(each[1])))
     return Cell(
         clause=clause,
         realm=realm,
@@ -79,27 +79,11 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
         cases=tuple(case.id for case in evidence.cases),
         findings=tuple(finding.id for finding in evidence.findings),
         unreached=unreached,
+        settings=lacking.get(reason, ()),
     )
 
 
 Statement = tuple[Verdict, str | None]
-
-
-def _statement_weight(statement: Statement) -> tuple[int, bool]:
-    """Order statements: the worst first, of equals the one that names a setting, as that can be set."""
-    verdict, reason = statement
-    return verdict.rank, missing_settings(reason) is None
-
-
-def missing_settings(reason: str | None) -> str | None:
-    """Return the settings that a reason names as missing ("setting X is missing"), or None."""
-    match = _MISSING_SETTING.search(reason or "")
-    return match["names"] if match else None
-
-
-def wanting_settings(cells: Iterable[tuple[Clause, str | None]]) -> set[str]:
-    """The must clauses that lack a setting in a realm at least, by clauses with the reason of each of their cells."""
-    return {clause.id for clause, reason in cells if clause.level == "must" and missing_settings(reason)}
 
 
 def _from_findings(evidence: Evidence, held: int) -> Iterator[Statement]:
@@ -124,15 +108,14 @@ def _from_cases(clause: Clause, cases: Iterable[Case], held: int) -> Iterator[St
         if case.outcome in {Verdict.ERROR, Verdict.INCONCLUSIVE}:
             cause = case.blocked_by.cause if case.blocked_by else None
             yield case.outcome, case.reason or cause or f"{case.name}: no reason was given"
-        elif case.outcome is Verdict.UNTESTED and not (held and _lacks_for_others(clause, case.reason)):
+        elif case.outcome is Verdict.UNTESTED and not (held and _lacks_for_others(clause, case)):
             yield Verdict.UNTESTED, case.reason or f"{case.name}: no assertion was reached"
 
 
-def _lacks_for_others(clause: Clause, reason: str | None) -> bool:
+def _lacks_for_others(clause: Clause, case: Case) -> bool:
     """Whether the setting that a case lacks is one that other clauses of it need, and this one does not."""
-    lacking = missing_settings(reason)
     needed = {need.rpartition(".")[2] for need in clause.needs}
-    return lacking is not None and needed.isdisjoint(re.split(r"[., ]+", lacking))
+    return bool(case.settings) and needed.isdisjoint(name.rpartition(".")[2] for name in case.settings)
 
 
 def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted: int) -> Iterator[Statement]:

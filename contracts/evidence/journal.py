@@ -6,6 +6,7 @@ Every report is a function of the journals and `run.json`, so a journal holds fa
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -197,7 +198,11 @@ def _decode(path: Path, number: int, line: bytes) -> Event:
         # Earlier versions wrote down what a case saw by other names.
         again = {name: event.get(name) for name in ("command", "curl")}
         event |= {**UNWEIGHED, "cases": [event["case"]], "reproduce": again}
+    if event["kind"] == "case":
+        # Earlier versions named missing settings in the reason alone.
+        event.setdefault("settings", _MISSING.findall(str(event.get("reason"))))
     return Event(event["kind"], convert(event, EVENTS[event["kind"]], place))
 
 
+_MISSING: Final = re.compile(r"\bsetting (.+?) (?:is missing|has no unused id left)")
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

@@ -197,6 +197,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     """One case that ended, or that a worker died in (`outcome` error, no attempts).
 
     `deals`: what it tries is dealt out among the realms of the run, so that a clause may have its turn elsewhere.
+    `settings`: those for want of which it could not be tried.
     """
 
     doc: str
@@ -210,6 +211,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     requests: Count
     assertions: tuple[AssertionCount, ...]
     deals: bool = False
+    settings: tuple[Name, ...] = ()
     worker: str = ""
 
     @property

@@ -15,7 +15,7 @@ from contracts.evidence.accepted import (
     unjudged_lines,
 )
 from contracts.evidence.causes import Cause, attribute, causes_of
-from contracts.evidence.cells import Cell, Evidence, judge_cell, missing_settings, wanting_settings
+from contracts.evidence.cells import Cell, Evidence, judge_cell
 from contracts.evidence.findings import Finding, Standing, merge_findings
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
 from contracts.evidence.remedies import NotJudged, not_judged, remedies_of
@@ -99,13 +99,13 @@ def inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
     if record.run.breaker:
         return f"the run was stopped early, {record.run.breaker}"
     stuck = [cell for cell in blocking if cell.verdict is Verdict.INCONCLUSIVE]
-    if not stuck and all(missing_settings(cell.reason) for cell in blocking):
+    if not stuck and all(cell.settings for cell in blocking):
         clauses = dict.fromkeys(cell.clause.id for cell in blocking)
-        settings = dict.fromkeys(filter(None, (missing_settings(cell.reason) for cell in blocking)))
+        settings = dict.fromkeys(name for cell in blocking for name in cell.settings)
         named = f" ({listed(list(clauses))})" if record.run.terms.consumer else ""
         untested = f"{many(len(clauses), 'must clause')}{named} untested"
         return f"strict: {untested}, missing settings: {listed(list(settings))}"
-    shown = stuck or [cell for cell in blocking if not missing_settings(cell.reason)]
+    shown = stuck or [cell for cell in blocking if not cell.settings]
     places = dict.fromkeys(f"{cell.clause.id} {in_realms([cell.realm])}" for cell in shown)
     count = many(len(blocking), "verdict")
     return f"{count} on must clauses could not be given: {listed(list(places))}: {shown[0].reason}"
@@ -137,7 +137,7 @@ def passed(
     waived = sum(waiver.needed for waiver in waivers)
     parts += [f"{many(waived, 'must clause')} waived"] if waived else []
     without = {waiver.clause for waiver in waivers if waiver.needed}
-    wanting = wanting_settings((cell.clause, cell.reason) for cell in cells) - without
+    wanting = {cell.clause.id for cell in cells if cell.clause.level == "must" and cell.settings} - without
     parts += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
     return "; ".join([*parts, *_outside(record, findings)])
 

@@ -105,11 +105,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Ending:
-    """How one attempt ended: a verdict before confirmation, and why."""
+    """How one attempt ended: a verdict before confirmation, why, and which settings were missing."""
 
     verdict: Verdict
     reason: str | None = None
     blocked: Blocked | None = None
+    settings: tuple[str, ...] = ()
 
 
 def is_case(item: pytest.Item) -> bool:

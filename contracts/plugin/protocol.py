@@ -308,7 +308,7 @@ def _ending_of(error: BaseException) -> Ending:
         refused = Blocked("createToken", str(error)) if isinstance(error, NoTokenError) else error
         return Ending(Verdict.INCONCLUSIVE, str(error), refused if isinstance(refused, Blocked) else None)
     if isinstance(error, (Untested, pytest.skip.Exception)):
-        return Ending(Verdict.UNTESTED, str(error))
+        return Ending(Verdict.UNTESTED, str(error), settings=getattr(error, "settings", ()))
     return Ending(Verdict.ERROR, f"{type(error).__name__}: {error}")
 
 

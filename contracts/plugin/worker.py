@@ -174,6 +174,7 @@ class Worker(Session):
                 AssertionCount(*key, *(count[key] for count in counts))
                 for key in sorted({*counted.held, *counted.contradicted})
             ),
+            settings=ending.settings,
             worker=self.name,
         )
         write("case", ended)

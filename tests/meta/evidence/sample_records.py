@@ -160,6 +160,7 @@ class Story:
         operation: str | None = None,
         reason: str | None = None,
         blocked: str | None = None,
+        settings: tuple[str, ...] = (),
     ) -> str:
         """A case on one clause; `blocked` is the operation that stood in its way."""
         operation = operation or BY_NAME[name].operations[0]
@@ -176,6 +177,7 @@ class Story:
                 clauses=(name,),
                 operations=BY_NAME[name].operations,
                 reason=reason,
+                settings=settings,
                 blocked_by=Block(blocked, realm, f"{blocked}: answered 404") if blocked else None,
             )
         )

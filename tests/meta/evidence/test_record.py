@@ -65,16 +65,22 @@ def test_what_a_killed_worker_did_is_on_disk(tmp_path: Path) -> None:
     journal.close()
 
 
-def test_a_finding_that_an_earlier_version_wrote_down_is_read(tmp_path: Path) -> None:
+def test_what_an_earlier_version_wrote_down_is_read(tmp_path: Path) -> None:
     made = finding(case("one", "fail"), check="refused")
     with Journal(path := journal_path(tmp_path, "main"), "main") as journal:
         journal.write("finding", made)
-    start, event, end = path.read_text().splitlines()
-    told = json.loads(event)
+        journal.write(
+            "case", case("two", "untested", reason="setting accounts.nau is missing: none is given")
+        )
+    start, event, of_case, end = path.read_text().splitlines()
+    told, lacking = json.loads(event), json.loads(of_case)
+    del lacking["settings"]
     old = {name: told[name] for name in told.keys() - UNWEIGHED.keys() - {"cases", "reproduce"}}
     old |= {"case": made.cases[0], **plain(made.reproduce)}
-    path.write_text("\n".join([start, json.dumps(old), end, ""]))
-    assert collect(write_run_file(tmp_path)).findings == (made,)
+    path.write_text("\n".join([start, json.dumps(old), json.dumps(lacking), end, ""]))
+    record = collect(write_run_file(tmp_path))
+    assert record.findings == (made,)
+    assert record.cases[0].settings == ("accounts.nau",)
 
 
 def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> None:
