@@ -27,6 +27,7 @@ from contracts.exchanges.json_bodies import read_json
 from contracts.exchanges.redaction import Redactor
 from contracts.history import baseline as baselines
 from contracts.manual.check import CheckFacts, check_archive
+from contracts.session.recording import FaultEvent
 from contracts.settings.settings_reader import load_target
 
 #: Of so many tries the least time counts: others had the processor meanwhile.
@@ -100,7 +101,7 @@ def _parsers(folder: Path) -> dict[str, tuple[int, Made]]:
         path = folder / f"journal-{size}.jsonl"
         with Journal(path, "main") as events:
             for number in range(size):
-                events.write("fault", fault="reset", case=f"case-{number}", realm="abs-dev")
+                events.write("fault", FaultEvent("reset", "abs-dev", case=f"case-{number}"))
         return lambda: read_journal(path)
 
     def settings(size: int) -> Callable[[], Any]:

@@ -250,12 +250,6 @@ def write_file(path: Path, value: Any, shape: type) -> Path:
     return path
 
 
-def required_members(shape: type) -> frozenset[str]:
-    """Return the names of the members that data must have to fit a struct or a dataclass."""
-    declared: Any = msgspec.inspect.type_info(shape)
-    return frozenset(field.encode_name for field in declared.fields if field.required)
-
-
 def schema_of(title: str, shape: Any) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a declared file, as far as types say what it holds."""
     (top,), parts = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contracts.cases.sample_records import is_worded
-from contracts.checks.outcomes import Untested
+from contracts.checks.outcomes import Untested, missing
 
 #: Plain text in several scripts, by language code; all of it composed (NFC), so that it has one form only.
 SCRIPTS: Final[dict[str, str]] = {
@@ -161,9 +161,7 @@ def upload_limit(configured: int | None, *, everything: bool) -> Limit:
         everything: Whether a gigabyte may be sent.
     """
     if configured is None and not everything:
-        raise Untested(
-            "setting attachments.size_limit_bytes is missing, and 1 GB is sent in the profile full only"
-        )
+        raise missing("attachments.size_limit_bytes", ", and 1 GB is sent in the profile full only")
     if configured is not None and configured > LARGEST_EVERYDAY and not everything:
         raise Untested(f"a file of {configured} bytes is sent in the profile full only")
     low, high = (configured, configured) if configured is not None else ONE_GIGABYTE
@@ -173,5 +171,5 @@ def upload_limit(configured: int | None, *, everything: bool) -> Limit:
 def exactly(limit: Limit) -> int:
     """The limit to the byte."""
     if limit.exact is None:
-        raise Untested("setting attachments.size_limit_bytes is missing, and 1 GB may mean two sizes")
+        raise missing("attachments.size_limit_bytes", ", and 1 GB may mean two sizes")
     return limit.exact

@@ -14,7 +14,7 @@ from contracts.cases.sample_records import Samples
 from contracts.cases.world import Draft, World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Blocked, Untested, done, require, taken, usable
+from contracts.checks.outcomes import Blocked, Untested, done, missing, require, taken, usable
 from contracts.checks.workflow import Row, ended_in
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
@@ -284,7 +284,7 @@ def prove(session: Session, actor: Actor, samples: Samples) -> None:
     refusal = session.shared.once(f"{actor.realm} stand-in", lambda: _refusal(session, actor, samples))
     if refusal:
         instead = f"realm.{actor.realm}.draft_document may name a draft that is taken"
-        raise Untested(f"{samples.lacking}, and a stand-in for a valid record {refusal}; {instead}")
+        raise missing(samples.lacking, f", and a stand-in for a valid record {refusal}; {instead}")
 
 
 def _refusal(session: Session, actor: Actor, samples: Samples) -> str:

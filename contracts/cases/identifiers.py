@@ -32,7 +32,7 @@ from contracts.cases.properties import Properties
 from contracts.cases.requests import OrdinaryRequests, Request
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Blocked, Untested, usable
+from contracts.checks.outcomes import Blocked, missing, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
@@ -115,7 +115,7 @@ def spare(settings: RealmSettings, realm: str, pattern: str) -> str:
     for identifier in settings.spare_identifiers:
         if re.fullmatch(pattern, identifier):
             return identifier
-    raise Untested(f"setting realm.{realm}.spare_identifiers is missing: none matches {pattern}")
+    raise missing(f"realm.{realm}.spare_identifiers", f": none matches {pattern}")
 
 
 def foreign_schema(target: Target, realm: str, turn: str) -> str:
@@ -124,7 +124,7 @@ def foreign_schema(target: Target, realm: str, turn: str) -> str:
     named = (target.realm_settings(other).workflow_schema for other in target.realms if other != realm)
     schemas = [schema for schema in dict.fromkeys(named) if schema and schema != own]
     if not schemas:
-        raise Untested("setting realm.<another realm>.workflow_schema is missing")
+        raise missing("realm.<another realm>.workflow_schema")
     return schemas[sum(map(ord, turn)) % len(schemas)]
 
 

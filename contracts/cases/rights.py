@@ -15,7 +15,7 @@ from typing import Final
 
 from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
 from contracts.cases.submissions import UNKNOWN_SCHEMA
-from contracts.checks.outcomes import Untested, taken
+from contracts.checks.outcomes import missing, taken
 from contracts.checks.workflow import Row, carries_message
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
@@ -88,7 +88,7 @@ class Rights:
         if refused := self.first_write(role, realm).lacks_rights:
             if role == AUTHOR:
                 raise WithoutRightsError(f"the author's account may not write in {realm}: {refused}")
-            raise Untested(f"setting accounts.{role} is missing rights in {realm}: {refused}")
+            raise missing(f"accounts.{role}", f" rights in {realm}: {refused}")
 
     def first_write(self, role: str, realm: str) -> FirstWrite:
         """What became of the first write of a role's account in a realm; it is sent once, and nothing stays."""

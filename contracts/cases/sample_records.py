@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from contracts.checks.outcomes import Blocked, Untested
+from contracts.checks.outcomes import Blocked, Untested, missing
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import CONTACT_VALUES_NOT_SHOWN, load_description
 from contracts.settings.target import RealmSettings
@@ -92,7 +92,7 @@ class Samples:
         """A setting of the realm."""
         value = getattr(self._settings, name)
         if not value:
-            raise Untested(f"setting realm.{self._realm}.{name} is missing")
+            raise missing(f"realm.{self._realm}.{name}")
         return value
 
     def tells(self, name: str) -> bool:
@@ -121,19 +121,19 @@ class Samples:
         if self._settings.draft_document is not None or not self.lacking:
             return True
         if self._proven is None:
-            raise Untested(self.lacking)
+            raise missing(self.lacking)
         self._proven(self)
         return False
 
     @property
     def lacking(self) -> str:
-        """Which settings of contacts are missing, in words."""
+        """Which setting of contacts is missing; empty where none is."""
         given = self._settings.contact_document or {}
         provided = {setting for member, setting in _TOLD_BY.items() if member in given}
-        missing = [
-            name for name in _CONTACT_SETTINGS if name not in provided and not getattr(self._settings, name)
-        ]
-        return f"setting realm.{self._realm}.{missing[0]} is missing" if missing else ""
+        needed = (name for name in _CONTACT_SETTINGS if name not in provided)
+        return next(
+            (f"realm.{self._realm}.{name}" for name in needed if not getattr(self._settings, name)), ""
+        )
 
     @property
     def workflow_schema(self) -> str:
@@ -157,11 +157,11 @@ class Samples:
 
     def needs_contact_document(self, refused: Exchange) -> Untested:
         """What is missing where a contact was refused for values which only the settings can tell."""
-        setting = f"setting realm.{self._realm}.contact_document is missing"
-        if self._settings.contact_document:
-            setting += f" values of {', '.join(self.made_up_fields)} that the service takes"
+        of_it = self._settings.contact_document is not None
+        values = f" values of {', '.join(self.made_up_fields)} that the service takes" if of_it else ""
         ours = f"{refused.operation} refuses those of ours, as the interface shows none"
-        return Untested(f"{setting}: {ours}: {refused.answer.quote()}")
+        more = f"{values}: {ours}: {refused.answer.quote()}"
+        return missing(f"realm.{self._realm}.contact_document", more)
 
     @property
     def references(self) -> tuple[str, ...]:

@@ -53,9 +53,8 @@ class Credentials:
         return self._target.accounts[role].password.reveal()
 
     def _require_account(self, role: str) -> None:
-        missing = self._target.missing(f"account.{role}")
-        if missing:
-            raise Untested(missing)
+        if why := self._target.missing(f"account.{role}"):
+            raise Untested(why, f"accounts.{role}")
 
 
 #: Credentials are lacking, or are none (RFC 9110, 15.5.2).

@@ -21,7 +21,7 @@ from contracts.cases.submissions import (
 from contracts.cases.world import World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Attempt, Blocked, Untested, done, require, taken, usable
+from contracts.checks.outcomes import Attempt, Blocked, Untested, done, missing, require, taken, usable
 from contracts.checks.workflow import Row, ended_in, require_row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -219,11 +219,13 @@ class WorkflowRecords:
     def _locked(self) -> str:
         try:
             named = str(self._world.samples.setting("locked_identifier"))
-        except Untested as missing:
+        except Untested as lacking:
             submitted = self._world.submission()
             if self._world.eventually(lambda: self._shows_lock(submitted)):
                 return submitted
-            raise Untested(f"{missing}, and a record just submitted shows no lock") from None
+            raise Untested(
+                f"{lacking}, and a record just submitted shows no lock", *lacking.settings
+            ) from None
         if not self._shows_lock(named):
             self._not_out_of_date(named)
         return named
@@ -284,7 +286,7 @@ class WorkflowRecords:
 
     def _none(self) -> Exception:
         if not self._named():
-            return Untested(f"setting realm.{self._world.realm}.existing_identifier is missing")
+            return missing(f"realm.{self._world.realm}.existing_identifier")
         return Blocked(
             UPDATE,
             f"no record of realm.{self._world.realm}.existing_identifier exists and is not locked",

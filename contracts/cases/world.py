@@ -14,7 +14,7 @@ from contracts.cases.attachment_ids import Attachment, attached, upload
 from contracts.cases.list_pages import attachments_of
 from contracts.cases.sample_records import Samples
 from contracts.checks import errors_array
-from contracts.checks.outcomes import Attempt, Blocked, Untested, done, require, taken, usable
+from contracts.checks.outcomes import Attempt, Blocked, Untested, done, missing, require, taken, usable
 from contracts.checks.workflow import Row, ended_in
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -207,8 +207,8 @@ class World:
                 )
             return self._unused_record(kept=uid is not None)
         if taking == _PUBLISHED:
-            missing = f"setting realm.{self.realm}.attachment_identifiers is missing"
-            raise Untested(f"{missing}, and neither drafts nor submitted records take attachments")
+            neither = ", and neither drafts nor submitted records take attachments"
+            raise missing(f"realm.{self.realm}.attachment_identifiers", neither)
         # The other half is room for what the document leaves open, and a service may take.
         most = min(_MOST_SUBMITTED, self._session.permanent_records.unplanned(self.realm) // 2)
         if self.take("submitted for files", most) is None:
@@ -407,7 +407,8 @@ class World:
         offered = self._session.shared.once(f"temporary files {self.realm}", self._unused_files)
         taken = self._session.shared.take(f"temporary-{self.realm}")
         if taken >= len(offered):
-            raise Untested(f"setting realm.{self.realm}.temporary_files has no unused id left")
+            setting = f"realm.{self.realm}.temporary_files"
+            raise Untested(f"setting {setting} has no unused id left", setting)
         self._session.used_up.note(self.realm, offered[taken])
         return offered[taken]
 

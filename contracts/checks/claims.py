@@ -118,11 +118,13 @@ class Claim:
         a cache or a copy gave it.
         """
         result = DOCUMENT.judge(self._clause, self._operation, exchange, {"document": document})
-        saved = (each.request_body.json for each in self._attempt.exchanges if each.url == exchange.url)
-        certain = readers.holds_another_document(exchange.answer, document) and not any(
-            isinstance(body, dict) and readers.holds_document(exchange.answer, body) for body in saved
-        )
-        self._register(replace(result, certain=certain))
+        if result.outcome is not CheckOutcome.HELD:
+            saved = (each.request_body.json for each in self._attempt.exchanges if each.url == exchange.url)
+            certain = readers.holds_another_document(exchange.answer, document) and not any(
+                isinstance(body, dict) and readers.holds_document(exchange.answer, body) for body in saved
+            )
+            result = replace(result, certain=certain)
+        self._register(result)
 
     def at_most(self, exchange: Exchange, items: int) -> None:
         """The answer is a list of no more items than this."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -39,6 +39,7 @@ class Result:
         role: The account role of the last of them.
         check: Id of the check in the table; empty for a comparison that a case makes by itself.
         certain: No environment can forge what was seen: once is enough.
+        rate: How many of how many attempts showed it; 1 of n is unconfirmed, but where once is enough.
     """
 
     clause: str
@@ -50,6 +51,12 @@ class Result:
     role: str = ""
     check: str = ""
     certain: bool = False
+    rate: tuple[int, int] = (0, 0)
+
+    @property
+    def confirmed(self) -> bool:
+        """Seen at least twice, each time on fresh data, or beyond doubt."""
+        return self.rate[0] >= 2 or self.certain
 
     @property
     def key(self) -> tuple[str, str]:
@@ -86,7 +93,16 @@ class Blocked(Exception):
 
 
 class Untested(Exception):
-    """A setting or an account is missing, so the case cannot be tried; the text names it."""
+    """The case cannot be tried; the text says why, and `settings` names those that are missing."""
+
+    def __init__(self, why: str, *settings: str) -> None:
+        super().__init__(why)
+        self.settings = settings
+
+
+def missing(setting: str, more: str = "") -> Untested:
+    """What is raised where a setting is missing; `more` completes the sentence that says so."""
+    return Untested(f"setting {setting} is missing{more}", setting)
 
 
 def usable(exchange: Exchange) -> Response:
@@ -225,26 +241,8 @@ MOST_REPLAYS = 3
 MOST_REQUESTS = 120
 
 
-@dataclass(frozen=True)
-class Confirmed:
-    """Result with how often it was reproduced.
-
-    Attributes:
-        reproduced, attempts: The rate; 1 of n is unconfirmed, but where once is enough.
-    """
-
-    evidence: Result
-    reproduced: int
-    attempts: int
-
-    @property
-    def confirmed(self) -> bool:
-        """Seen at least twice, each time on fresh data, or beyond doubt."""
-        return self.reproduced >= 2 or self.evidence.certain
-
-
-def confirm(attempts: Sequence[Attempt]) -> Iterator[Confirmed]:
-    """One entry for each finding of the attempts, with its rate.
+def confirm(attempts: Sequence[Attempt]) -> Iterator[Result]:
+    """One result for each finding of the attempts, with its rate.
 
     The evidence is that of the attempt that saw it first; where a generator shrank its example, the last of that
     attempt, which is the smallest.
@@ -256,8 +254,7 @@ def confirm(attempts: Sequence[Attempt]) -> Iterator[Confirmed]:
     for key, evidence in first.items():
         rates = [attempt.confirmed[key] for attempt in attempts if key in attempt.confirmed]
         seen = sum(key in attempt.keys for attempt in attempts)
-        reproduced, tried = max(rates, default=(seen, len(attempts)))
-        yield Confirmed(evidence, reproduced, tried)
+        yield replace(evidence, rate=max(rates, default=(seen, len(attempts))))
 
 
 def require(condition: bool, operation: str, cause: str) -> bool:

@@ -20,9 +20,9 @@ from contracts.checks.outcomes import Blocked
 from contracts.checks.table import Judgement
 from contracts.cli.options import reports, run_option, sandbox_arguments, target, together
 from contracts.errors import EnvironmentFault, UsageError
-from contracts.exchanges.exchange import NO_BODY, Body, Exchange
+from contracts.exchanges.exchange import NO_BODY, Body, Exchange, exchange_entry
 from contracts.exchanges.transcript import body_text, heading, request_text, response_text
-from contracts.file_formats import json_value
+from contracts.file_formats import json_value, plain
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import where_in_words
 from contracts.manual.call import CallResult
@@ -178,10 +178,10 @@ def _level(clause: str) -> str:
 
 def as_data(result: CallResult) -> dict[str, Any]:
     """A judged exchange as plain data."""
-    judged, exchange = result.judged, result.recorded
+    judged, exchange = result.judged, plain(exchange_entry(result.recorded))
     kept = ("id", "operation", "role", "realm", "seconds", "fault", "request", "response")
     return {
-        **{name: exchange.to_record()[name] for name in kept},
+        **{name: exchange[name] for name in kept},
         "request_faults": list(judged.request_faults),
         "clauses": {name: _level(name) for name in judged.touched},
         "held": list(judged.held),

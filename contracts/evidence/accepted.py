@@ -10,7 +10,8 @@ from typing import Annotated, Final
 
 from msgspec import Meta, structs
 
-from contracts.evidence.findings import Cell, Finding, FindingIds, missing_settings
+from contracts.evidence.cells import Cell
+from contracts.evidence.findings import Finding, FindingIds
 from contracts.evidence.record import RunRecord, Verdict
 from contracts.evidence.terms import Deviation, Waiver
 from contracts.file_formats import Name, Names
@@ -46,7 +47,7 @@ def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
     """
 
     def stuck(cell: Cell) -> bool:
-        wanting = bool(missing_settings(cell.reason)) or cell.unreached
+        wanting = bool(cell.settings) or cell.unreached
         return cell.verdict is Verdict.INCONCLUSIVE or (
             record.run.strict and cell.verdict is Verdict.UNTESTED and wanting
         )

@@ -8,19 +8,22 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Final
+from typing import Annotated, Final, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from contracts.evidence.findings import Cell, Finding, Standing
+from msgspec import Meta, structs
+
+from contracts.evidence.cells import Cell
+from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.overlaps import EVERYTHING, subject_of, writes
 from contracts.exchanges.redaction import REDACTED, TOKEN
 from contracts.exchanges.request_facts import RequestFault, read_request
 from contracts.exchanges.transcript import curl
+from contracts.file_formats import Count, Format, Name, Names
 from contracts.interface.catalogue import Clause, matches
 from contracts.interface.description import load_description, operations_with, where_in_words
 from contracts.interface.operations import Operation
@@ -59,58 +62,54 @@ _SEEN: Final = 200
 _LONGEST: Final = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+#: A finding in memory, its id in a file.
+Member = TypeVar("Member")
+
+
+class Cause(Format, Generic[Member], frozen=True, kw_only=True):
     """One contradiction of one clause on one operation, in every realm that shows it, with all that follows from it.
 
-    Attributes:
-        findings: One for each realm, in the order of the run's realms; the first has the evidence that is shown.
-        should, was: What should be, in the catalogue's words, and what was.
-        part: Which operation of its clause failed, where that is about several.
-        quote: The sentences of the interface document that the clause rests on, and where they stand there.
-        request: The request that gives it away, and the writes before it, in words.
-        faults: What is wrong with that request, in words; empty for a right one.
-        marks: Texts in the request and the response that give it away.
-        culprit, curl: Key of the exchange that gives it away, and the line that sends its request again.
-        cases, clauses: Ids of those that it, and what follows from it, stood in the way of.
+    `findings` holds one for each of `realms`; the first, whose `id` it has, has the evidence that is shown. `should`
+    and `was` say what should be and what was, `part` which operation of a clause about several, `quote` what the
+    interface document says, `request` what was sent, `faults` what is wrong with that; earlier versions told in
+    `contrast` what the same got without its fault. `culprit` is the id of the exchange that gives it away, by `marks`
+    in it, and `curl` sends it again. It, and what follows from it, stood in the way of `blocked_cases` cases, so that
+    `blocked_clauses` were not judged.
     """
 
-    findings: tuple[Finding, ...]
+    id: str = ""
+    clause: Name
+    operation: str | None
+    standing: Standing
+    counted: bool = True
+    realms: Names = ()
     should: str
     was: str
     part: str = ""
+    faults: tuple[str, ...] = ()
     quote: str = ""
     request: str = ""
-    faults: tuple[str, ...] = ()
+    contrast: str = ""
     marks: tuple[str, ...] = ()
     culprit: str = ""
     curl: str = ""
-    follows: tuple[Cause, ...] = ()
-    cases: tuple[str, ...] = ()
-    clauses: tuple[str, ...] = ()
+    findings: Annotated[tuple[Member, ...], Meta(min_length=1)]
+    follows: tuple[Cause[Member], ...] = ()
+    blocked_cases: Count = 0
+    blocked_clauses: Names = ()
 
     @property
-    def lead(self) -> Finding:
+    def lead(self) -> Member:
         """The finding whose evidence is shown."""
         return self.findings[0]
 
     @property
-    def id(self) -> str:
-        """The id of the lead."""
-        return self.lead.id
-
-    @property
-    def realms(self) -> tuple[str, ...]:
-        """Realms that show it."""
-        return tuple(finding.realm for finding in self.findings)
-
-    @property
     def fails(self) -> bool:
         """Whether it fails the run."""
-        return self.lead.fails
+        return self.standing is Standing.FAIL and self.counted
 
     @property
-    def all_findings(self) -> tuple[Finding, ...]:
+    def all_findings(self) -> tuple[Member, ...]:
         """Its findings and those that follow from them."""
         return (*self.findings, *(finding for cause in self.follows for finding in cause.findings))
 
@@ -127,7 +126,7 @@ class Cause:
     @property
     def place(self) -> str:
         """The operation and the realms."""
-        return f"{self.lead.operation or 'the service'} {where_in_words(self.lead.operation, self.realms)}"
+        return f"{self.operation or 'the service'} {where_in_words(self.operation, self.realms)}"
 
     @property
     def details(self) -> dict[str, str]:
@@ -143,17 +142,15 @@ class Cause:
     @property
     def stood_in_the_way(self) -> str:
         """What could not be judged for it, in words; empty where nothing was in its way."""
-        if not self.cases:
+        if not self.blocked_cases:
             return ""
-        clauses = f", {many(len(self.clauses), 'clause')}" if self.clauses else ""
-        return (
-            f"stood in the way of {many(len(self.cases), 'case')}{clauses}, which could not be judged for it"
-        )
+        clauses = f", {many(len(self.blocked_clauses), 'clause')}" if self.blocked_clauses else ""
+        return f"stood in the way of {many(self.blocked_cases, 'case')}{clauses}, which could not be judged for it"
 
 
 def causes_of(
     record: RunRecord, findings: Sequence[Finding], clauses: Mapping[str, Clause]
-) -> tuple[Cause, ...]:
+) -> tuple[Cause[Finding], ...]:
     """Group findings by cause, in their order; what the causes stood in the way of is not said yet."""
     realms = {realm: place for place, realm in enumerate(record.run.realms)}
     groups: dict[object, list[Finding]] = defaultdict(list)
@@ -170,8 +167,8 @@ def causes_of(
 
 
 def attribute(
-    causes: Sequence[Cause], cases: Iterable[Case], cells: Iterable[Cell]
-) -> tuple[tuple[Cause, ...], dict[str, str]]:
+    causes: Sequence[Cause[Finding]], cases: Iterable[Case], cells: Iterable[Cell]
+) -> tuple[tuple[Cause[Finding], ...], dict[str, str]]:
     """Say of each cause what it stood in the way of, and of each blocked case the id of the finding in its way.
 
     That is a finding on the operation that the case got stuck at, else one on an operation that this relies on.
@@ -196,7 +193,7 @@ def attribute(
             for number in {owners[blocked[case]] for case in cell.cases if case in blocked}:
                 touched[number][cell.clause.id] = None
     attributed = (
-        replace(cause, cases=tuple(stuck[number]), clauses=tuple(touched[number]))
+        structs.replace(cause, blocked_cases=len(stuck[number]), blocked_clauses=tuple(touched[number]))
         for number, cause in enumerate(causes)
     )
     return tuple(attributed), blocked
@@ -263,10 +260,10 @@ class _Shown:
         operation = _operation(self.finding.operation)
         changes = operation is not None and bool(operation.stores or operation.removes)
         # A check compares an answer; that something is missing or still there afterwards, a case has to look up.
-        by_effect = not check_of(self._record, self.finding)
+        by_effect = not self.finding.check
         return changes and by_effect and self.answered == 2 and not self.faults
 
-    def cause(self, group: Sequence[Finding]) -> Cause:
+    def cause(self, group: Sequence[Finding]) -> Cause[Finding]:
         """The finding and its like in other realms, in words."""
         finding, clause = self.finding, self._clause
         faults = self._faults_of_clause()
@@ -275,6 +272,12 @@ class _Shown:
         whole = f"{finding.operation or 'The service'}: {finding.expected}."
         among = len(clause.operations) if clause else 1
         cause = Cause(
+            id=finding.id,
+            clause=finding.clause,
+            operation=finding.operation,
+            standing=finding.standing,
+            counted=finding.counted,
+            realms=tuple(each.realm for each in group),
             findings=tuple(group),
             should=(clause.title or clause.wording) if clause else whole,
             was=_was(finding, faults),
@@ -286,7 +289,7 @@ class _Shown:
         if culprit is None:
             return cause
         sent = " after ".join(filter(None, (request_line(culprit), self._written_before(culprit))))
-        return replace(cause, request=sent, culprit=culprit.id, curl=curl(culprit))
+        return structs.replace(cause, request=sent, culprit=culprit.id, curl=curl(culprit))
 
     def _faults_of_clause(self) -> tuple[RequestFault, ...]:
         """The faults that its clause speaks of; all of them where it speaks of none."""
@@ -379,34 +382,28 @@ def request_line(exchange: Exchange) -> str:
     return f"{exchange.method} {plain_line(_ROOT.sub('', parts.path) + query, _LONGEST)}{who}"
 
 
-def check_of(record: RunRecord, finding: Finding) -> str:
-    """The check of the table that saw a finding; empty for a comparison that a case made by itself."""
-    mine = (each for each in record.findings if (each.clause, each.realm) == (finding.clause, finding.realm))
-    return next((each.check for each in mine if each.exchanges == finding.exchanges), "")
+_Group = tuple[Cause[Finding], Sequence[_Shown]]
 
 
-_Group = tuple[Cause, Sequence[_Shown]]
-
-
-def _folded(groups: Sequence[_Group]) -> tuple[Cause, ...]:
+def _folded(groups: Sequence[_Group]) -> tuple[Cause[Finding], ...]:
     """Put causes that only follow from another beneath it; what stands first in the order may hold others."""
     parents: dict[int, int] = {}
     for number, group in enumerate(groups):
         for place, other in enumerate(groups):
             # Only what was not done explains findings on other operations.
             undone = any(shown.undone for shown in other[1])
-            near = undone or other[0].lead.operation == group[0].lead.operation
+            near = undone or other[0].operation == group[0].operation
             if near and place != number and place not in parents and _follows(group, other):
                 parents[number] = place
                 break
-    held: dict[int, list[Cause]] = defaultdict(list)
+    held: dict[int, list[Cause[Finding]]] = defaultdict(list)
     for number in parents:
         top = number
         while top in parents:
             top = parents[top]
         held[top].append(groups[number][0])
     return tuple(
-        replace(cause, follows=tuple(held[number]))
+        structs.replace(cause, follows=tuple(held[number]))
         for number, (cause, _) in enumerate(groups)
         if number not in parents
     )
@@ -416,7 +413,7 @@ def _follows(group: _Group, other: _Group) -> bool:
     """Whether the first only follows from the second: in each of its realms, by the exchanges that show both."""
     cause, above = group[0], other[0]
     # What fails a run must not disappear beneath what is accepted, or beneath a mere advice.
-    alike = above.lead.counted == cause.lead.counted and above.lead.standing in _FIRM[cause.lead.standing]
+    alike = above.counted == cause.counted and above.standing in _FIRM[cause.standing]
     if not alike or not set(cause.realms) <= set(above.realms):
         return False
     by_realm = {shown.finding.realm: shown for shown in other[1]}

@@ -6,18 +6,20 @@ Every report is a function of the journals and `run.json`, so a journal holds fa
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, Final, Self
+from typing import IO, Any, Final, NamedTuple, Self
 
 from msgspec import UNSET, UnsetType
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, SeenFinding, Untested
+from contracts.evidence.findings import UNWEIGHED, Finding
+from contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, Untested
 from contracts.exchanges.exchange import ExchangeEntry
 from contracts.file_formats import (
     PACKED,
@@ -27,13 +29,18 @@ from contracts.file_formats import (
     OpenFormat,
     convert,
     parse,
+    plain,
     read_bytes,
-    required_members,
 )
-from contracts.interface.operations import ANY_REALM
 from contracts.safe_text import encodable, finite
+from contracts.session.recording import FaultEvent
 
-Event = dict[str, Any]
+
+class Event(NamedTuple):
+    """A line of a journal: its kind, and what `EVENTS` declares that kind to be."""
+
+    kind: str
+    value: Any
 
 
 class StartEvent(OpenFormat, frozen=True):
@@ -52,21 +59,13 @@ class EndEvent(OpenFormat, frozen=True):
     events: Count
 
 
-class FaultEvent(OpenFormat, frozen=True):
-    """A fault of the environment that the run met."""
-
-    fault: str
-    realm: str = ANY_REALM
-    operation: str | None = None
-
-
-#: What each kind of event must carry; further members may come with any version.
+#: What each kind of event is; further members may come with any version.
 EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "start": StartEvent,
         "begin": CaseBegun,
         "case": Case,
-        "finding": SeenFinding,
+        "finding": Finding,
         "observation": Observation,
         "exchange": ExchangeEntry,
         "fault": FaultEvent,
@@ -76,10 +75,6 @@ EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
         "narrowed": Narrowed,
         "end": EndEvent,
     }
-)
-#: The members that each kind of event must have, by the kinds that cases and workers write.
-REQUIRED_FIELDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
-    {kind: required_members(shape) for kind, shape in EVENTS.items() if kind not in {"start", "end"}}
 )
 
 # An exchange waits in the buffer for the end of its case; everything rarer goes to the file at once, so that
@@ -100,9 +95,8 @@ class Journal:
             self._file: IO[str] = path.open("x", encoding="ascii", newline="\n", buffering=1 << 16)
         except FileExistsError as error:
             raise UsageError(f"{path} exists already: choose a new reports folder, or remove it") from error
-        start = {"kind": "start", "worker": worker, "version": version("registry-contracts"), "at": utc_now()}
-        start |= {"run": run} if run else {}
-        self._file.write(_encode(start))
+        start = StartEvent(worker, version("registry-contracts"), utc_now(), run or UNSET)
+        self._file.write(_encode("start", start))
         self._file.flush()
 
     def __enter__(self) -> Self:
@@ -111,19 +105,15 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def write(self, kind: str, **fields: Any) -> None:
-        """Append one event of JSON-able data; secrets are already out and bytes are base64 text.
+    def write(self, kind: str, event: Any) -> None:
+        """Append one event, as `EVENTS` declares its kind; secrets are already out.
 
         Raises:
-            SuiteError: unknown kind, missing field, data that JSON cannot hold, or a journal already closed.
+            SuiteError: it is declared otherwise, holds what JSON cannot, or came after the journal was closed.
         """
-        required = REQUIRED_FIELDS.get(kind)
-        if required is None:
-            raise SuiteError(f"journal: no event kind '{kind}'; known: {', '.join(sorted(REQUIRED_FIELDS))}")
-        if not required <= fields.keys():
-            missing = ", ".join(sorted(required - fields.keys()))
-            raise SuiteError(f"journal: an event of kind '{kind}' lacks {missing}")
-        line = _encode({"kind": kind, **fields})
+        if not isinstance(event, EVENTS.get(kind, ())):
+            raise SuiteError(f"journal: a {type(event).__name__} is no event of kind '{kind}'")
+        line = _encode(kind, event)
         with self._lock:
             if self._closed:
                 raise SuiteError(f"journal: an event of kind '{kind}' came after the journal was closed")
@@ -138,7 +128,7 @@ class Journal:
             if self._closed:
                 return
             self._closed = True
-            self._file.write(_encode({"kind": "end", "at": utc_now(), "events": self._events}))
+            self._file.write(_encode("end", EndEvent(utc_now(), self._events)))
             self._file.close()
 
 
@@ -165,7 +155,7 @@ def read_journal(path: Path) -> list[Event]:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     complete, cut = lines[:-1], lines[-1]
     events = [_decode(path, number, line) for number, line in enumerate(complete, start=1)]
-    if events and events[0].get("kind") != "start":
+    if events and events[0].kind != "start":
         raise UsageError(f"{path} is not a journal of this suite: its first line is not a 'start' event")
     if not events and cut and not cut.startswith(b'{"kind":"start"'[: len(cut)]):
         raise UsageError(f"{path} is not a journal of this suite")
@@ -174,9 +164,7 @@ def read_journal(path: Path) -> list[Event]:
 
 def is_closed(events: list[Event]) -> bool:
     """Tell whether a journal ends with its closing line and that line counts every event before it."""
-    if not events or events[-1].get("kind") != "end":
-        return False
-    return bool(events[-1].get("events") == len(events) - 2)
+    return bool(events) and events[-1].kind == "end" and events[-1].value.events == len(events) - 2
 
 
 def utc_now() -> str:
@@ -184,14 +172,16 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat()
 
 
-def _encode(event: Event) -> str:
+def _encode(kind: str, event: Any) -> str:
     # ASCII keeps lone surrogates and line separators of hostile bodies inside one line of valid text.
     try:
-        return _ENCODER.encode(event) + "\n"
-    except ValueError:
-        return _ENCODER.encode(finite(event)) + "\n"
+        data = {"kind": kind, **plain(event)}
     except TypeError as error:
-        raise SuiteError(f"journal: an event of kind '{event['kind']}' is not JSON-able: {error}") from error
+        raise SuiteError(f"journal: an event of kind '{kind}' is not JSON-able: {error}") from error
+    try:
+        return _ENCODER.encode(data) + "\n"
+    except ValueError:
+        return _ENCODER.encode(finite(data)) + "\n"
 
 
 def _decode(path: Path, number: int, line: bytes) -> Event:
@@ -204,8 +194,15 @@ def _decode(path: Path, number: int, line: bytes) -> Event:
         raise UsageError(f"{place}: not an event (an object with a 'kind')")
     if event["kind"] not in EVENTS:
         raise UsageError(f"{place}: the kind of event '{event['kind']}' is not known to this version")
-    convert(event, EVENTS[event["kind"]], place)
-    return event
+    if event["kind"] == "finding" and "case" in event:
+        # Earlier versions wrote down what a case saw by other names.
+        again = {name: event.get(name) for name in ("command", "curl")}
+        event |= {**UNWEIGHED, "cases": [event["case"]], "reproduce": again}
+    if event["kind"] == "case":
+        # Earlier versions named missing settings in the reason alone.
+        event.setdefault("settings", _MISSING.findall(str(event.get("reason"))))
+    return Event(event["kind"], convert(event, EVENTS[event["kind"]], place))
 
 
+_MISSING: Final = re.compile(r"\bsetting (.+?) (?:is missing|has no unused id left)")
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

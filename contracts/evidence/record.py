@@ -12,10 +12,12 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
+from contracts.evidence.findings import Finding
 from contracts.evidence.terms import Terms
 from contracts.exchanges.exchange import Exchange
 from contracts.file_formats import Count, FileName, Moment, Name, OpenFormat, Seconds, Seed, one_of
 from contracts.interface.profiles import Profile
+from contracts.session.recording import FaultEvent
 from contracts.settings.target import target_in_words
 
 
@@ -164,8 +166,7 @@ class RunFacts:
         return self.environment.breaker or None
 
 
-@dataclass(frozen=True, slots=True)
-class AssertionCount:
+class AssertionCount(OpenFormat, frozen=True):
     """How often one case held or contradicted one clause on one operation."""
 
     clause: Name
@@ -174,8 +175,7 @@ class AssertionCount:
     contradicted: Count
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(OpenFormat, frozen=True):
     """What stood in the way of a case: an operation in a realm, and the cause in words."""
 
     operation: str | None
@@ -197,6 +197,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     """One case that ended, or that a worker died in (`outcome` error, no attempts).
 
     `deals`: what it tries is dealt out among the realms of the run, so that a clause may have its turn elsewhere.
+    `settings`: those for want of which it could not be tried.
     """
 
     doc: str
@@ -210,6 +211,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     requests: Count
     assertions: tuple[AssertionCount, ...]
     deals: bool = False
+    settings: tuple[Name, ...] = ()
     worker: str = ""
 
     @property
@@ -218,39 +220,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
         return self.id.replace(self.realm, "*")
 
 
-Rate = Annotated[
-    tuple[Count, Count], Meta(description="How many of how many replays showed the contradiction again.")
-]
-
-
-class Contradiction(OpenFormat, frozen=True, kw_only=True):
-    """What contradicts a clause: where, what was expected and seen, how often, and by which exchanges."""
-
-    clause: Name
-    realm: Name
-    operation: str | None
-    role: str | None
-    expected: str
-    seen: str
-    confirmed: bool
-    rate: Rate
-    exchanges: tuple[Name, ...]
-
-
-class SeenFinding(Contradiction, frozen=True, kw_only=True):
-    """A contradiction as one case saw it; verdicts put equal ones together.
-
-    `check` names the check of the table that saw it; empty for a comparison that a case made by itself.
-    """
-
-    case: Name
-    curl: tuple[str, ...]
-    command: str
-    check: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(OpenFormat, frozen=True):
     """What was seen at a point where the document is silent; `seen` is any JSON value."""
 
     clause: Name
@@ -260,8 +230,7 @@ class Observation:
     seen: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(OpenFormat, frozen=True):
     """A thing the run created and did not remove: residue (cannot be) or leftover (was not)."""
 
     realm: Name
@@ -278,8 +247,7 @@ def distinct_records(lefts: Iterable[Left]) -> tuple[Left, ...]:
     return tuple(records.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Untested:
+class Untested(OpenFormat, frozen=True):
     """A clause that no case could take up in a realm, and why."""
 
     clause: Name
@@ -287,8 +255,7 @@ class Untested:
     reason: Name
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowed:
+class Narrowed(OpenFormat, frozen=True):
     """Not every case on some clauses was taken up.
 
     `cells` holds pairs of clause and realm, None for all of them.
@@ -311,10 +278,10 @@ class RunRecord:
 
     run: RunFacts
     cases: tuple[Case, ...]
-    findings: tuple[SeenFinding, ...]
+    findings: tuple[Finding, ...]
     observations: tuple[Observation, ...]
     exchanges: Mapping[str, Exchange]
-    faults: tuple[Mapping[str, Any], ...]
+    faults: tuple[FaultEvent, ...]
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
     untested: tuple[Untested, ...]

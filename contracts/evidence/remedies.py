@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from contracts.evidence.findings import Cell, Finding, missing_settings
+from contracts.evidence.cells import Cell
+from contracts.evidence.findings import Finding
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.safe_text import many
 
-_OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password|^accounts\.")
+_OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password")
 _OF_A_SETTING = re.compile(r"\bsetting ")
 _REASONS_AT_MOST = 3
 #: Verdicts that say nothing of a clause.
@@ -72,11 +73,11 @@ def remedies_of(
     def remedy(cell: Cell) -> Remedy | None:
         if cell.verdict not in NOT_GIVEN or (consumer and not consumer.covers(cell.clause, cell.realm)):
             return None
-        settings = missing_settings(cell.reason)
-        if _OF_AN_ACCOUNT.search(settings or cell.reason or ""):
+        account = any(name.startswith("accounts.") for name in cell.settings)
+        if account or (not cell.settings and _OF_AN_ACCOUNT.search(cell.reason or "")):
             return Remedy.ACCOUNT
-        if settings or cell.verdict is Verdict.ERROR:
-            return Remedy.SETTING if settings else Remedy.SUITE
+        if cell.settings or cell.verdict is Verdict.ERROR:
+            return Remedy.SETTING if cell.settings else Remedy.SUITE
         mine = [cases[name] for name in cell.cases if name in cases]
         if cell.verdict is not Verdict.INCONCLUSIVE:
             return _not_reached(record, cell, mine)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from contracts.interface.operations import ANY_REALM
 from contracts.session.authentication import ENDED_EARLY
+from contracts.session.recording import FaultEvent
 
 #: Fewer faults of one kind may meet one operation by chance.
 _OFTEN: Final = 3
@@ -15,7 +16,7 @@ _OFTEN: Final = 3
 _OFTEN_IN_A_REALM: Final = 10
 
 
-def repeated_repairs(faults: Iterable[Mapping[str, Any]], realms: Iterable[str]) -> Iterator[str]:
+def repeated_repairs(faults: Iterable[FaultEvent], realms: Iterable[str]) -> Iterator[str]:
     """Tell what came often, and from one operation or in one realm alone or from no weather, a line each.
 
     Args:
@@ -24,8 +25,8 @@ def repeated_repairs(faults: Iterable[Mapping[str, Any]], realms: Iterable[str])
     """
     places: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for fault in faults:
-        if fault.get("operation"):
-            places[fault["fault"]][fault["operation"], fault.get("realm", ANY_REALM)] += 1
+        if fault.operation:
+            places[fault.fault][fault.operation, fault.realm] += 1
     several = len(set(realms)) > 1
     for kind, where in sorted(places.items()):
         operations, seen_in = ({place[part] for place in where} for part in (0, 1))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UsageError
-from contracts.evidence.findings import Cell
+from contracts.evidence.cells import Cell
 from contracts.evidence.observations import facts_of
 from contracts.evidence.record import Case, ExitCode, RunFacts, RunRecord, Verdict, digest
 from contracts.evidence.run_folder import read_run_facts

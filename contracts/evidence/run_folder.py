@@ -13,27 +13,21 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import msgspec
 from msgspec import structs
 
 from contracts.errors import UsageError
 from contracts.evidence.journal import Event, is_closed, journal_path, journals_in, read_journal
 from contracts.evidence.record import (
     Case,
-    Left,
-    Narrowed,
-    Observation,
     RunFacts,
     RunRecord,
-    SeenFinding,
-    Untested,
     Verdict,
     distinct_records,
 )
 from contracts.exchanges.exchange import Exchange
-from contracts.file_formats import Shape, convert, parse, read_bytes
+from contracts.file_formats import convert, parse, read_bytes
 from contracts.safe_text import encodable, many
 from contracts.session.ledger import RUN_FILE
 
@@ -151,24 +145,16 @@ def broken_off_cases(
     run: RunFacts, worker: str, events: list[Event], ended: Container[str]
 ) -> Iterator[Case]:
     """Yield the cases that a worker has begun and no worker has ended."""
-    # Cases in brackets are the suite's own housekeeping, which begins and ends with the run.
-    begun = {e["case"]: e for e in _of_kind(events, "exchange") if not str(e["case"]).startswith("[")}
-    begun |= {event["case"]: event for event in _of_kind(events, "begin")}
-    for case, event in begun.items():
-        if case in ended:
+    for begun in _of_kind(events, "begin"):
+        if begun.id in ended:
             continue
         if run.interrupted and is_closed(events):
             outcome, reason = Verdict.INCONCLUSIVE, "the run was interrupted during this case"
         else:
             outcome, reason = Verdict.ERROR, f"worker {worker} ended in the middle of this case"
-        operation = event.get("operation")
         yield Case(
-            id=case,
-            name=str(event.get("name", case)),
+            **structs.asdict(begun),
             doc="",
-            realm=event["realm"],
-            clauses=tuple(event.get("clauses", ())),
-            operations=tuple(event.get("operations", [operation] if operation else [])),
             profile=None,
             outcome=outcome,
             reason=reason,
@@ -182,8 +168,8 @@ def broken_off_cases(
         )
 
 
-def _of_kind(events: Iterable[Event], kind: str) -> list[Event]:
-    return [event for event in events if event["kind"] == kind]
+def _of_kind(events: Iterable[Event], kind: str) -> tuple[Any, ...]:
+    return tuple(event.value for event in events if event.kind == kind)
 
 
 def collect(run_folder: Path) -> RunRecord:
@@ -198,19 +184,19 @@ def collect(run_folder: Path) -> RunRecord:
     cases = tuple(_cases(run, journals))
     crashes = tuple(harmless_crashes(run, journals, cases))
     events = [event for journal in journals.values() for event in journal]
-    exchanges = sorted(map(Exchange.from_record, _of_kind(events, "exchange")), key=_sent)
+    exchanges = sorted((each.exchange() for each in _of_kind(events, "exchange")), key=_sent)
     return RunRecord(
         run=run,
         cases=cases,
-        findings=_events(events, "finding", SeenFinding),
-        observations=_events(events, "observation", Observation),
+        findings=_of_kind(events, "finding"),
+        observations=_of_kind(events, "observation"),
         exchanges={exchange.id: exchange for exchange in exchanges},
-        faults=tuple(_of_kind(events, "fault")),
-        residue=distinct_records(_events(events, "residue", Left)),
-        leftovers=distinct_records(_events(events, "leftover", Left)),
-        untested=_events(events, "untested", Untested),
+        faults=_of_kind(events, "fault"),
+        residue=distinct_records(_of_kind(events, "residue")),
+        leftovers=distinct_records(_of_kind(events, "leftover")),
+        untested=_of_kind(events, "untested"),
         problems=tuple(_problems(run, journals, {worker for worker, _ in crashes}, len(cases))),
-        narrowed=_events(events, "narrowed", Narrowed),
+        narrowed=_of_kind(events, "narrowed"),
         crashes=tuple(line for _, line in crashes),
     )
 
@@ -245,14 +231,14 @@ def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Ev
             raise UsageError(f"{path} does not belong to this run: run.json names no such worker")
     for worker, (start, *_) in ((worker, events) for worker, events in journals.items() if events):
         path = journal_path(run_folder, worker)
-        if start["worker"] != worker:
-            raise UsageError(f"{path} is the journal of worker {start['worker']}, not {worker}")
-        if start["version"] != run.versions.get("suite"):
+        if start.value.worker != worker:
+            raise UsageError(f"{path} is the journal of worker {start.value.worker}, not {worker}")
+        if start.value.version != run.versions.get("suite"):
             raise UsageError(
-                f"{path} was written by version {start['version']} of the suite, the run by another"
+                f"{path} was written by version {start.value.version} of the suite, the run by another"
             )
         # Earlier versions gave runs and journals no token.
-        if run.token and start.get("run", run.token) != run.token:
+        if run.token and (start.value.run or run.token) != run.token:
             raise UsageError(f"{path} does not belong to this run: it names another")
 
 
@@ -269,7 +255,7 @@ def _problems(
         if not events:
             yield f"worker {worker} died before it began a case; what the others saw stands below"
         elif not is_closed(events):
-            ended = any(event["kind"] == "end" for event in events)
+            ended = any(event.kind == "end" for event in events)
             cause = (
                 "its closing line counts other events than it holds" if ended else "it has no closing line"
             )
@@ -277,14 +263,9 @@ def _problems(
 
 
 def _cases(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[Case]:
-    ended = {event["case"] for events in journals.values() for event in _of_kind(events, "case")}
+    ended = {case.id for events in journals.values() for case in _of_kind(events, "case")}
     for worker, events in journals.items():
-        yield from (structs.replace(case, worker=worker) for case in _events(events, "case", Case))
+        yield from (structs.replace(case, worker=worker) for case in _of_kind(events, "case"))
         for case in broken_off_cases(run, worker, events, ended):
             ended.add(case.id)
             yield case
-
-
-def _events(events: Iterable[Event], kind: str, shape: type[Shape]) -> tuple[Shape, ...]:
-    """Return the events of a kind as what declares them; the journal's reader has checked them."""
-    return msgspec.convert(_of_kind(events, kind), tuple[shape, ...])  # type: ignore[valid-type]

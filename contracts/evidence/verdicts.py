@@ -15,16 +15,8 @@ from contracts.evidence.accepted import (
     unjudged_lines,
 )
 from contracts.evidence.causes import Cause, attribute, causes_of
-from contracts.evidence.findings import (
-    Cell,
-    Evidence,
-    Finding,
-    Standing,
-    judge_cell,
-    merge_findings,
-    missing_settings,
-    wanting_settings,
-)
+from contracts.evidence.cells import Cell, Evidence, judge_cell
+from contracts.evidence.findings import Finding, Standing, merge_findings
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
 from contracts.evidence.remedies import NotJudged, not_judged, remedies_of
 from contracts.evidence.repairs import repeated_repairs
@@ -64,13 +56,15 @@ def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
 _SHOWN = 3
 
 
-def interrupted(record: RunRecord, causes: Sequence[Cause]) -> str:
+def interrupted(record: RunRecord, causes: Sequence[Cause[Finding]]) -> str:
     """Why a run counts as interrupted."""
     cases = many(len(record.cases), "case")
     return f"stopped by hand after {cases}; {many(len(causes), 'finding')} until then"
 
 
-def failed(record: RunRecord, causes: Sequence[Cause], deviations: Sequence[DeviationOutcome]) -> str:
+def failed(
+    record: RunRecord, causes: Sequence[Cause[Finding]], deviations: Sequence[DeviationOutcome]
+) -> str:
     """Why a run failed: findings that count, by cause, with the consumer's methods, and deviations to be changed."""
     parts = []
     findings = [finding for cause in causes for finding in cause.all_findings]
@@ -105,13 +99,13 @@ def inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
     if record.run.breaker:
         return f"the run was stopped early, {record.run.breaker}"
     stuck = [cell for cell in blocking if cell.verdict is Verdict.INCONCLUSIVE]
-    if not stuck and all(missing_settings(cell.reason) for cell in blocking):
+    if not stuck and all(cell.settings for cell in blocking):
         clauses = dict.fromkeys(cell.clause.id for cell in blocking)
-        settings = dict.fromkeys(filter(None, (missing_settings(cell.reason) for cell in blocking)))
+        settings = dict.fromkeys(name for cell in blocking for name in cell.settings)
         named = f" ({listed(list(clauses))})" if record.run.terms.consumer else ""
         untested = f"{many(len(clauses), 'must clause')}{named} untested"
         return f"strict: {untested}, missing settings: {listed(list(settings))}"
-    shown = stuck or [cell for cell in blocking if not missing_settings(cell.reason)]
+    shown = stuck or [cell for cell in blocking if not cell.settings]
     places = dict.fromkeys(f"{cell.clause.id} {in_realms([cell.realm])}" for cell in shown)
     count = many(len(blocking), "verdict")
     return f"{count} on must clauses could not be given: {listed(list(places))}: {shown[0].reason}"
@@ -143,7 +137,7 @@ def passed(
     waived = sum(waiver.needed for waiver in waivers)
     parts += [f"{many(waived, 'must clause')} waived"] if waived else []
     without = {waiver.clause for waiver in waivers if waiver.needed}
-    wanting = wanting_settings((cell.clause, cell.reason) for cell in cells) - without
+    wanting = {cell.clause.id for cell in cells if cell.clause.level == "must" and cell.settings} - without
     parts += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
     return "; ".join([*parts, *_outside(record, findings)])
 
@@ -175,7 +169,7 @@ class RunVerdict:
     reason: str
     cells: tuple[Cell, ...]
     findings: tuple[Finding, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[Cause[Finding], ...]
     blocked: Mapping[str, str]
     problems: tuple[str, ...]
     deviations: tuple[DeviationOutcome, ...] = ()
@@ -237,7 +231,7 @@ class RunVerdict:
         """Return the deviation that accepts a finding, or None."""
         return next((entry for entry in self.deviations if entry.place == finding.deviation), None)
 
-    def causes_of(self, case: Case) -> tuple[Cause, ...]:
+    def causes_of(self, case: Case) -> tuple[Cause[Finding], ...]:
         """Return what the findings of a case come from."""
         return tuple(
             cause for cause in self.causes if any(case.id in finding.cases for finding in cause.all_findings)
@@ -340,7 +334,7 @@ def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterato
     named |= {clause.clause for clause in record.untested}
     for clause in sorted(named - clauses.keys()):
         yield f"the catalogue has no clause '{clause}', yet a case speaks of it"
-    explained = {finding.case for finding in record.findings if finding.confirmed}
+    explained = {case for finding in record.findings if finding.confirmed for case in finding.cases}
     for case in record.cases:
         if case.outcome is Verdict.FAIL and case.id not in explained:
             yield f"'{case.name}' failed {in_realms([case.realm])}, but wrote no confirmed finding"

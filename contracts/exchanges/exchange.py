@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from contracts.errors import EnvironmentFault
@@ -358,16 +357,6 @@ class Exchange:
     def doubtful(self) -> bool:
         """Whether the environment may have a hand in what this exchange, or one after it, shows."""
         return not self.own and (self.fault is not None or self.unsettled > 0)
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the exchange as plain data, as journals and files of findings hold it; secrets are out already."""
-        record: dict[str, Any] = msgspec.to_builtins(exchange_entry(self))
-        return record
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Exchange:
-        """Read what `to_record` returned."""
-        return msgspec.convert(record, ExchangeEntry).exchange()
 
 
 def read_timestamp(text: str) -> datetime | None:

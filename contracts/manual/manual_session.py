@@ -39,10 +39,10 @@ class Notes:
     def __init__(self) -> None:
         self._recorded: dict[str, Exchange] = {}
 
-    def write(self, kind: str, **fields: Any) -> None:
+    def write(self, kind: str, event: Any) -> None:
         """Take one event; a fault stands in its exchange too."""
         if kind == "exchange":
-            self._recorded[fields["id"]] = Exchange.from_record(fields)
+            self._recorded[event.id] = event.exchange()
 
     def of(self, exchange: Exchange) -> Exchange:
         """An exchange as it was recorded."""

@@ -17,7 +17,8 @@ from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Status, StatusDetails, TestResult
 from allure_commons.utils import md5
 
-from contracts.checks.outcomes import Attempt, Confirmed
+from contracts.checks.outcomes import Attempt
+from contracts.evidence.findings import Finding
 from contracts.evidence.record import Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import redacted
@@ -83,7 +84,7 @@ def pytest_contract_case(
     item: pytest.Item,
     verdict: Verdict,
     reports: Iterable[pytest.TestReport],
-    findings: Iterable[Confirmed],
+    findings: Iterable[Finding],
     attempts: Iterable[Attempt],
 ) -> None:
     """Complete the result of a case, which allure-pytest has begun and writes when the case is over."""
@@ -109,12 +110,11 @@ def pytest_contract_case(
     confirmed = [finding for finding in findings if finding.confirmed]
     result.status, result.statusDetails = _status(verdict, reports, confirmed)
     sent = {exchange.id: exchange for attempt in attempts for exchange in attempt.exchanges}
-    for evidence in (finding.evidence for finding in confirmed):
+    for finding in confirmed:
         if result.status == Status.FAILED:
-            names = (name for name in evidence.exchanges if name in sent)
+            names = (name for name in finding.exchanges if name in sent)
             _attach([redacted(sent[name], worker.redactor) for name in names])
-        place = evidence.clause, case.realm, evidence.operation
-        if accepted := worker.selection.terms.accepted(*place, worker.day):
+        if accepted := worker.selection.terms.entry(finding.deviation):
             dynamic.issue(accepted.issue, name=printable(accepted.reason))
 
 
@@ -125,7 +125,7 @@ def _attach(exchanges: Sequence[Exchange]) -> None:
 
 
 def _status(
-    verdict: Verdict, reports: Iterable[pytest.TestReport], confirmed: Iterable[Confirmed]
+    verdict: Verdict, reports: Iterable[pytest.TestReport], confirmed: Iterable[Finding]
 ) -> tuple[str, StatusDetails | None]:
     """What the reports of a case amount to; they are redacted already."""
     telling = next((report for report in reports if not report.passed), None)
@@ -136,7 +136,7 @@ def _status(
     details = StatusDetails(
         message=printable(message),
         trace=printable(str(trace)),
-        flaky=any(finding.reproduced < finding.attempts for finding in confirmed),
+        flaky=any(finding.intermittent for finding in confirmed),
     )
     if telling.skipped:
         return Status.SKIPPED, details

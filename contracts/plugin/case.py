@@ -14,7 +14,7 @@ import pytest
 
 from contracts.cases.marks import Facts
 from contracts.checks.outcomes import Blocked
-from contracts.evidence.record import Verdict
+from contracts.evidence.record import CaseBegun, Verdict
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.location import cases_directory
@@ -58,18 +58,16 @@ class Case:
     doc: str = ""
     in_turn: bool = False
 
-    @property
-    def record(self) -> dict[str, Any]:
-        """What the journal says of it."""
-        return {
-            "case": self.id,
-            "name": self.title or self.id,
-            "doc": self.doc,
-            "realm": self.realm,
-            "clauses": list(self.clauses),
-            "operations": list(self.operations),
-            "deals": self.deals,
-        }
+    @cached_property
+    def begun(self) -> CaseBegun:
+        """What the journal says of it when it begins."""
+        return CaseBegun(
+            id=self.id,
+            name=self.title or self.id,
+            realm=self.realm,
+            clauses=self.clauses,
+            operations=self.operations,
+        )
 
     @cached_property
     def level(self) -> Level:
@@ -107,11 +105,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Ending:
-    """How one attempt ended: a verdict before confirmation, and why."""
+    """How one attempt ended: a verdict before confirmation, why, and which settings were missing."""
 
     verdict: Verdict
     reason: str | None = None
     blocked: Blocked | None = None
+    settings: tuple[str, ...] = ()
 
 
 def is_case(item: pytest.Item) -> bool:

@@ -17,6 +17,7 @@ import pytest
 from contracts.cases.marks import Facts
 from contracts.checks.table import UNIVERSAL
 from contracts.errors import RegistryContractsError
+from contracts.evidence.record import Narrowed, Untested
 from contracts.evidence.terms import Consumer
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
@@ -29,7 +30,6 @@ from contracts.plugin.worker import MAIN, WORKER, Worker
 from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: Why cases were left out, and the cells concerned, pairs of clause and realm; None for all of them.
-Narrowing = tuple[str, list[list[str]] | None]
 #: Reasons for cells that no case of this run can reach, by (clause, realm).
 UNREACHED = pytest.StashKey[Mapping[tuple[str, str], str]]()
 #: Every case, before some are left out.
@@ -174,7 +174,7 @@ def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
     return direct | {case for case in cases if any(relies(*cell) for cell in case.cells - judged)}
 
 
-def _narrowings(config: pytest.Config, kept: Iterable[Case]) -> Iterator[Narrowing]:
+def _narrowings(config: pytest.Config, kept: Iterable[Case]) -> Iterator[Narrowed]:
     """Say where cases were left out, by options of the suite or of pytest itself.
 
     From the gate on, a profile takes in all that must be.
@@ -192,21 +192,21 @@ def _narrowings(config: pytest.Config, kept: Iterable[Case]) -> Iterator[Narrowi
         if selection.profile is Profile.SMOKE or _is_of(case, selection)
         for cell in case.cells
     }
-    yield from ((why, None) for why, holds in asked.items() if holds)
+    yield from (Narrowed(why, None) for why, holds in asked.items() if holds)
     if cells:
         cells |= set(product(UNIVERSAL, {realm for clause in load_catalogue() for realm in clause.realms}))
-        yield "cases were left out by the selection", [list(cell) for cell in sorted(cells)]
+        yield Narrowed("cases were left out by the selection", frozenset(cells))
 
 
 def _write_unreached(
-    worker: Worker, unreached: Mapping[tuple[str, str], str], narrowed: Iterable[Narrowing]
+    worker: Worker, unreached: Mapping[tuple[str, str], str], narrowed: Iterable[Narrowed]
 ) -> None:
     """Say of each cell without a case why there is none; one process says it for all."""
     if worker.name in (MAIN, "gw0"):
         for (clause, realm), reason in unreached.items():
-            worker.journal.write("untested", clause=clause, realm=realm, reason=reason)
-        for reason, cells in narrowed:
-            worker.journal.write("narrowed", reason=reason, cells=cells)
+            worker.journal.write("untested", Untested(clause, realm, reason))
+        for each in narrowed:
+            worker.journal.write("narrowed", each)
 
 
 def _place(item: pytest.Item) -> tuple[int, float, bool]:

@@ -179,9 +179,8 @@ def _actor(role: str) -> Any:
     @pytest.fixture(name=role)
     def actor(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt, realm: str) -> Actor:
         """Build the actor of this role in the case's realm."""
-        missing = worker.target.missing(f"account.{role}", realm)
-        if missing:
-            raise Untested(missing)
+        if why := worker.target.missing(f"account.{role}", realm):
+            raise Untested(why, f"accounts.{role}")
         return worker.actor(role, realm, case_of(request.node).id, attempt)
 
     return actor

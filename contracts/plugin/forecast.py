@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from contracts.checks.table import UNIVERSAL
-from contracts.evidence.findings import wanting_settings
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import in_realms
 from contracts.plugin.case import Case
@@ -63,9 +62,7 @@ class Forecast:
         self._reasons = {cell: self._reason(cell, found) for cell, found in of_cells.items()}
         taken_up = Counter(name for name, _ in of_cells)
         self.musts = {clause.id for clause in catalogue.must if clause.id in {*taken_up, *UNIVERSAL}}
-        self.wanting = wanting_settings(
-            (catalogue.clause(name), why) for (name, _), why in self._reasons.items()
-        )
+        self.wanting = {name for (name, _), why in self._reasons.items() if why and name in self.musts}
         dealing = {name for (name, _), found in of_cells.items() if all(case.deals for case in found)}
         self.dealt = sorted(name for name in self.musts & dealing if taken_up[name] > 1)
 

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import pytest
 
-from contracts.checks.outcomes import Attempt, Confirmed
+from contracts.checks.outcomes import Attempt
+from contracts.evidence.findings import Finding
 from contracts.evidence.record import Verdict
 from contracts.settings.target import Target
 
@@ -52,7 +53,7 @@ class ContractHooks:
         item: pytest.Item,
         verdict: Verdict,
         reports: Sequence[pytest.TestReport],
-        findings: Sequence[Confirmed],
+        findings: Sequence[Finding],
         attempts: Sequence[Attempt],
     ) -> None:
         """A case has been judged, its findings are confirmed or dismissed; called before its reports go out."""

@@ -23,13 +23,12 @@ from contracts.checks.outcomes import (
     Attempt,
     Blocked,
     Contradiction,
-    Result,
     Untested,
     confirm,
 )
 from contracts.checks.table import note_universal
 from contracts.errors import EnvironmentFault, SuiteError
-from contracts.evidence.findings import ConsumerScope, scope_of_contradictions
+from contracts.evidence.findings import ConsumerScope, Finding, scope_of
 from contracts.evidence.record import Verdict
 from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
@@ -86,7 +85,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         worker.tokens.alone = worker.name == MAIN
         # In case a worker dies in it.
-        worker.journal.write("begin", **case_of(item).record)
+        worker.journal.write("begin", case_of(item).begun)
         reports = _run(item, nextitem, worker)
         # The item lasts until the run ends: what its last attempt sent and got must not.
         del item.stash[TRY]
@@ -102,10 +101,11 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     tries = attempts_at(item, nextitem, worker)
     judged, tried = judged_by(tries), [each.attempt for each in tries]
     attempts = [each.attempt for each in judged]
-    findings = list(confirm(attempts))
-    confirmed = [finding.evidence for finding in findings if finding.confirmed]
+    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
+    findings = [worker.finding(seen, case, exchanges) for seen in confirm(attempts)]
+    confirmed = [finding for finding in findings if finding.confirmed]
     for finding in confirmed:
-        worker.shared.mark(_mark(finding, case))
+        worker.shared.mark(_mark(finding.clause, finding.operation, case))
     reports, ending = _conclusion(case, judged, confirmed, worker)
     worker.write_case(case, attempts, ending, started, findings=findings, tried=tried)
     _speak(item, reports, ending, confirmed, worker)
@@ -217,7 +217,7 @@ def _in_failing_environment(last: Try) -> Try:
 
 
 def _conclusion(
-    case: Case, judged: Sequence[Try], confirmed: Sequence[Result], worker: Worker
+    case: Case, judged: Sequence[Try], confirmed: Sequence[Finding], worker: Worker
 ) -> tuple[list[pytest.TestReport], Ending]:
     """The reports that speak for a case, and how it ended."""
     first, ending = judged[0].reports, judged[0].ending
@@ -248,14 +248,14 @@ def _speak(
     item: pytest.Item,
     reports: Sequence[pytest.TestReport],
     ending: Ending,
-    confirmed: Sequence[Result],
+    confirmed: Sequence[Finding],
     worker: Worker,
 ) -> None:
     """Let the reports say how the case ended: failed, skipped with the reason, or passed.
 
     A contradicted case is shown with its bearing on the run; the journal keeps what was seen.
     """
-    scope = _scope(worker, case_of(item).realm, confirmed) if ending.verdict in _BAD else ConsumerScope.COUNTS
+    scope = scope_of(confirmed) if ending.verdict in _BAD else ConsumerScope.COUNTS
     counts = scope is ConsumerScope.COUNTS
     of_call = next((report for report in reports if report.when == "call"), reports[0])
     telling = next((report for report in reports if not report.passed), of_call)
@@ -265,7 +265,7 @@ def _speak(
     elif ending.verdict not in _FAILING:
         text = f"{ending.verdict}: {ending.reason}" if ending.reason else ""
     elif not telling.failed:
-        lines = "\n".join(str(Contradiction(each)) for each in confirmed) or ending.reason or ""
+        lines = "\n".join(each.line for each in confirmed) or ending.reason or ""
         telling.outcome, telling.longrepr = "failed", displayed(worker.redactor.text(lines))
     if text:
         path, line, _ = item.location
@@ -273,16 +273,6 @@ def _speak(
         telling.outcome, telling.longrepr = "skipped", (path, line or 0, reason)
     for report in reports:
         report.user_properties[:1] = [(VERDICT_PROPERTY, str(ending.verdict if counts else scope))]
-
-
-def _scope(worker: Worker, realm: str, contradictions: Iterable[Result]) -> ConsumerScope:
-    """Weigh what was contradicted in a realm; a should that is not accepted does not count beside a must."""
-    terms, weights = worker.selection.terms, []
-    for each in contradictions:
-        accepted = terms.accepted(each.clause, realm, each.operation, worker.day) is not None
-        if accepted or worker.catalogue.clause(each.clause).level is Level.MUST:
-            weights.append((terms.counts(each.clause, realm, each.operation), accepted))
-    return scope_of_contradictions(weights)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -315,13 +305,13 @@ def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.It
     broken = error.evidence if isinstance(error, Blocked) else None
     if broken is None or not {each.id for each in attempt.exchanges}.issuperset(broken.exchanges):
         return
-    if not item.config.stash[WORKER].shared.marked(_mark(broken, case_of(item))):
+    if not item.config.stash[WORKER].shared.marked(_mark(*broken.key, case_of(item))):
         attempt.note(broken)
 
 
-def _mark(finding: Result, case: Case) -> str:
+def _mark(clause: str, operation: str | None, case: Case) -> str:
     """The mark of a finding that was confirmed in the realm of a case."""
-    return f"confirmed {finding.clause} {finding.operation} {case.realm}"
+    return f"confirmed {clause} {operation} {case.realm}"
 
 
 def _ending_of(error: BaseException) -> Ending:
@@ -336,7 +326,7 @@ def _ending_of(error: BaseException) -> Ending:
         refused = Blocked("createToken", str(error)) if isinstance(error, NoTokenError) else error
         return Ending(Verdict.INCONCLUSIVE, str(error), refused if isinstance(refused, Blocked) else None)
     if isinstance(error, (Untested, pytest.skip.Exception)):
-        return Ending(Verdict.UNTESTED, str(error))
+        return Ending(Verdict.UNTESTED, str(error), settings=getattr(error, "settings", ()))
     return Ending(Verdict.ERROR, f"{type(error).__name__}: {error}")
 
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
+from msgspec import structs
 
 from contracts.cases.rights import Rights
-from contracts.checks.outcomes import Attempt, Confirmed
+from contracts.checks.outcomes import Attempt, Result
 from contracts.errors import breakdown
+from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from contracts.evidence.journal import Journal, journal_path
-from contracts.evidence.record import AssertionCount, Block, Verdict
+from contracts.evidence.record import AssertionCount, Block, Left, Observation, Untested, Verdict
+from contracts.evidence.record import Case as EndedCase
 from contracts.exchanges import transcript
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import redacted
@@ -37,8 +39,8 @@ BREAKER: Final = "breaker"
 BY_HAND: Final = "stopped by hand"
 BROKEN: Final = "broken"
 _STOP: Final = "stop"
-#: What a finding takes from its evidence as it is.
-_SHOWN: Final = ("clause", "operation", "role", "check", "exchanges")
+#: What a finding takes from a result as it is.
+_SAME: Final = ("clause", "operation", "role", "confirmed", "rate", "exchanges", "check")
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
 #: Who goes first where a case is tried in unrest.
@@ -125,7 +127,7 @@ class Worker(Session):
             advisory=attempt.advisory,
             exchanges=attempt.exchanges,
             judge=self.rights.judge,
-            before=lambda: another if attempt.unrest and role == AUTHOR else "",
+            before=another if attempt.unrest and role == AUTHOR else "",
         )
 
     def write_case(
@@ -135,7 +137,7 @@ class Worker(Session):
         ending: Ending,
         started: datetime,
         *,
-        findings: Iterable[Confirmed] = (),
+        findings: Iterable[Finding] = (),
         tried: Sequence[Attempt] = (),
     ) -> None:
         """Write a case that is judged: its findings, what it observed, and how it ended.
@@ -145,55 +147,61 @@ class Worker(Session):
             tried: With those that faults of the environment spoilt, where there are any.
         """
         text, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
-        of_case = {"realm": realm, "case": case.id}
-        exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
         for finding in findings:
-            write("finding", **of_case, **self._finding(finding, realm, exchanges))
+            write("finding", finding)
         # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
         counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
         for clause, reason in counted.untested.items():
-            write("untested", clause=clause, realm=realm, reason=reason)
+            write("untested", Untested(clause, realm, reason))
         for seen in counted.observations:
             value = self.redactor.value(seen.seen)
-            write("observation", **of_case, clause=seen.clause, operation=seen.operation, seen=value)
+            write("observation", Observation(seen.clause, realm, seen.operation, case.id, value))
         by, counts = ending.blocked, (counted.held, counted.contradicted)
-        write(
-            "case",
-            **case.record,
+        ended = EndedCase(
+            **structs.asdict(case.begun),
+            doc=case.doc,
+            deals=case.deals,
             profile=str(self.selection.profile),
-            outcome=str(ending.verdict),
+            outcome=ending.verdict,
             reason=text(ending.reason) if ending.reason else None,
-            blocked_by=by and asdict(Block(by.operation, realm, text(by.cause))),
+            blocked_by=Block(by.operation, realm, text(by.cause)) if by else None,
             attempts=len(tried),
             started=started.isoformat(),
             seconds=(datetime.now(UTC) - started).total_seconds(),
             requests=sum(len(attempt.exchanges) for attempt in tried),
-            assertions=[
-                asdict(AssertionCount(*key, *(count[key] for count in counts)))
+            assertions=tuple(
+                AssertionCount(*key, *(count[key] for count in counts))
                 for key in sorted({*counted.held, *counted.contradicted})
-            ],
-        )
-
-    def _finding(self, finding: Confirmed, realm: str, exchanges: Iterable[Exchange]) -> dict[str, Any]:
-        """A finding with the exchanges that show it and how to see them again."""
-        evidence, selection = finding.evidence, self.selection
-        shown = [each for each in exchanges if each.id in evidence.exchanges]
-        return {
-            **{name: getattr(evidence, name) for name in _SHOWN},
-            "expected": self.redactor.text(evidence.expected),
-            "seen": self.redactor.text(evidence.seen),
-            "confirmed": finding.confirmed,
-            "rate": [finding.reproduced, finding.attempts],
-            "curl": [transcript.curl(redacted(each, self.redactor)) for each in shown],
-            "command": transcript.command(
-                target=selection.target or self.target.name,
-                realm=realm,
-                clause=evidence.clause,
-                profile=str(selection.profile),
-                seed=selection.seed,
-                sandbox_arguments=selection.sandbox_arguments,
             ),
-        }
+            settings=ending.settings,
+            worker=self.name,
+        )
+        write("case", ended)
+
+    def finding(self, seen: Result, case: Case, exchanges: Iterable[Exchange]) -> Finding:
+        """A finding of a case by what was seen in its exchanges, weighed and without secrets."""
+        selection, text = self.selection, self.redactor.text
+        shown = [each for each in exchanges if each.id in seen.exchanges]
+        command = transcript.command(
+            target=selection.target or self.target.name,
+            realm=case.realm,
+            clause=seen.clause,
+            profile=str(selection.profile),
+            seed=selection.seed,
+            sandbox_arguments=selection.sandbox_arguments,
+        )
+        made = Finding(
+            **UNWEIGHED,
+            **{name: getattr(seen, name) for name in _SAME},
+            realm=case.realm,
+            expected=text(seen.expected),
+            seen=text(seen.seen),
+            cases=(case.id,),
+            reproduce=Reproduce(
+                command, tuple(transcript.curl(redacted(each, self.redactor)) for each in shown)
+            ),
+        )
+        return made.weighed(str(self.catalogue.clause(seen.clause).level), selection.terms, self.day)
 
     def write_trouble(self, where: str, why: str) -> None:
         """Write down as an error what went wrong outside the cases."""
@@ -240,8 +248,7 @@ class Worker(Session):
     def _write_left(self, kind: str, entries: Iterable[Entry]) -> None:
         for entry in entries:
             what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
-            of = {"realm": entry.realm, "operation": entry.operation, "identifier": entry.identifier}
-            self.journal.write(kind, **of, what=what)
+            self.journal.write(kind, Left(entry.realm, entry.operation, entry.identifier, what))
 
 
 WORKER = pytest.StashKey[Worker]()

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from contracts.checks.outcomes import Confirmed
 from contracts.checks.table import UNIVERSAL
+from contracts.evidence.findings import Finding
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Level, load_catalogue
@@ -165,21 +165,21 @@ class Watch:
             case.facts.requests + case.facts.dealt,
         )
 
-    def pytest_contract_case(self, item: pytest.Item, findings: Sequence[Confirmed]) -> None:
+    def pytest_contract_case(self, item: pytest.Item, findings: Sequence[Finding]) -> None:
         """Note what a case has found."""
         for finding in findings:
             if finding.confirmed:
                 self._note(item, finding)
 
-    def _note(self, item: pytest.Item, finding: Confirmed) -> None:
+    def _note(self, item: pytest.Item, finding: Finding) -> None:
         """Note a confirmed finding, and leave out what it makes needless."""
-        evidence, worker, case = finding.evidence, item.config.stash[WORKER], item.nodeid
-        if evidence.clause not in self.findings:
-            must = worker.catalogue.clause(evidence.clause).level is Level.MUST
-            text = f"{evidence.operation}: expected {evidence.expected}; seen {evidence.seen}"
-            found = Found(evidence.clause, must, case, worker.redactor.text(text)[:_SHOWN])
-            self.findings[evidence.clause] = found
-        if evidence.clause in self.clauses:
+        worker, case = item.config.stash[WORKER], item.nodeid
+        if finding.clause not in self.findings:
+            must = worker.catalogue.clause(finding.clause).level is Level.MUST
+            text = f"{finding.operation}: expected {finding.expected}; seen {finding.seen}"
+            found = Found(finding.clause, must, case, text[:_SHOWN])
+            self.findings[finding.clause] = found
+        if finding.clause in self.clauses:
             self.found_by[case] = None
             if self.first is None:
                 self.first, self.realm = worker.counts["requests"], case_of(item).realm

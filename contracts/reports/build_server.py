@@ -208,15 +208,13 @@ def annotation_lines(verdict: RunVerdict) -> Iterator[str]:
     """A command of GitHub's runner for each finding, the worst first, nothing in which is a command of its own."""
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     for cause in verdict.causes:
-        file, line = _place(clauses.get(cause.lead.clause))
-        properties = {"file": file, "line": str(line), "title": f"{cause.lead.clause}: {cause.place}"}
+        file, line = _place(clauses.get(cause.clause))
+        properties = {"file": file, "line": str(line), "title": f"{cause.clause}: {cause.place}"}
         shown = ",".join(
             f"{name}={_escaped(plain_line(value, _LONGEST), _FROM_PROPERTY)}"
             for name, value in properties.items()
         )
-        message = (
-            f"{cause.headline} {cause.lead.rate_in_words}; registry-contracts explain {cause.lead.clause}"
-        )
+        message = f"{cause.headline} {cause.lead.rate_in_words}; registry-contracts explain {cause.clause}"
         yield f"::{_word(cause.lead)} {shown}::{_escaped(plain_line(message, _LONGEST), _FROM_DATA)}"
 
 

@@ -50,7 +50,7 @@ STANDING_SENTENCES: Final[Mapping[Standing, str]] = {
 class Card:
     """A cause with its clause, the exchanges that show it, the earlier writes they rely on, and what to do next."""
 
-    cause: Cause
+    cause: Cause[Finding]
     clause: Clause | None
     accepted: Deviation | None
     cases: tuple[str, ...]
@@ -74,7 +74,7 @@ class Card:
         return next((exchange for exchange in self.shown if exchange.id == self.cause.culprit), None)
 
 
-def card_of(record: RunRecord, cause: Cause, clause: Clause | None) -> Card:
+def card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> Card:
     """Return the card of a cause."""
     shown = shown_exchanges(record, cause.lead)
     before = earlier_writes(record, shown)
@@ -93,7 +93,7 @@ def card_of(record: RunRecord, cause: Cause, clause: Clause | None) -> Card:
 def cards_of(record: RunRecord, verdict: RunVerdict) -> Iterator[Card]:
     """Yield the cards of a run, the worst first."""
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
-    return (card_of(record, cause, clauses.get(cause.lead.clause)) for cause in verdict.causes)
+    return (card_of(record, cause, clauses.get(cause.clause)) for cause in verdict.causes)
 
 
 def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
@@ -107,9 +107,9 @@ def case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -
     return list(dict.fromkeys(names.get(case, case) for case in cases))
 
 
-def following(cause: Cause) -> str:
+def following(cause: Cause[Finding]) -> str:
     """What only follows from a finding, in a few words."""
-    named = list(dict.fromkeys(f"{each.lead.clause} ({each.lead.operation})" for each in cause.follows))
+    named = list(dict.fromkeys(f"{each.clause} ({each.operation})" for each in cause.follows))
     more = len(named) - _FOLLOWING_AT_MOST
     return cut(", ".join(named[:_FOLLOWING_AT_MOST]) + (f" and {more} more" if more > 0 else ""), _LONGEST)
 
@@ -131,7 +131,7 @@ def lines_of(verdict: RunVerdict, run_command: str, folder: Path) -> Iterator[Li
         folder: the run's folder.
     """
     for number, cause in enumerate(verdict.causes[:_FINDINGS_AT_MOST], start=1):
-        lead, colour = cause.lead, COLOURS[cause.lead.standing]
+        lead, colour = cause.lead, COLOURS[cause.standing]
         yield Line(f"{number}. {lead.standing}: {plain_line(cause.heading, _LONGEST)}", colour, bold=True)
         yield Line(f"   {plain_line(cause.was, _LONGEST)}", colour)
         yield Line(f"   {cause.place} · {lead.clause} · {lead.rate_in_words}")
@@ -146,24 +146,24 @@ def lines_of(verdict: RunVerdict, run_command: str, folder: Path) -> Iterator[Li
         yield from [Line(f"{many(more, 'finding')} more in the report")] if more > 0 else []
 
 
-def _standing_of(verdict: RunVerdict, cause: Cause) -> Iterator[str]:
+def _standing_of(verdict: RunVerdict, cause: Cause[Finding]) -> Iterator[str]:
     """What keeps a finding from failing the run, whom it concerns, and what it explains."""
     accepted = verdict.accepting(cause.lead)
-    if not cause.lead.counted:
+    if not cause.counted:
         yield "outside the consumer, not counted"
     if accepted:
         yield f"accepted until {accepted.expires}, {accepted.place}"
     if cause.lead.methods:
         yield f"used by {', '.join(cause.lead.methods)}"
-    if cause.cases:
+    if cause.blocked_cases:
         yield cause.stood_in_the_way
     if cause.follows:
         yield f"from it follows: {following(cause)}"
 
 
-def in_text(cause: Cause) -> str:
+def in_text(cause: Cause[Finding]) -> str:
     """A cause as plain text, for a build server."""
-    follows = [f"{each.headline} ({each.lead.clause}, follows from it)" for each in cause.follows]
+    follows = [f"{each.headline} ({each.clause}, follows from it)" for each in cause.follows]
     details = [*cause.details_in_words, *filter(None, [cause.stood_in_the_way])]
     return "\n".join([f"{cause.place}: {cause.headline}", *details, *follows])
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import groupby, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,9 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from contracts.evidence import observations
-from contracts.evidence.findings import Cell, counts_for
+from contracts.evidence.causes import Cause
+from contracts.evidence.cells import Cell, counts_for
+from contracts.evidence.findings import Finding
 from contracts.evidence.record import Case, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.exchanges.exchange import Exchange
@@ -27,7 +29,6 @@ from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM
 from contracts.reports.cards import Card, cards_of
 from contracts.reports.pages import Limits, inlined, template_environment, within_limits
-from contracts.reports.shell_commands import NextCommand
 from contracts.reports.summary import counts_per_realm, deviation_groups, lamps, wanting
 from contracts.safe_text import printable
 
@@ -96,6 +97,9 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
         "broken": [case for case in record.cases if case.outcome is Verdict.ERROR],
         "wanting": wanting(verdict.cells),
         "cases_at_most": _CASES_AT_MOST,
+        "heading": heading,
+        "since": partial(_since, known),
+        "new": partial(_new, known),
         "families": _families(record, verdict),
         "operations": sorted({name for cell in verdict.cells for name in cell.clause.operations}),
         "totals": Counter(cell.verdict for cell in verdict.cells),
@@ -108,10 +112,11 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
     }
 
     def page(limits: Limits) -> str:
-        shown_cards = list(_cards(cards[: limits.cards], known, limits))
-        carded = {finding.id for each in shown_cards for finding in each.card.cause.all_findings}
+        on_it = cards[: limits.cards]
+        carded = {finding.id for card in on_it for finding in card.cause.all_findings}
         template = _environment(limits).get_template(_PAGE)
-        return template.render(**content, limits=limits, cards=shown_cards, carded=carded)
+        texts = _exchanges(on_it, limits.budget)
+        return template.render(**content, limits=limits, cards=on_it, texts=texts, carded=carded)
 
     return within_limits(page)
 
@@ -199,63 +204,29 @@ def _cases(cell: Cell, by_id: Mapping[str, Case], verdict: RunVerdict) -> list[t
     return [(case, verdict.blocked.get(case.id)) for case in cases]
 
 
-@dataclass(frozen=True, slots=True)
-class ShownExchange:
-    """An exchange as text, cut to what a person reads; `culprit`: it is the one that gives the finding away."""
-
-    heading: str
-    request: str
-    response: str
-    culprit: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ShownCard:
-    """A card within the limits of the page.
-
-    `relied_on` counts those of `exchanges` that are earlier writes; `hidden` counts exchanges that only the finding's
-    own file holds. `since` says since when the clause is contradicted, empty without a history; `new`: earlier runs
-    judged it, and it was not red in the last.
-    """
-
-    card: Card
-    exchanges: tuple[ShownExchange, ...]
-    relied_on: int
-    hidden: int
-    next: tuple[NextCommand, ...]
-    since: str
-    new: bool
-
-
-def _cards(cards: Sequence[Card], past: Past, limits: Limits) -> Iterator[ShownCard]:
-    """Yield cards with their exchanges; past the budget they come without."""
-    left = limits.budget
+def _exchanges(cards: Iterable[Card], budget: int) -> dict[str, list[tuple[Exchange, str, str]]]:
+    """The exchanges of cards, each with its request and response as text, by cause; none past the budget."""
+    fitting, most = {}, _BODY_CHARACTERS
     for card in cards:
-        last = card.shown[-_EXCHANGES_AT_MOST:]
-        texts = tuple(_shown(each, card, each.id == card.cause.culprit) for each in (*card.before, *last))
-        size = sum(len(text.request) + len(text.response) for text in texts)
-        fits = size <= left
-        left -= size if fits else 0
-        histories = [past.of(finding.clause, finding.realm) for finding in card.cause.findings]
-        words = {
-            past.describe(finding.clause, finding.realm): finding.realm for finding in card.cause.findings
-        }
-        yield ShownCard(
-            card=card,
-            exchanges=texts if fits else (),
-            relied_on=len(card.before) if fits else 0,
-            hidden=len(card.finding.exchanges) - (len(last) if fits else 0),
-            next=tuple(command for command in card.commands if len(command.line) <= limits.line),
-            since="; ".join(
-                f"{realm}: {text}" if words.keys() - {text} else text for text, realm in words.items()
-            ),
-            new=all(history.runs and history.red_since is None for history in histories),
-        )
+        marks, around = card.cause.marks, (*card.before, *card.shown[-_EXCHANGES_AT_MOST:])
+        texts = [(each, request_text(each, most), response_text(each, most, marks)) for each in around]
+        size = sum(len(request) + len(response) for _, request, response in texts)
+        if size <= budget:
+            budget -= size
+            fitting[card.cause.id] = texts
+    return fitting
 
 
-def _shown(exchange: Exchange, card: Card, culprit: bool) -> ShownExchange:
-    answer = response_text(exchange, _BODY_CHARACTERS, card.cause.marks)
-    return ShownExchange(heading(exchange), request_text(exchange, _BODY_CHARACTERS), answer, culprit)
+def _since(past: Past, cause: Cause[Finding]) -> str:
+    """Since when a clause is contradicted, in words; empty without a history."""
+    words = {past.describe(finding.clause, finding.realm): finding.realm for finding in cause.findings}
+    return "; ".join(f"{realm}: {text}" if words.keys() - {text} else text for text, realm in words.items())
+
+
+def _new(past: Past, cause: Cause[Finding]) -> bool:
+    """Whether earlier runs judged it, and it was not red in the last."""
+    histories = [past.of(finding.clause, finding.realm) for finding in cause.findings]
+    return all(history.runs and history.red_since is None for history in histories)
 
 
 def _runs(record: RunRecord, verdict: RunVerdict, past: Past) -> list[PastRun]:

@@ -83,7 +83,7 @@ def own_commands(run_command: str, finding: Finding) -> tuple[NextCommand, ...]:
 
 
 def next_commands(
-    run: RunFacts, cause: Cause, before: Sequence[Exchange] = (), shown: Sequence[Exchange] = ()
+    run: RunFacts, cause: Cause[Finding], before: Sequence[Exchange] = (), shown: Sequence[Exchange] = ()
 ) -> tuple[NextCommand, ...]:
     """Return what to do next about a finding: this program's commands, and its requests by hand.
 
@@ -129,7 +129,7 @@ def _each_shown(lines: str) -> str:
     return _CURL.sub(r"\1curl -sS -w '\\n' -i ", lines)
 
 
-def _steps(cause: Cause, before: Sequence[Exchange], shown: Sequence[Exchange]) -> list[_Step]:
+def _steps(cause: Cause[Finding], before: Sequence[Exchange], shown: Sequence[Exchange]) -> list[_Step]:
     """The requests in the order they were sent, each with the token of its role; what they save goes last."""
     steps = [_Step("before", exchange, curl(exchange)) for exchange in before]
     culprit = next((place for place, each in enumerate(shown) if each.id == cause.culprit), len(shown) - 1)
@@ -228,7 +228,7 @@ def _with_variable(line: str, value: re.Pattern[str], variable: str) -> str:
     return _PIECES.sub(filled, line)
 
 
-def _by_hand(cause: Cause, steps: Sequence[_Step], sandbox: str | None) -> Iterator[NextCommand]:
+def _by_hand(cause: Cause[Finding], steps: Sequence[_Step], sandbox: str | None) -> Iterator[NextCommand]:
     """The lines that send it without this program; `sandbox` holds the arguments of one to serve first."""
     base = _BASE.search(cause.curl)
     if sandbox is not None and base:

@@ -10,7 +10,8 @@ from typing import Final
 from markupsafe import Markup
 
 from contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
-from contracts.evidence.findings import Cell, Standing, missing_settings
+from contracts.evidence.cells import Cell
+from contracts.evidence.findings import Standing
 from contracts.evidence.record import ExitCode, RunRecord, Verdict
 from contracts.evidence.remedies import NOT_GIVEN, Remedy, of_the_end, remedies_of
 from contracts.evidence.verdicts import RunVerdict, faults_in_words
@@ -52,10 +53,10 @@ class Lamp:
 
 @dataclass(frozen=True, slots=True)
 class Wanting:
-    """Clauses that went untested for one reason; `settings` names what is missing when that is the reason."""
+    """Clauses that went untested for one reason; `settings` are those that are missing when that is the reason."""
 
     reason: str
-    settings: str | None
+    settings: tuple[str, ...]
     cells: tuple[Cell, ...]
 
     @property
@@ -112,10 +113,8 @@ def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
     for cell in cells:
         if cell.verdict is Verdict.UNTESTED:
             groups[cell.reason or "no reason was given"].append(cell)
-    reasons = [Wanting(reason, missing_settings(reason), tuple(group)) for reason, group in groups.items()]
-    return tuple(
-        sorted(reasons, key=lambda reason: (reason.settings is None, -len(reason.cells), reason.reason))
-    )
+    reasons = [Wanting(reason, group[0].settings, tuple(group)) for reason, group in groups.items()]
+    return tuple(sorted(reasons, key=lambda reason: (not reason.settings, -len(reason.cells), reason.reason)))
 
 
 def deviation_groups(verdict: RunVerdict) -> dict[str, list[DeviationOutcome]]:
@@ -141,7 +140,7 @@ def _contradicted(verdict: RunVerdict) -> tuple[Light, str] | None:
 
 
 def _judged(verdict: RunVerdict) -> tuple[Light, str]:
-    standings = Counter(cause.lead.standing for cause in verdict.causes)
+    standings = Counter(cause.standing for cause in verdict.causes)
     judged = len({cell.clause.id for cell in verdict.cells if cell.assertions})
     if not judged:
         return Light.DARK, "nothing was judged"
@@ -160,7 +159,7 @@ def _judged(verdict: RunVerdict) -> tuple[Light, str]:
 def _blocked(verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
     if not verdicts:
         return Light.GREEN, "no finding stood in the way of another verdict"
-    behind = sum(bool(cause.cases) for cause in verdict.causes)
+    behind = sum(bool(cause.blocked_cases) for cause in verdict.causes)
     named = f"behind {many(behind, 'finding')}" if behind else "behind findings"
     return Light.AMBER, f"{many(verdicts, 'verdict')} {named}"
 

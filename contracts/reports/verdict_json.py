@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import UNSET, Meta
+from msgspec import UNSET, Meta, structs
 
 from contracts.errors import UsageError
 from contracts.evidence.accepted import DeviationOutcome, WaiverOutcome
 from contracts.evidence.causes import Cause
-from contracts.evidence.findings import Finding, FindingId, FindingIds, Standing
+from contracts.evidence.findings import Finding, FindingIds
 from contracts.evidence.record import Environment, Left, Observation, RunRecord, Verdict
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import (
@@ -34,7 +34,7 @@ from contracts.history.observed_facts import Change
 
 FILE_NAME = "verdict.json"
 #: What is written; older ones are read.
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 Declared = TypeVar("Declared", bound=Format)
 
@@ -84,44 +84,6 @@ class ClauseEntry(Format, frozen=True):
     realms: Annotated[Mapping[str, CellEntry], Meta(min_length=1)]
 
 
-class FollowingEntry(Format, frozen=True):
-    """What only follows from another finding; `findings` are the ids of its findings, one for each realm."""
-
-    clause: Name
-    operation: str | None
-    standing: Standing
-    should: str
-    was: str
-    findings: Annotated[FindingIds, Meta(min_length=1)]
-
-
-class CauseEntry(Format, frozen=True, kw_only=True):
-    """Findings of one cause: one contradiction of one clause on one operation, in every realm that shows it.
-
-    `id` is that of the finding whose evidence is shown, and `findings` holds one for each of `realms`. `should` and
-    `was` say in words what should be and what was, `faults` what is wrong with the request, `quote` what the interface
-    document says, `request` what was sent; earlier versions told in `contrast` what the same got without its fault.
-    `blocked_cases` counts the cases it stood in the way of, `blocked_clauses` names the clauses not judged for it.
-    """
-
-    id: FindingId
-    clause: Name
-    operation: str | None
-    standing: Standing
-    counted: bool
-    realms: Annotated[Names, Meta(min_length=1)]
-    should: str
-    was: str
-    faults: tuple[str, ...]
-    quote: str = ""
-    request: str = ""
-    contrast: str = ""
-    findings: Annotated[FindingIds, Meta(min_length=1)]
-    follows: tuple[FollowingEntry, ...]
-    blocked_cases: Count
-    blocked_clauses: Names
-
-
 class CountedChange(Change, frozen=True):
     """A change of an observation; `counted` is false where it does not touch what the consumer uses."""
 
@@ -131,10 +93,10 @@ class CountedChange(Change, frozen=True):
 class VerdictFile(Format, frozen=True, kw_only=True):
     """The verdict of a run of the contract suite.
 
-    Format 1 has no `causes`.
+    Format 1 has no `causes`; 2 names no `check` of a finding, and tells less of what follows from a cause.
     """
 
-    format: Literal[1, 2] = FORMAT
+    format: Literal[1, 2, 3] = FORMAT
     verdict: RunWord
     exit_code: RunExitCode
     reason: Annotated[Name, Meta(description="One sentence for people.")]
@@ -177,7 +139,7 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     clauses: tuple[ClauseEntry, ...]
     findings: tuple[Finding, ...]
     causes: Annotated[
-        tuple[CauseEntry, ...],
+        tuple[Cause[str], ...],
         Meta(description="The findings by what they come from, as every report shows them."),
     ] = ()
     observations: tuple[Observation, ...]
@@ -239,7 +201,7 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         cases=len(record.cases),
         counts={name: verdict.count(name) for name in Verdict},
         clauses=_clauses(verdict),
-        causes=[_cause(cause) for cause in verdict.causes],
+        causes=tuple(map(_by_ids, verdict.causes)),
         observations=record.observations,
         drift=[
             _filled(CountedChange, change, counted=change not in verdict.drift.outside) for change in changes
@@ -264,19 +226,11 @@ def _filled(shape: type[Declared], *sources: Any, **given: Any) -> Declared:
     return msgspec.convert(given, shape, from_attributes=True)
 
 
-def _cause(cause: Cause) -> CauseEntry:
-    return _filled(
-        CauseEntry,
-        cause,
-        cause.lead,
-        findings=[finding.id for finding in cause.findings],
-        follows=[
-            _filled(FollowingEntry, follow, follow.lead, findings=[finding.id for finding in follow.findings])
-            for follow in cause.follows
-        ],
-        blocked_cases=len(cause.cases),
-        blocked_clauses=cause.clauses,
-    )
+def _by_ids(cause: Cause[Finding]) -> Cause[str]:
+    """A cause that names its findings by their ids."""
+    ids = tuple(finding.id for finding in cause.findings)
+    told = structs.asdict(cause) | {"findings": ids, "follows": tuple(map(_by_ids, cause.follows))}
+    return Cause(**told)
 
 
 def _clauses(verdict: RunVerdict) -> list[ClauseEntry]:

@@ -102,7 +102,7 @@ class Actor(OperationCalls):
         advisory: bool = False,
         exchanges: list[Exchange] | None = None,
         judge: Callable[[Exchange], None] | None = None,
-        before: Callable[[], str] = str,
+        before: str = "",
     ) -> None:
         self._judge = judge
         self._before = before
@@ -196,8 +196,8 @@ class Actor(OperationCalls):
             signed=own and operation != SIGN_IN and self.role != ANONYMOUS,
             **self._sender,
         )
-        if own and not request.altered and (another := self._before()):
-            self._refuse_first(request, another, path or {}, pairs)
+        if own and not request.altered and self._before:
+            self._refuse_first(request, self._before, path or {}, pairs)
         exchange = self._session.send(request)
         if own and self._judge is not None and not request.altered and not request.once:
             self._judge(exchange)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from contracts.errors import SuiteError
 from contracts.exchanges.exchange import Exchange
-from contracts.session.layers import Layer, Request, texts
+from contracts.session.layers import Layer, Request
 from contracts.session.namespace import Namespace
 from contracts.session.transport import Transport
 from contracts.settings.guard import GuardViolation, refuse_request
@@ -31,7 +31,7 @@ class Guard:
             url, headers = names.url(request.url, request.operation), names.headers(request.headers)
             request = replace(request, url=url, headers=headers, written=(request.url, request.headers))
         prepared = self._prepare(request)
-        refuse_request(request.method, prepared.url or "", texts(prepared.headers), self._target)
+        refuse_request(request.method, prepared.url or "", prepared.headers, self._target)
         foreign = [name for name in request.identifiers if not self._namespace.owns(name)]
         if request.writes and foreign:
             raise SuiteError(

@@ -65,10 +65,11 @@ class Pace:
     def wait_for_moment(self) -> None:
         """Wait until a moment of this request's own, outside every rest, has come."""
         while True:
-            _pause(min(_moment(self._rest) - time.monotonic(), LONGEST_REST_SECONDS))
             _pause(self._next_moment() - time.monotonic())
-            if _moment(self._rest) <= time.monotonic():
+            rest = _moment(self._rest) - time.monotonic()
+            if rest <= 0:
                 return
+            _pause(min(rest, LONGEST_REST_SECONDS))
 
     def _next_moment(self) -> float:
         if not self._interval:

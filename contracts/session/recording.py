@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Protocol
 
-from contracts.exchanges.exchange import NO_BODY, Exchange
+from contracts.exchanges.exchange import NO_BODY, Exchange, exchange_entry
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
+from contracts.file_formats import OpenFormat
+from contracts.interface.operations import ANY_REALM
 from contracts.session.layers import Layer, Request
 from contracts.session.transport import WITHOUT_CONTENT
 
@@ -16,8 +18,17 @@ from contracts.session.transport import WITHOUT_CONTENT
 class Events(Protocol):
     """Takes what is written down; a run's journal is one."""
 
-    def write(self, kind: str, **fields: Any) -> None:
+    def write(self, kind: str, event: Any) -> None:
         """Append one event."""
+
+
+class FaultEvent(OpenFormat, frozen=True):
+    """A fault of the environment that the run met."""
+
+    fault: str
+    realm: str = ANY_REALM
+    operation: str | None = None
+    case: str = ""
 
 
 class FaultLog:
@@ -31,9 +42,8 @@ class FaultLog:
         """Take note of what an exchange has met."""
         self.counts[fault] += 1
         if self._events is not None:
-            self._events.write(
-                "fault", fault=fault, case=exchange.case, realm=exchange.realm, operation=exchange.operation
-            )
+            event = FaultEvent(fault, exchange.realm, exchange.operation, exchange.case)
+            self._events.write("fault", event)
 
 
 class Record:
@@ -69,7 +79,7 @@ class Record:
         exchange.id = f"{self._name}-{number}"
         if self._events is not None:
             learn_tokens(exchange, self._redactor)
-            self._events.write("exchange", **redacted(exchange, self._redactor).to_record())
+            self._events.write("exchange", exchange_entry(redacted(exchange, self._redactor)))
         if request.gathered is not None:
             request.gathered.append(exchange)
         return exchange

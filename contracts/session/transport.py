@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
 from dataclasses import replace
 from functools import lru_cache
-from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -190,6 +189,10 @@ class _Chunks:
         return iter(self._chunks)
 
 
+#: Sent with every request, where a case names no others.
+_OWN_HEADERS: Final = {"User-Agent": "registry-contracts", "Accept-Encoding": "gzip, deflate"}
+
+
 class Transport:
     """The lowest layer: pooled connections to one target.
 
@@ -203,27 +206,20 @@ class Transport:
         self._looks: float = _FIRST_LOOKS
         #: What no other host gets when a redirect is followed.
         self._private_headers = tuple(filter(None, (*_CREDENTIALS, target.names.realm_header)))
-        self.http = requests.Session()
-        # Entries of ~/.netrc would replace the Authorization header of a case, and cookies would couple cases. What
-        # else the environment says stands in the way to each address.
-        self.http.trust_env = False
-        self.http.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        self.http.headers.clear()
-        self.http.headers["User-Agent"] = "registry-contracts"
-        self.http.headers["Accept-Encoding"] = "gzip, deflate"
         self._way_to = lru_cache(maxsize=32)(lambda origin: way_to(origin, target.tls))
-        adapter = _TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
-        self.http.mount("http://", adapter)
-        self.http.mount("https://", adapter)
+        # No session of the library: entries of ~/.netrc would replace the Authorization header of a case, and cookies
+        # would couple cases. What else the environment says stands in the way to each address.
+        self._adapter = _TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
 
     def prepare(self, request: Request) -> requests.PreparedRequest:
         """Put a request together as it will go out; raises `SuiteError` where HTTP has no way to carry it."""
         body = request.body
         if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
             body = _Chunks(body)
+        prepared = requests.PreparedRequest()
         try:
-            prepared = self.http.prepare_request(
-                requests.Request(request.method, request.url, headers=dict(request.headers), data=body)
+            prepared.prepare(
+                request.method, request.url, headers={**_OWN_HEADERS, **request.headers}, data=body
             )
         except (requests.exceptions.RequestException, ValueError) as error:
             # The library's own words may hold the header they are about.
@@ -262,8 +258,7 @@ class Transport:
         way = self._way_to(f"{parts.scheme}://{parts.netloc}")
         coding = None
         try:
-            # Past the session's own `send`, which reads cookies and redirects of whatever kind.
-            response = self.http.get_adapter(request.url or "").send(
+            response = self._adapter.send(
                 request,
                 stream=True,
                 timeout=(min(timeout, LONGEST_CONNECT_SECONDS), timeout),

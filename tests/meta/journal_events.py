@@ -1,7 +1,7 @@
 """Made-up exchanges and cases, written into a journal as a run writes them, and the run file beside it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
@@ -10,45 +10,41 @@ from weakref import WeakKeyDictionary
 
 from contracts.evidence.journal import Journal, utc_now
 from contracts.evidence.record import Case
+from contracts.exchanges.exchange import BodyEntry, ExchangeEntry, RequestEntry, ResponseEntry
 from contracts.file_formats import plain
 from tests.meta.evidence.sample_records import finding, run_facts
 
-NO_BODY: Mapping[str, Any] = {"text": None, "base64": None, "size": 0, "sha256": "0" * 64, "truncated": False}
+NO_BODY = BodyEntry(text=None, base64=None, size=0, sha256="0" * 64, truncated=False)
 #: Numbers of the exchanges of each journal.
 _NUMBERS: "WeakKeyDictionary[Journal, count[int]]" = WeakKeyDictionary()
-
-
-def message(body: Mapping[str, Any] | None = NO_BODY, *headers: list[str], **further: Any) -> dict[str, Any]:
-    """Return a request or a response, without its method or status."""
-    return {"http_version": "HTTP/1.1", "headers": list(headers), "body": body, **further}
 
 
 def write_exchange(journal: Journal, case: str, realm: str = "abs-dev", **changes: Any) -> str:
     """Write an exchange of the author's; `changes` take the place of what is usual. Return its id."""
     key = f"{journal.worker}-{next(_NUMBERS.setdefault(journal, count(1)))}"
-    usual = {
+    usual: dict[str, Any] = {
         "attempt": 1,
         "role": "author",
         "operation": "getDraft",
         "started": utc_now(),
         "seconds": 0.01,
-        "request": message(method="GET", url="http://127.0.0.1/x"),
-        "response": message(status=200, reason="OK"),
+        "request": RequestEntry(method="GET", url="http://127.0.0.1/x", headers=(), body=None),
+        "response": ResponseEntry(status=200, reason="OK", headers=(), body=NO_BODY),
         "fault": None,
         "retries": 0,
     }
-    journal.write("exchange", id=key, case=case, realm=realm, **usual | changes)
+    journal.write("exchange", ExchangeEntry(id=key, case=case, realm=realm, **usual | changes))
     return key
 
 
 def write_finding(journal: Journal, by: Case, **changes: Any) -> None:
     """Write a confirmed finding of a case's; `changes` take the place of what is usual."""
-    journal.write("finding", **plain(finding(by, **changes)))
+    journal.write("finding", finding(by, **changes))
 
 
 def write_ending(journal: Journal, ended: Case) -> None:
     """Write the end of a case."""
-    journal.write("case", **plain(ended))
+    journal.write("case", ended)
 
 
 def write_run_file(folder: Path, workers: Sequence[str] = ("main",), **changes: Any) -> Path:

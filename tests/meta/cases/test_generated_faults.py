@@ -92,7 +92,7 @@ def test_a_fault_that_is_taken_is_looked_for_again_and_what_the_weather_spoilt_i
 ) -> None:
     made, exercise = probe(*turns)
     made.judge(MISSING)
-    findings = [(each.confirmed, each.reproduced, each.attempts) for each in confirm([attempt])]
+    findings = [(each.confirmed, *each.rate) for each in confirm([attempt])]
     assert (findings, exercise.sent) == ([told] if told else [], len(turns))
     assert bool(attempt.held) == (400 in turns)
     # What stands in the way of one fault is noted, and the next one is judged.

@@ -115,4 +115,4 @@ def test_another_document_in_place_of_one_counts_when_seen_once(
     with pytest.raises(Contradiction):
         must.shows(exchange(answer(seen)), {"a": 1, "b": 1})
     (finding,) = confirm([attempt, Attempt(2)])
-    assert (finding.confirmed, finding.reproduced, finding.attempts) == (confirmed, 1, 2)
+    assert (finding.confirmed, finding.rate) == (confirmed, (1, 2))

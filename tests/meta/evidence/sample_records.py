@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
+from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from contracts.evidence.record import (
     AssertionCount,
     Block,
@@ -14,7 +15,6 @@ from contracts.evidence.record import (
     Narrowed,
     RunFacts,
     RunRecord,
-    SeenFinding,
     Verdict,
 )
 from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
@@ -68,21 +68,21 @@ def case(name: str, outcome: str, held: int = 0, contradicted: int = 0, **change
     return structs.replace(plain, **changes)
 
 
-def finding(by: Case, *, confirmed: bool = True, reproduced: int = 3, **changes: Any) -> SeenFinding:
+def finding(by: Case, *, confirmed: bool = True, reproduced: int = 3, **changes: Any) -> Finding:
     """A contradiction of a case's clause that came back in so many of three replays, with what is given otherwise."""
-    plain = SeenFinding(
+    plain = Finding(
+        **UNWEIGHED,
         clause=by.clauses[0],
         realm=by.realm,
         operation=by.operations[0],
-        case=by.id,
+        cases=(by.id,),
         role="author",
         expected="what was saved",
         seen="something else",
         confirmed=confirmed,
         rate=(reproduced, 3),
         exchanges=(),
-        curl=("curl http://127.0.0.1",),
-        command="registry-contracts run --clause x",
+        reproduce=Reproduce("registry-contracts run --clause x", ("curl http://127.0.0.1",)),
     )
     return structs.replace(plain, **changes)
 
@@ -145,7 +145,7 @@ class Story:
     """A run under construction."""
 
     cases: list[Case] = field(default_factory=list)
-    findings: list[SeenFinding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     narrowed: tuple[Narrowed, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -160,6 +160,7 @@ class Story:
         operation: str | None = None,
         reason: str | None = None,
         blocked: str | None = None,
+        settings: tuple[str, ...] = (),
     ) -> str:
         """A case on one clause; `blocked` is the operation that stood in its way."""
         operation = operation or BY_NAME[name].operations[0]
@@ -176,6 +177,7 @@ class Story:
                 clauses=(name,),
                 operations=BY_NAME[name].operations,
                 reason=reason,
+                settings=settings,
                 blocked_by=Block(blocked, realm, f"{blocked}: answered 404") if blocked else None,
             )
         )

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from contracts.evidence.record import RunRecord, SeenFinding
+from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
+from contracts.evidence.record import RunRecord
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
@@ -34,19 +35,19 @@ LISTED = sent("listDrafts", "GET", f"{BASE}document-drafts?$top=1", 200, answer=
 SHORT = sent("saveDraft", "PUT", f"{BASE}documents/abcdefghij/versions/draft?schema=contact", 201, b'{"a":1}')
 
 
-def seen(clause: str, shown: Exchange, says: str, realm: str = "abs-dev", **more: Any) -> SeenFinding:
+def seen(clause: str, shown: Exchange, says: str, realm: str = "abs-dev", **more: Any) -> Finding:
     usual: dict[str, Any] = {
-        "case": f"test_x.py::test_{clause}[{realm}]",
+        "cases": (f"test_x.py::test_{clause}[{realm}]",),
         "role": "author",
         "expected": "accepted",
     }
-    usual |= {"confirmed": True, "rate": (2, 2), "curl": (), "command": "run"}
+    usual |= {"confirmed": True, "rate": (2, 2), "reproduce": Reproduce("run", ())}
     usual |= {"clause": clause, "realm": realm, "operation": shown.operation, "seen": says}
-    return SeenFinding(**usual | {"exchanges": (shown.id,)} | more)
+    return Finding(**UNWEIGHED, **usual | {"exchanges": (shown.id,)} | more)
 
 
 def judged(
-    *pairs: tuple[SeenFinding, Exchange], story: Story | None = None, before: Sequence[Exchange] = ()
+    *pairs: tuple[Finding, Exchange], story: Story | None = None, before: Sequence[Exchange] = ()
 ) -> RunVerdict:
     """Judge findings, each with the exchange that shows it, after others of the same case."""
     record: RunRecord = (story or Story()).record()
@@ -94,7 +95,7 @@ OF_TERM = (seen("errors-code-unexpected-term", NO_NAME, "Error.Odd for 'country'
     ],
 )
 def test_what_only_follows_stands_beneath_its_cause(
-    pairs: list[tuple[SeenFinding, Exchange]], tree: dict[str, list[str]]
+    pairs: list[tuple[Finding, Exchange]], tree: dict[str, list[str]]
 ) -> None:
     causes = judged(*pairs).causes
     assert {each.lead.clause: [one.lead.clause for one in each.follows] for each in causes} == tree

@@ -10,7 +10,7 @@ from tests.meta.evidence.sample_records import Story, consumer, waiver
 
 READS = {"client.drafts.get": ("getDraft",), "client.drafts.open": ("getDraft", "draftExists")}
 WAIVED = (waiver("draft-get-content"),)
-SETTING = "setting realm.abs-dev.locked_identifier is missing"
+LACKS = ("realm.abs-dev.locked_identifier",)
 F, P, N, I = ExitCode.FAIL, ExitCode.PASS, ExitCode.NOTHING_TESTED, ExitCode.INCONCLUSIVE  # noqa: E741
 
 
@@ -23,7 +23,7 @@ def stuck(story: Story) -> None:
 
 
 def lacking(story: Story) -> None:
-    story.case("workflow-locked-record", outcome="untested", held=0, reason=SETTING)
+    story.case("workflow-locked-record", outcome="untested", held=0, reason="lacks it", settings=LACKS)
 
 
 def shared(story: Story) -> None:

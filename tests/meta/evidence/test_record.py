@@ -1,5 +1,6 @@
 """Journals make one record: written once, read back whole, and what is absent, cut or foreign is told."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -8,15 +9,19 @@ from typing import Any
 import pytest
 
 from contracts.errors import SuiteError, UsageError
+from contracts.evidence.findings import UNWEIGHED
 from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
-from contracts.evidence.record import Verdict
+from contracts.evidence.record import CaseBegun, Observation, Verdict
 from contracts.evidence.run_folder import collect
-from tests.meta.evidence.sample_records import case
+from contracts.file_formats import plain
+from contracts.session.recording import FaultEvent
+from tests.meta.evidence.sample_records import case, finding
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 
 
 def write_case(journal: Journal, name: str, *, ended: bool = True) -> None:
-    journal.write("begin", case=name, name=name, realm="abs-dev", clauses=["c"], operations=["getDraft"])
+    begun = CaseBegun(id=name, name=name, realm="abs-dev", clauses=("c",), operations=("getDraft",))
+    journal.write("begin", begun)
     write_exchange(journal, name)
     if ended:
         write_ending(journal, case(name, "pass", held=1, id=name))
@@ -36,16 +41,16 @@ def write_journal(folder: Path, worker: str, *cases: str, begun: str = "", cut: 
 
 
 @pytest.mark.parametrize(
-    ("kind", "fields", "says"),
+    ("kind", "event", "says"),
     [
-        ("gossip", {}, "no event kind 'gossip'"),
-        ("untested", {"clause": "c"}, "lacks realm, reason"),
-        ("fault", {"fault": b"bytes"}, "not JSON-able"),
+        ("gossip", FaultEvent("x"), "a FaultEvent is no event of kind 'gossip'"),
+        ("untested", FaultEvent("x"), "a FaultEvent is no event of kind 'untested'"),
+        ("observation", Observation("c", "abs-dev", None, "x", object()), "not JSON-able"),
     ],
 )
-def test_a_mistake_of_the_suite_is_named_at_once(tmp_path: Path, kind: str, fields: Any, says: str) -> None:
+def test_a_mistake_of_the_suite_is_named_at_once(tmp_path: Path, kind: str, event: Any, says: str) -> None:
     with Journal(tmp_path / "j", "main") as journal, pytest.raises(SuiteError, match=says):
-        journal.write(kind, **fields)
+        journal.write(kind, event)
     with pytest.raises(UsageError, match="exists already"):
         Journal(tmp_path / "j", "main")
 
@@ -55,9 +60,27 @@ def test_what_a_killed_worker_did_is_on_disk(tmp_path: Path) -> None:
     write_case(journal, "one")
     write_case(journal, "two", ended=False)
     events = read_journal(tmp_path / "j")
-    assert [event["case"] for event in events if event["kind"] == "begin"] == ["one", "two"]
+    assert [event.value.id for event in events if event.kind == "begin"] == ["one", "two"]
     assert not is_closed(events)
     journal.close()
+
+
+def test_what_an_earlier_version_wrote_down_is_read(tmp_path: Path) -> None:
+    made = finding(case("one", "fail"), check="refused")
+    with Journal(path := journal_path(tmp_path, "main"), "main") as journal:
+        journal.write("finding", made)
+        journal.write(
+            "case", case("two", "untested", reason="setting accounts.nau is missing: none is given")
+        )
+    start, event, of_case, end = path.read_text().splitlines()
+    told, lacking = json.loads(event), json.loads(of_case)
+    del lacking["settings"]
+    old = {name: told[name] for name in told.keys() - UNWEIGHED.keys() - {"cases", "reproduce"}}
+    old |= {"case": made.cases[0], **plain(made.reproduce)}
+    path.write_text("\n".join([start, json.dumps(old), json.dumps(lacking), end, ""]))
+    record = collect(write_run_file(tmp_path))
+    assert record.findings == (made,)
+    assert record.cases[0].settings == ("accounts.nau",)
 
 
 def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> None:

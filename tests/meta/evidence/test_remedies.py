@@ -13,8 +13,8 @@ from tests.meta.evidence.sample_records import case, clause, run_record
 ACCOUNT = "the author's account may not write in abs-dev: saveDraft was answered 403"
 #: By name: how a case ends and why, what stopped the run; the remedy, and the lamp that answers for it.
 ROWS: dict[str, Any] = {
-    "setting": (Verdict.UNTESTED, "setting realm.abs-dev.x is missing", {}, Remedy.SETTING, "settings"),
-    "role": (Verdict.UNTESTED, "setting accounts.nau is missing", {}, Remedy.ACCOUNT, "settings"),
+    "setting": (Verdict.UNTESTED, "no x", {"settings": ("realm.abs-dev.x",)}, Remedy.SETTING, "settings"),
+    "role": (Verdict.UNTESTED, "no nau", {"settings": ("accounts.nau",)}, Remedy.ACCOUNT, "settings"),
     "author": (Verdict.INCONCLUSIVE, ACCOUNT, {}, Remedy.ACCOUNT, "settings"),
     "refused": (
         Verdict.INCONCLUSIVE,

@@ -4,12 +4,13 @@ import pytest
 
 from contracts.evidence.repairs import repeated_repairs
 from contracts.session.authentication import ENDED_EARLY
+from contracts.session.recording import FaultEvent
 
 BUSY = "status 503"
 
 
 def test_tokens_that_end_early_are_told_wherever_they_do() -> None:
-    faults = [{"fault": ENDED_EARLY, "operation": name, "realm": "abs-dev"} for name in ("a", "b", "c")]
+    faults = [FaultEvent(ENDED_EARLY, "abs-dev", name) for name in ("a", "b", "c")]
     assert "token-lasts-until-expiration" in "".join(repeated_repairs(faults, ["abs-dev"]))
 
 
@@ -26,7 +27,7 @@ def test_tokens_that_end_early_are_told_wherever_they_do() -> None:
     ],
 )
 def test_what_comes_often_from_one_place_is_told(places: list[tuple[str | None, str]], told: str) -> None:
-    faults = [{"fault": BUSY, "operation": operation, "realm": realm} for operation, realm in places]
+    faults = [FaultEvent(BUSY, realm, operation) for operation, realm in places]
     lines = list(repeated_repairs(faults, ["abs-dev", "bch-dev"]))
     assert len(lines) == bool(told)
     assert all(told in line and line.startswith(f"{BUSY}: {len(places)} times") for line in lines)

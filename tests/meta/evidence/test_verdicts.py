@@ -29,7 +29,7 @@ from tests.meta.evidence.sample_records import run_record as record
 
 REALM = "abs-dev"
 NEED = "realm.locked_identifier"
-SETTING = "setting realm.abs-dev.locked_identifier is missing"
+SETTING = "realm.abs-dev.locked_identifier"
 
 
 def clause(name: str = "c", level: str = "must") -> Clause:
@@ -49,11 +49,12 @@ ADVISED = case("advises", "advisory", contradicted=1)
 BROKEN = case("breaks", "error", reason="KeyError")
 STUCK = case("is stuck", "inconclusive", reason="503 from the gateway")
 STUCK_HALFWAY = case("is stuck halfway", "inconclusive", held=1, reason="503 from the gateway")
-LACKING = case("lacks a setting", "untested", reason=SETTING)
+LACKING = case("lacks a setting", "untested", reason=f"setting {SETTING} is missing", settings=(SETTING,))
 LACKING_ELSEWHERE = case(
     "lacks another",
     "untested",
     reason="setting attachments.size_limit_bytes is missing, and 1 GB is too much",
+    settings=("attachments.size_limit_bytes",),
 )
 SILENT_CASE = case("reaches nothing", "pass")
 SEEN = Observation("c", REALM, "getDraft", "t", {"status": 200})

@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from contracts.evidence.journal import Journal, read_journal
-from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Headers
+from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Headers, exchange_entry
 from contracts.exchanges.redaction import (
     KEPT_BODY,
     NOT_UNDERSTOOD,
@@ -19,6 +19,7 @@ from contracts.exchanges.redaction import (
     authorization_template,
     redacted,
 )
+from contracts.file_formats import plain
 from contracts.session.layers import Request
 from contracts.session.recording import FaultLog, Record
 from tests.meta import messages
@@ -78,7 +79,7 @@ def test_of_a_sign_in_that_is_not_understood_no_word_is_kept(body: str) -> None:
     redactor = TrafficRedactor()
     refused = exchange(body.encode(), f"what is {body}?".encode(), url=SIGN_IN, method="POST")
     redactor.learn_from(refused)
-    kept = json.dumps(redacted(refused, redactor).to_record())
+    kept = json.dumps(plain(exchange_entry(redacted(refused, redactor))))
     assert PASSWORD not in kept
     assert NOT_UNDERSTOOD in kept
 
@@ -130,7 +131,9 @@ def written(tmp_path: Path) -> Callable[..., str]:
         with Journal(tmp_path / "journal-main.jsonl", "main") as journal:
             Record(Given(made), "main", Redactor([known]), journal, FaultLog(None)).send(REQUEST)
         (event,) = [
-            each for each in read_journal(tmp_path / "journal-main.jsonl") if each["kind"] == "exchange"
+            plain(each.value)
+            for each in read_journal(tmp_path / "journal-main.jsonl")
+            if each.kind == "exchange"
         ]
         return json.dumps(event)
 

@@ -7,14 +7,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from contracts.evidence.findings import Reproduce
 from contracts.evidence.journal import Journal, journal_path, utc_now
-from contracts.evidence.record import Block, Case
+from contracts.evidence.record import Block, Case, Left, Observation
+from contracts.exchanges.exchange import BodyEntry, RequestEntry, ResponseEntry
 from contracts.history import baseline
 from contracts.history.observed_facts import Facts, Place
 from contracts.history.runs import Past, PastRun, Trend, write_past
 from contracts.interface.catalogue import Clause, Level
+from contracts.session.recording import FaultEvent
 from tests.meta.evidence.sample_records import case
-from tests.meta.journal_events import message, write_ending, write_exchange, write_finding, write_run_file
+from tests.meta.journal_events import write_ending, write_exchange, write_finding, write_run_file
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&`|\x00\x1b[31m\u202egnp.exe\ud800</pre>```"
@@ -43,17 +46,18 @@ CATALOGUE = [
 ]
 
 
-def body(content: bytes | None, text: str | None = None) -> dict[str, Any]:
+def body(content: bytes | None, text: str | None = None) -> BodyEntry:
     encoded = base64.b64encode(content).decode() if content and text is None else None
     size = len(content or b"") or len((text or "").encode("utf-8", "replace"))
-    return {"text": text, "base64": encoded, "size": size, "sha256": "0" * 64, "truncated": False}
+    return BodyEntry(text=text, base64=encoded, size=size, sha256="0" * 64, truncated=False)
 
 
 def exchange(journal: Journal, case: str, status: int | None, **bodies: Any) -> str:
-    headers = ["Content-Type", "application/json"], ["Authorization", "Bearer [redacted]"]
+    headers = ("Content-Type", "application/json"), ("Authorization", "Bearer [redacted]")
     url = f"http://127.0.0.1/api/v2013/documents/x?schema={HOSTILE}&empty="
-    sent = message(bodies.get("sent", body(None)), *headers, method="PUT", url=url)
-    received = message(bodies.get("answer", body(None)), *headers, status=status, reason="OK")
+    sent = RequestEntry(method="PUT", url=url, headers=headers, body=bodies.get("sent", body(None)))
+    answer = bodies.get("answer", body(None))
+    received = ResponseEntry(status=status or 200, reason="OK", headers=headers, body=answer)
     lost: dict[str, Any] = {} if status else {"response": None, "fault": "connection reset", "retries": 2}
     return write_exchange(journal, case, **{"request": sent, "response": received} | lost)
 
@@ -78,16 +82,18 @@ def first_worker(journal: Journal) -> None:
             for odd in ODD_BODIES
         ),
     )
-    told: dict[str, Any] = {"seen": HOSTILE, "curl": (f"curl -d '{HOSTILE}'",), "command": "run --finding 0"}
+    told: dict[str, Any] = {
+        "seen": HOSTILE,
+        "reproduce": Reproduce("run --finding 0", (f"curl -d '{HOSTILE}'",)),
+    }
     write_finding(journal, failed, reproduced=2, exchanges=shown, **told)
     blocked = Block("getDraft", "abs-dev", "getDraft gives other content")
     ending(journal, removes, "abs-dev", "inconclusive", blocked_by=blocked)
     advised = ending(journal, code, "abs-dev", "advisory", held=1)
     write_finding(journal, advised, reproduced=2, **told)
     seen = ending(journal, info, "abs-dev", "observed")
-    where = {"clause": info.id, "realm": "abs-dev", "operation": "getDraftInfo", "case": seen.id}
     for value in ({"body": HOSTILE}, *ODD_VALUES):
-        journal.write("observation", **where, seen=value)
+        journal.write("observation", Observation(info.id, "abs-dev", "getDraftInfo", seen.id, value))
     ending(
         journal, locked, "abs-dev", "untested", reason="setting realm.abs-dev.locked_identifier is missing"
     )
@@ -97,10 +103,9 @@ def first_worker(journal: Journal) -> None:
 def second_worker(journal: Journal) -> None:
     ending(journal, CATALOGUE[0], "bch-dev", "pass", held=5)
     ending(journal, CATALOGUE[1], "bch-dev", "pass", held=1)
-    thing = {"realm": "bch-dev", "identifier": f"rc-{HOSTILE}", "what": "contact record"}
-    journal.write("residue", operation="createContact", **thing)
-    journal.write("leftover", operation="saveDraft", **thing)
-    journal.write("fault", fault="503 from the gateway")
+    for kind, operation in (("residue", "createContact"), ("leftover", "saveDraft")):
+        journal.write(kind, Left("bch-dev", operation, f"rc-{HOSTILE}", "contact record"))
+    journal.write("fault", FaultEvent("503 from the gateway"))
 
 
 def build_run(run: Path, *workers: Work, **more: Any) -> Path:

@@ -3,10 +3,12 @@
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
 
+from contracts.evidence.findings import Reproduce
 from contracts.evidence.run_folder import collect
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import judge
@@ -67,18 +69,19 @@ def test_the_page_stays_small_whatever_was_found(folder: Path) -> None:
     record = collect(folder)
     (exchange, *_), (finding, *_) = record.exchanges.values(), record.findings
     observation, long = record.observations[0], "<" * 3_000
-    told = {"seen": long * 2, "expected": long * 2, "curl": ("&" * 5_000,), "exchanges": ("x",) * 12}
+    told: dict[str, Any] = {"seen": long * 2, "expected": long * 2, "exchanges": ("x",) * 12}
+    told["reproduce"] = Reproduce("run", ("&" * 5_000,))
     seen = {f"{point}{long[:200]}": long[:1_500] for point in range(14)}
     swollen = replace(
         record,
         exchanges={"x": replace(exchange, request_body=Body.of(b"<" * 100_000))},
         findings=tuple(structs.replace(finding, operation=f"op{number}", **told) for number in range(450)),
         observations=tuple(
-            replace(observation, operation=f"op{number}", seen=seen, realm=realm)
+            structs.replace(observation, operation=f"op{number}", seen=seen, realm=realm)
             for number in range(150)
             for realm in ("abs-dev", "bch-dev")
         ),
-        residue=(replace(record.residue[0], identifier=long),) * 500,
+        residue=(structs.replace(record.residue[0], identifier=long),) * 500,
         problems=(long,) * 500,
     )
     page = html.render(swollen, judge(swollen, CATALOGUE))

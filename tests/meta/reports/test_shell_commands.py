@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contracts.evidence.causes import Cause
-from contracts.evidence.findings import merge_findings
+from contracts.evidence.findings import Finding, Reproduce, merge_findings
 from contracts.evidence.terms import Terms
 from contracts.exchanges.exchange import Body, Exchange, Headers
 from contracts.exchanges.redaction import REDACTED, Redactor, redacted
@@ -60,14 +60,16 @@ READ = sent("3", "getAttachment", "GET", f"{BASE}/attachments/41/a.bin?x='y", "a
 LISTED = sent("4", "listAttachments", "GET", f"{BASE}/attachments", "author", b"", b"[]")
 
 
-def cause(*shown: Exchange, culprit: int) -> Cause:
+def cause(*shown: Exchange, culprit: int) -> Cause[Finding]:
     """What a case found that sent some requests, one of which shows it."""
     curls = tuple(map(curl, shown))
     keys = tuple(each.id for each in shown)
     by = sample_records.case("attaches", "fail", operations=(shown[-1].operation,))
-    seen = sample_records.finding(by, role=shown[-1].role, exchanges=keys, curl=curls)
+    again = Reproduce("run", curls)
+    seen = sample_records.finding(by, role=shown[-1].role, exchanges=keys, reproduce=again)
     (lead,) = merge_findings([seen], {}, Terms(), sample_records.TODAY)
-    return Cause((lead,), "", "", culprit=keys[culprit], curl=curls[culprit])
+    told = {name: getattr(lead, name) for name in ("id", "clause", "operation", "standing")}
+    return Cause(findings=(lead,), should="", was="", culprit=keys[culprit], curl=curls[culprit], **told)
 
 
 def carried_out(made: str, curl_program: str, folder: Path, **variables: str) -> str:

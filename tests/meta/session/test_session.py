@@ -32,7 +32,7 @@ def test_the_guard_is_asked_before_anything_is_sent(open_session: Any, serve: An
     with pytest.raises(SuiteError, match="refused"):
         made.send("GET", server.url + DRAFT, headers={"Realm": b"abs"})
     assert asked[0][:2] == ("GET", server.url + DRAFT)
-    assert asked[0][2]["Realm"] == "abs"
+    assert asked[0][2]["Realm"] == b"abs"
     assert (server.received, made.ledger_file.read_text()) == ([], "")
 
 

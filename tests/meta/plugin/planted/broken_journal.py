@@ -15,9 +15,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     usual, token = worker.journal.write, worker.tokens.token("author").value
 
-    def write(kind: str, **fields: Any) -> None:
+    def write(kind: str, event: Any) -> None:
         if kind == "case":
             raise OSError(errno.ENOSPC, f"No space left for {token} of sandbox-author")
-        usual(kind, **fields)
+        usual(kind, event)
 
     worker.journal.write = write  # type: ignore[method-assign]
