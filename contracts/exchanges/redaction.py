@@ -156,7 +156,10 @@ class Redactor:
 
     def begins(self, text: str) -> bool:
         """Whether a text is the beginning of one of the run's secrets, cut short."""
-        return len(text) >= _SHORTEST_BEGINNING and self._begins_form(text)
+        # Of a long secret the forms are of parts.
+        return len(text) >= _SHORTEST_BEGINNING and (
+            self._begins_form(text) or any(secret.startswith(text) for secret in self._secrets)
+        )
 
     def sign_in(self, exchange: Exchange, text: str) -> str:
         """The body of a request, already without secrets, which says whose password it held if not its role's."""

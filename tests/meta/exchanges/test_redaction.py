@@ -185,6 +185,13 @@ def test_a_recording_tells_a_made_up_token_from_a_right_one(header: str, templat
     assert authorization_template(Headers(), redactor) is None
 
 
+@pytest.mark.parametrize("length", [4_097, 4_999, 9_999])
+def test_a_long_token_that_is_cut_short_leaves_nothing_of_it(length: int) -> None:
+    token = "".join(f"{number:x}" for number in range(10_000))[:10_000]
+    sent = Headers({"authorization": f"Bearer {token[:length]}"})
+    assert authorization_template(sent, Redactor([token])) == f"Bearer $TOKEN[:{length}]"
+
+
 def test_a_token_outside_ascii_is_known_as_it_goes_over_the_wire() -> None:
     token = "\u00e9" + "a" * 5000
     sent = Headers({"authorization": f"Bearer {token}".encode().decode("latin-1")})
