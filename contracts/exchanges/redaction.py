@@ -370,7 +370,8 @@ _NAMES: Final = (
 )
 _SECRET_NAME: Final = re.compile(_NAMES, re.IGNORECASE)
 _MEMBER: Final = re.compile(rf'("(?:{_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)
-_ESCAPED_LETTER: Final = re.compile(r"\\u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])", re.IGNORECASE)
+#: A letter that is escaped, or another escape: what follows an escaped backslash is no escape.
+_ESCAPE: Final = re.compile(r"\\(?:u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])|.)", re.IGNORECASE)
 _PARAMETER: Final = re.compile(rf"((?:^|[?&;])(?:{_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE)
 _KEY_HEADERS: Final = frozenset({"x-api-key", "x-auth-token", "x-access-token", "x-csrf-token"})
 
@@ -494,7 +495,7 @@ def _of_header(name: str, value: str) -> Iterator[str]:
 def _members(text: str) -> Iterator[str]:
     """Values of members whose name says that they are secret, in what is JSON or nearly so."""
     # A letter may stand there as its escape; a quote or a backslash that does would end a text too early.
-    plain = _ESCAPED_LETTER.sub(lambda found: chr(int(found[1], 16)), text)
+    plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[0], text)
     for found in _MEMBER.finditer(plain) if _names_a_secret(plain) else ():
         try:
             yield json.loads(f'"{found[2]}"', strict=False)

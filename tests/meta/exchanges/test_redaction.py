@@ -83,6 +83,14 @@ def test_of_a_sign_in_that_is_not_understood_no_word_is_kept(body: str) -> None:
     assert NOT_UNDERSTOOD in kept
 
 
+@pytest.mark.parametrize("secret", [r"horse\u0041-battery", r"\\u0041\\u0042", "horse"])
+@pytest.mark.parametrize("name", ["password", r"p\u0061ssword"])
+def test_the_secret_of_a_member_is_read_as_json_reads_it(secret: str, name: str) -> None:
+    redactor = TrafficRedactor()
+    redactor.learn_from(exchange(f'{{"{name}": {json.dumps(secret)}}}'.encode(), b""))
+    assert redactor.knows(secret)
+
+
 def test_no_length_tells_that_of_a_password() -> None:
     body = json.dumps({"email": "a@b.test", "password": PASSWORD}).encode()
     length = {"Content-Length": str(len(body)), "Accept": "application/json"}
