@@ -16,7 +16,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
@@ -36,6 +36,8 @@ UNKNOWN: Final = "[?]"
 KEPT_BODY: Final = 16 * 1024
 #: Texts of this length in the answer to signing in are taken for tokens, but for timestamps.
 SHORTEST_TOKEN: Final = 12
+#: So many secrets of a body are learned, since what is kept of it holds no more.
+_MOST_OF_A_BODY: Final = KEPT_BODY // SHORTEST_TOKEN
 #: Ends a text that was cut to fit a sentence; a shorter beginning of a secret in front of it tells nothing.
 _CUT = "…"
 _SHORTEST_BEGINNING = 4
@@ -347,10 +349,10 @@ def learn_tokens(exchange: Exchange, redactor: Redactor) -> None:
 
 def tokens_in(value: Any) -> Iterator[str]:
     """Texts at the first two levels of a JSON value that may be tokens, under whatever name they come."""
-    for member in value.values() if isinstance(value, dict) else ():
-        for text in member.values() if isinstance(member, dict) else (member,):
-            if isinstance(text, str) and len(text) >= SHORTEST_TOKEN and read_timestamp(text) is None:
-                yield text
+    members = value.values() if isinstance(value, dict) else ()
+    texts = chain.from_iterable(each.values() if isinstance(each, dict) else (each,) for each in members)
+    long = (text for text in texts if isinstance(text, str) and len(text) >= SHORTEST_TOKEN)
+    return islice((text for text in long if read_timestamp(text) is None), _MOST_OF_A_BODY)
 
 
 def _signs_in(exchange: Exchange) -> bool:
@@ -472,7 +474,7 @@ def _secrets(exchange: Exchange) -> Iterator[str]:
             yield value
     for body in (request, *([response.body] if response else [])):
         if body.content.lstrip()[:1] in (b"{", b"["):
-            yield from _members(body.text)
+            yield from islice(_members(body.text), _MOST_OF_A_BODY)
 
 
 def _of_header(name: str, value: str) -> Iterator[str]:
