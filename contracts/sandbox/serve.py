@@ -1,5 +1,6 @@
 """Starting the sandbox: options, the listening socket, the server, the line that says it is ready, and the end."""
 
+import os
 import signal
 import socket
 import sys
@@ -175,14 +176,17 @@ def serve_on(argv: list[str], listener: socket.socket) -> int:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except socket.gaierror as problem:
-        raise UsageError(f"--host {host} is no address of this machine: {problem.strerror}") from problem
+        # An empty host, which would be every address of this machine, is resolved to none.
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as problem:
+        raise UsageError(f"--host {host!r} is no address of this machine") from problem
+    try:
+        return socket.create_server(address[:2], family=family, backlog=2048)
     except OSError as problem:
+        why = os.strerror(problem.errno or 0)
         raise UsageError(
-            f"cannot listen on {host} port {port}: {problem.strerror}; choose another --port, 0 takes a free one"
+            f"cannot listen on {host} port {port}: {why}; choose another --port, 0 takes a free one"
         ) from problem
 
 

@@ -27,7 +27,6 @@ from tests.meta.samples import record
         "--port 0 --data {folder}",
         "--port 65536",
         "--port many",
-        "--port 0 --host no.such.host.invalid",
         "--port 0 --size-limit -1",
         "--port 0 --token-lifetime 0",
         "--port 0 --token-lifetime 1e300",
@@ -63,6 +62,12 @@ def test_a_port_in_use_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> N
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert main(["--port", str(taken.getsockname()[1])]) == 4
     assert "choose another --port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["", "no.such.host.invalid", "x" * 300])
+def test_a_host_that_is_none_is_told_as_such(capsys: pytest.CaptureFixture[str], host: str) -> None:
+    assert main(["--port", "0", "--host", host]) == 4
+    assert capsys.readouterr().err == f"sandbox: --host {host!r} is no address of this machine\n"
 
 
 def test_two_sandboxes_do_not_share_a_folder(
