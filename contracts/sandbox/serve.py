@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
 
+class _Lifetime(click.IntRange):
+    name = "whole number of seconds, 1 or more"
+
+
 class SandboxServer(uvicorn.Server):
     """A server that says when it accepts connections, and for which a signal is a normal end."""
 
@@ -113,7 +117,7 @@ def _repeated(
 @click.option(
     "--token-lifetime",
     metavar="SECONDS",
-    type=click.IntRange(1, _TEN_YEARS),
+    type=_Lifetime(1, _TEN_YEARS),
     default=3600,
     show_default=True,
     help="How long a token is valid.",
