@@ -9,6 +9,7 @@ from benchmarks.commands import Timed, collection, first_answer, first_request, 
 from benchmarks.exchange import exchange_cost
 from benchmarks.growth import checked_archive, growth
 from benchmarks.latency import slow_service
+from benchmarks.passage import passage
 from contracts.proving.plan import drawn_trials
 
 #: A small run shows that every benchmark still works; its figures are too few to hold against a bar.
@@ -16,6 +17,7 @@ _SMALL_EXCHANGES = 50
 _MANY_WORKERS, _FEW_WORKERS = 8, 2
 _ENTRIES, _SMALL_ENTRIES = 200_000, 500
 _SMALL_SCALE = 0.05
+_UPLOADED_MB, _SMALL_UPLOADED_MB = 500, 5
 
 
 @click.command()
@@ -24,7 +26,7 @@ _SMALL_SCALE = 0.05
 )
 @click.option("--small", is_flag=True, help="Run every benchmark in its smallest form.")
 def main(exchanges: int, small: bool) -> None:
-    """Measure collection, first answer and request, smoke, a checked exchange, what grows, and latency.
+    """Measure collection, first answer and request, smoke, a checked exchange, the proxy, what grows, and latency.
 
     A bar that is missed is printed and fails nothing: machines differ. A benchmark that breaks does fail.
     """
@@ -44,6 +46,12 @@ def main(exchanges: int, small: bool) -> None:
     click.echo(
         f"checked exchange    {cost.checked_ms:.2f} ms, bare requests.Session {cost.bare_ms:.2f} ms: "
         f"ratio {cost.ratio:.2f} (bar 1.5)"
+    )
+    uploaded = _SMALL_UPLOADED_MB if small else _UPLOADED_MB
+    added, memory = passage(exchanges, uploaded)
+    click.echo(
+        f"through the proxy   {added:.2f} ms more a request (bar 3), {memory:.1f} MB more memory for an upload of "
+        f"{uploaded} MB (bar 64)"
     )
     for grown in growth(_SMALL_SCALE if small else 1.0):
         click.echo(

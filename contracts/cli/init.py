@@ -39,6 +39,7 @@ _FOLDER: Final = Path("targets")
 @file_option("--from-har", help="Learn from recorded traffic.")
 @click.option("--keep-personal-data", is_flag=True, help="Leave names and addresses in sample documents.")
 @click.option("--force", is_flag=True, help="Replace a settings file that is there.")
+@click.option("--dry-run", is_flag=True, help="Show what was learned, and write nothing.")
 def command(
     *,
     name: str,
@@ -47,6 +48,7 @@ def command(
     from_har: Path | None,
     keep_personal_data: bool,
     force: bool,
+    dry_run: bool,
 ) -> int:
     """Write targets/NAME.toml: the address, accounts by their variables, realms, and what a recording shows.
 
@@ -61,7 +63,7 @@ def command(
       registry-contracts init dev.local --from-har session.har
     """  # noqa: D301 - click's mark for lines to be left as they are
     path = settings_path(name, _FOLDER)
-    if path.exists() and not force:
+    if path.exists() and not (force or dry_run):
         raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
     for realm in realms:
         refuse_production_realm(realm)
@@ -79,6 +81,9 @@ def command(
         remarks=tuple(learned.notes),
         names=learned.names,
     )
+    if dry_run:
+        click.echo(f"{path} is not written: a dry run", err=True)
+        return manual_commands.NO_FINDING
     for written in write_settings(settings, path):
         click.echo(f"written: {written}")
     author = variables[AUTHOR]

@@ -16,7 +16,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
@@ -36,6 +36,8 @@ UNKNOWN: Final = "[?]"
 KEPT_BODY: Final = 16 * 1024
 #: Texts of this length in the answer to signing in are taken for tokens, but for timestamps.
 SHORTEST_TOKEN: Final = 12
+#: So many secrets of a body are learned, since what is kept of it holds no more.
+_MOST_OF_A_BODY: Final = KEPT_BODY // SHORTEST_TOKEN
 #: Ends a text that was cut to fit a sentence; a shorter beginning of a secret in front of it tells nothing.
 _CUT = "…"
 _SHORTEST_BEGINNING = 4
@@ -156,7 +158,10 @@ class Redactor:
 
     def begins(self, text: str) -> bool:
         """Whether a text is the beginning of one of the run's secrets, cut short."""
-        return len(text) >= _SHORTEST_BEGINNING and self._begins_form(text)
+        # Of a long secret the forms are of parts.
+        return len(text) >= _SHORTEST_BEGINNING and (
+            self._begins_form(text) or any(secret.startswith(text) for secret in self._secrets)
+        )
 
     def sign_in(self, exchange: Exchange, text: str) -> str:
         """The body of a request, already without secrets, which says whose password it held if not its role's."""
@@ -344,10 +349,10 @@ def learn_tokens(exchange: Exchange, redactor: Redactor) -> None:
 
 def tokens_in(value: Any) -> Iterator[str]:
     """Texts at the first two levels of a JSON value that may be tokens, under whatever name they come."""
-    for member in value.values() if isinstance(value, dict) else ():
-        for text in member.values() if isinstance(member, dict) else (member,):
-            if isinstance(text, str) and len(text) >= SHORTEST_TOKEN and read_timestamp(text) is None:
-                yield text
+    members = value.values() if isinstance(value, dict) else ()
+    texts = chain.from_iterable(each.values() if isinstance(each, dict) else (each,) for each in members)
+    long = (text for text in texts if isinstance(text, str) and len(text) >= SHORTEST_TOKEN)
+    return islice((text for text in long if read_timestamp(text) is None), _MOST_OF_A_BODY)
 
 
 def _signs_in(exchange: Exchange) -> bool:
@@ -367,7 +372,8 @@ _NAMES: Final = (
 )
 _SECRET_NAME: Final = re.compile(_NAMES, re.IGNORECASE)
 _MEMBER: Final = re.compile(rf'("(?:{_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)
-_ESCAPED_LETTER: Final = re.compile(r"\\u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])", re.IGNORECASE)
+#: A letter that is escaped, or another escape: what follows an escaped backslash is no escape.
+_ESCAPE: Final = re.compile(r"\\(?:u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])|.)", re.IGNORECASE)
 _PARAMETER: Final = re.compile(rf"((?:^|[?&;])(?:{_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE)
 _KEY_HEADERS: Final = frozenset({"x-api-key", "x-auth-token", "x-access-token", "x-csrf-token"})
 
@@ -468,7 +474,7 @@ def _secrets(exchange: Exchange) -> Iterator[str]:
             yield value
     for body in (request, *([response.body] if response else [])):
         if body.content.lstrip()[:1] in (b"{", b"["):
-            yield from _members(body.text)
+            yield from islice(_members(body.text), _MOST_OF_A_BODY)
 
 
 def _of_header(name: str, value: str) -> Iterator[str]:
@@ -491,7 +497,7 @@ def _of_header(name: str, value: str) -> Iterator[str]:
 def _members(text: str) -> Iterator[str]:
     """Values of members whose name says that they are secret, in what is JSON or nearly so."""
     # A letter may stand there as its escape; a quote or a backslash that does would end a text too early.
-    plain = _ESCAPED_LETTER.sub(lambda found: chr(int(found[1], 16)), text)
+    plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[0], text)
     for found in _MEMBER.finditer(plain) if _names_a_secret(plain) else ():
         try:
             yield json.loads(f'"{found[2]}"', strict=False)

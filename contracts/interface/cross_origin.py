@@ -10,9 +10,11 @@ from typing import Final, Self
 from contracts.errors import UsageError
 
 ANY: Final = "*"
+#: Browsers leave the usual port out.
+_USUAL_PORT: Final = re.compile(r"http://.*:80|https://.*:443")
 #: What a page in a file or in a closed frame sends.
 _OPAQUE: Final = "null"
-_ORIGIN: Final = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:]+\])(:\d+)?")
+_ORIGIN: Final = re.compile(r"https?://([a-z0-9._-]+|\[[0-9a-f:]+\])(:(?!0)[0-9]+)?")
 #: The headers of the interface document; a browser asks before it sends some of them.
 HEADERS: Final = ("Accept", "Authorization", "Content-Type", "Realm")
 PREFIX: Final = "access-control-"
@@ -67,5 +69,9 @@ def _origin(value: str) -> str:
     if value not in (ANY, _OPAQUE) and not _ORIGIN.fullmatch(value):
         raise UsageError(
             f"--cors {value!r} is no origin; write it as http://localhost:5173, in small letters and without a path"
+        )
+    if _USUAL_PORT.fullmatch(value):
+        raise UsageError(
+            f"--cors {value!r} matches no browser, which leaves the usual port out; leave it out"
         )
     return value

@@ -9,6 +9,7 @@ import platform
 import shutil
 import tempfile
 import time
+import zlib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
@@ -61,8 +62,12 @@ _VERSIONS: Final = {
     "suite": "registry-contracts",
     **{name: name for name in ("schemathesis", "hypothesis", "pytest")},
 }
-#: What the end of a run may meet: a disk that is full, a text that no file holds, a mistake of the suite.
-_BREAKS: Final = (OSError, ValueError, AttributeError, LookupError, TypeError)
+#: What the end of a run may meet: a disk that is full, a text that no file holds, a mistake of the suite, a warning
+#: that is to be an error. Under pytest's own command any other ends as Python does, with 1, which is a verdict.
+_BREAKS: Final = (
+    *(OSError, EOFError, MemoryError, ImportError, ValueError, AttributeError, LookupError, TypeError),
+    *(ArithmeticError, AssertionError, RuntimeError, zlib.error, Warning),
+)
 _BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 
 

@@ -1,5 +1,6 @@
 """Starting the sandbox: options, the listening socket, the server, the line that says it is ready, and the end."""
 
+import os
 import signal
 import socket
 import sys
@@ -23,6 +24,10 @@ from contracts.sandbox.http import JsonRefusals
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+
+class _Lifetime(click.IntRange):
+    name = "whole number of seconds, 1 or more"
 
 
 class SandboxServer(uvicorn.Server):
@@ -112,7 +117,7 @@ def _repeated(
 @click.option(
     "--token-lifetime",
     metavar="SECONDS",
-    type=click.IntRange(1, _TEN_YEARS),
+    type=_Lifetime(1, _TEN_YEARS),
     default=3600,
     show_default=True,
     help="How long a token is valid.",
@@ -175,14 +180,17 @@ def serve_on(argv: list[str], listener: socket.socket) -> int:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except socket.gaierror as problem:
-        raise UsageError(f"--host {host} is no address of this machine: {problem.strerror}") from problem
+        # An empty host, which would be every address of this machine, is resolved to none.
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as problem:
+        raise UsageError(f"--host {host!r} is no address of this machine") from problem
+    try:
+        return socket.create_server(address[:2], family=family, backlog=2048)
     except OSError as problem:
+        why = os.strerror(problem.errno or 0)
         raise UsageError(
-            f"cannot listen on {host} port {port}: {problem.strerror}; choose another --port, 0 takes a free one"
+            f"cannot listen on {host} port {port}: {why}; choose another --port, 0 takes a free one"
         ) from problem
 
 

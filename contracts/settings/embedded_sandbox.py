@@ -154,6 +154,11 @@ class EmbeddedSandbox:
             last_words = " | ".join(lines[-_LAST_LINES:]) or "nothing"
             if code == _USAGE:
                 raise UsageError(last_words)
+            if code == 0:
+                raise UsageError(
+                    "with these options the sandbox shows something and serves nothing; "
+                    "use them with `registry-contracts sandbox`"
+                )
             if code is not None or time.monotonic() > end:
                 late = f"is not ready after {self._ready_seconds:g} s"
                 what = late if code is None else "ended before it was ready"

@@ -287,7 +287,9 @@ class Request(Message):
         headers = [pair for pair in self.headers if pair[0] in (b"authorization", b"accept")]
         params, options = {"uid": self.uid}, tuple(query.items())
         other = replace(self.at(operation), params=params, query=options, headers=(*headers, _JSON), body=b"")
-        return other.with_header("realm", self.realm)
+        # One that is none is not sent either: no header holds every text of a query.
+        named = self.realm and self.realm.isascii()
+        return other.with_header("realm", self.realm) if named else other
 
     def signing_in(self, account: Account) -> Request:
         """The request that signs an account of the sandbox in."""

@@ -16,7 +16,7 @@ from contracts.sandbox.faults.conditions import NO_CONDITION, OFTEN
 from contracts.sandbox.faults.effects import BROKEN
 from contracts.sandbox.faults.fault import Rows, each
 from contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
-from contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
+from contracts.sandbox.faults.places import ACCOUNTS, CONTACTS, SIGN_IN, SUBMISSIONS
 from contracts.sandbox.validation import REALMS
 
 _KNOWN: Final = f"({'|'.join(realm.name for realm in REALMS)})$"
@@ -158,6 +158,8 @@ ROWS: Final = (
         "* answers success to a body that is no JSON", _MALFORMED,
         # Whether a sign-in that gives no token may be a success is not shown.
         at=tuple(name for name in load_catalogue().clause("malformed-json-refused").operations if name != SIGN_IN)),
+    _ANY("malformed-body-signs-in", "malformed-json-refused", do.send(lambda r: r.signing_in(ACCOUNTS["author"])),
+        "A body that is no JSON signs the author in", _MALFORMED, at=SIGN_IN),
     *each(lambda word, media_type, operations: _ANY(f"json-as-{word}-by-*", "json-labelled-json",
             do.success(partial(Answer.with_header, name="content-type", value=media_type)),
             f"The JSON that * answers is labelled {media_type}", at=operations),

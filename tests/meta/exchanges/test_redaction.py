@@ -84,6 +84,33 @@ def test_of_a_sign_in_that_is_not_understood_no_word_is_kept(body: str) -> None:
     assert NOT_UNDERSTOOD in kept
 
 
+@pytest.mark.parametrize("secret", [r"horse\u0041-battery", r"\\u0041\\u0042", "horse"])
+@pytest.mark.parametrize("name", ["password", r"p\u0061ssword"])
+def test_the_secret_of_a_member_is_read_as_json_reads_it(secret: str, name: str) -> None:
+    redactor = TrafficRedactor()
+    redactor.learn_from(exchange(f'{{"{name}": {json.dumps(secret)}}}'.encode(), b""))
+    assert redactor.knows(secret)
+
+
+@pytest.mark.parametrize(
+    ("member", "more"),
+    [('"password":"{}"', {}), ('"x{0}":"{0}"', {"url": SIGN_IN, "method": "POST"})],
+    ids=["by name", "answer to a sign-in"],
+)
+def test_of_a_body_no_more_secrets_are_learned_than_what_is_kept_of_it_holds(
+    member: str, more: dict[str, str]
+) -> None:
+    secrets = [f"secret-{number:05}" for number in range(5_000)]
+    answered = exchange(b"{}", f"{{{','.join(map(member.format, secrets))}}}".encode(), **more)
+    redactor = TrafficRedactor()
+    redactor.learn_from(answered)
+    assert sum(map(redactor.knows, secrets)) < 2_000
+    kept = redacted(answered, redactor).response
+    assert kept is not None
+    assert kept.body.text.count(":") > 400
+    assert '"secret-' not in kept.body.text
+
+
 def test_no_length_tells_that_of_a_password() -> None:
     body = json.dumps({"email": "a@b.test", "password": PASSWORD}).encode()
     length = {"Content-Length": str(len(body)), "Accept": "application/json"}
@@ -186,6 +213,13 @@ def test_a_recording_tells_a_made_up_token_from_a_right_one(header: str, templat
     redactor = Redactor(["aBcdefghijklmnopqrstuvwxyz"])
     assert authorization_template(Headers({"authorization": header}), redactor) == template
     assert authorization_template(Headers(), redactor) is None
+
+
+@pytest.mark.parametrize("length", [4_097, 4_999, 9_999])
+def test_a_long_token_that_is_cut_short_leaves_nothing_of_it(length: int) -> None:
+    token = "".join(f"{number:x}" for number in range(10_000))[:10_000]
+    sent = Headers({"authorization": f"Bearer {token[:length]}"})
+    assert authorization_template(sent, Redactor([token])) == f"Bearer $TOKEN[:{length}]"
 
 
 def test_a_token_outside_ascii_is_known_as_it_goes_over_the_wire() -> None:

@@ -126,6 +126,12 @@ def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(command: RunCo
     assert written()["base_url"] == "https://two.example"
 
 
+def test_a_dry_run_shows_what_was_learned_and_writes_nothing(command: RunCommand, archive: Archive) -> None:
+    ended = command("init", "dev", "--from-har", archive(recording()), "--dry-run")
+    assert (ended.code, "locked_identifier = " in ended.out) == (0, True)
+    assert not Path("targets").exists()
+
+
 def learned(query: str, **headers: str) -> Any:
     listed = [{"name": name.replace("_", "-"), "value": value} for name, value in headers.items()]
     read = read_entry(

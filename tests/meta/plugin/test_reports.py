@@ -55,11 +55,15 @@ def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: C
         assert attached[-1].count("curl ") == len(attached) - 1
 
 
-def test_what_cannot_be_judged_ends_the_run_as_an_error_in_one_line(run: Any) -> None:
+@pytest.mark.parametrize("kind", ["", "RecursionError", "ZeroDivisionError", "ResourceWarning"])
+def test_what_cannot_be_judged_ends_the_run_as_an_error_in_one_line(
+    run: Any, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("BROKEN_BY", kind)
     ended = run("-k", "test_save", "--realm=abs-dev", "-p", "unwriting")
     assert ended.code == 3, ended.output
     (line,) = [line for line in ended.out.splitlines() if line.startswith("verdict: ")]
-    assert "could not be written: UnicodeEncodeError: " in line
+    assert f"could not be written: {kind or 'UnicodeEncodeError'}: " in line
     assert not any(word in ended.output for word in ("sandbox-author", "Traceback"))
     assert (ended.reports / "latest").resolve() == ended.folder.resolve()
     assert not (ended.folder / "verdict.json").exists()

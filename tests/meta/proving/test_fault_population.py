@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+import pytest
+
 from contracts.interface.catalogue import Level, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.profiles import Profile
 from contracts.sandbox.faults import population
 from contracts.sandbox.faults.conditions import ALWAYS, CONDITIONS, conditions_of
+from contracts.sandbox.faults.messages import Memory, Request
 
 
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:
@@ -57,3 +60,10 @@ def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() ->
     assert len(set(drawn)) == len(drawn)
     families = Counter(load_catalogue().clause(fault.breaks[0]).family for fault in drawn)
     assert set(families.values()) == {4}
+
+
+@pytest.mark.parametrize(("query", "sent"), [("abs-dev", "abs-dev"), ("東京", None), ("", None)])
+def test_what_a_fault_asks_more_names_the_realm_where_a_header_can(query: str, sent: str | None) -> None:
+    operation = load_description().operations["saveDraft"]
+    request = Request(operation, {"uid": "x"}, (("Realm", query),), Memory(0), Request.ask)
+    assert request.for_operation("getDraft").text("realm") == sent

@@ -14,16 +14,25 @@ from tests.meta.program import PATIENCE, Launcher, eventually, running_proxy
 from tests.meta.sandbox_client import RunningSandbox, SandboxClient
 
 
-@pytest.mark.parametrize("value", ["http://localhost:5173", "http://[::1]:3000", "null", "*"])
+@pytest.mark.parametrize(
+    "value", ["http://localhost:5173", "http://[::1]:3000", "https://a.test:80", "http://[::80]", "null", "*"]
+)
 def test_an_origin_is_taken_as_browsers_send_it(value: str) -> None:
     assert AllowedOrigins.of([value]).names == {value}
 
 
 @pytest.mark.parametrize(
-    "value", ["app.test", "http://app.test/", "http://app.test:port", "http://*.test\r\nX: y"]
+    "value",
+    ["app.test", "http://app.test/", "http://app.test:port", "http://app.test:٨٠", "http://*.test\r\nX: y"],
 )
 def test_what_is_no_origin_is_refused(value: str) -> None:
     with pytest.raises(UsageError, match=r"^.* is no origin; write it as http://localhost:5173"):
+        AllowedOrigins.of([value])
+
+
+@pytest.mark.parametrize("value", ["http://app.test:80", "http://[::1]:80", "https://app.test:443"])
+def test_the_usual_port_which_no_browser_sends_is_refused(value: str) -> None:
+    with pytest.raises(UsageError, match=r"leave it out$"):
         AllowedOrigins.of([value])
 
 

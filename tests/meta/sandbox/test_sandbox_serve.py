@@ -27,7 +27,6 @@ from tests.meta.samples import record
         "--port 0 --data {folder}",
         "--port 65536",
         "--port many",
-        "--port 0 --host no.such.host.invalid",
         "--port 0 --size-limit -1",
         "--port 0 --token-lifetime 0",
         "--port 0 --token-lifetime 1e300",
@@ -51,6 +50,11 @@ def test_usage_errors_are_one_line_and_exit_code_4(
     assert re.fullmatch(r"sandbox: .+\n", printed.err)
 
 
+def test_a_lifetime_in_parts_of_a_second_is_told_what_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--port", "0", "--token-lifetime", "0.5"]) == 4
+    assert capsys.readouterr().err.endswith("'0.5' is not a valid whole number of seconds, 1 or more.\n")
+
+
 @pytest.mark.parametrize("option", ["--variant", "--weather"])
 def test_what_there_is_to_choose_from_is_listed(capsys: pytest.CaptureFixture[str], option: str) -> None:
     assert main([option, "list"]) == 0
@@ -63,6 +67,12 @@ def test_a_port_in_use_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> N
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert main(["--port", str(taken.getsockname()[1])]) == 4
     assert "choose another --port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("host", ["", "no.such.host.invalid", "x" * 300])
+def test_a_host_that_is_none_is_told_as_such(capsys: pytest.CaptureFixture[str], host: str) -> None:
+    assert main(["--port", "0", "--host", host]) == 4
+    assert capsys.readouterr().err == f"sandbox: --host {host!r} is no address of this machine\n"
 
 
 def test_two_sandboxes_do_not_share_a_folder(

@@ -55,6 +55,12 @@ def test_one_that_ends_early_is_quoted_on_one_line() -> None:
     )
 
 
+@pytest.mark.parametrize("arguments", [("--fault", "list"), ("--help",)])
+def test_options_that_only_show_something_are_refused(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="shows something and serves nothing"):
+        EmbeddedSandbox(arguments=arguments).__enter__()
+
+
 def test_one_that_stays_silent_is_given_up_and_stopped() -> None:
     sandbox = fake(WAIT, ready_seconds=0.3)
     with pytest.raises(SuiteError, match=r"is not ready after 0\.3 s; its last words: nothing"):

@@ -1,5 +1,7 @@
-"""A pytest plugin that breaks the judging of a run as a text that no file holds does, with a secret at hand."""
+"""A pytest plugin that breaks the judging of a run as the variable BROKEN_BY says, with a secret at hand."""
 
+import builtins
+import os
 from typing import Any
 
 from contracts.reports import writers
@@ -7,6 +9,8 @@ from contracts.reports import writers
 
 def broken(*_: Any) -> None:
     """Break in the place of the judging."""
+    if kind := os.environ.get("BROKEN_BY"):
+        raise getattr(builtins, kind)("sandbox-author")
     raise UnicodeEncodeError("utf-8", "sandbox-author \ud800", 15, 16, "surrogates not allowed")
 
 
