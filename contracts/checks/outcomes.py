@@ -70,15 +70,20 @@ def observed(clause: str, operation: str, seen: Any) -> Result:
 
 
 class Blocked(Exception):
-    """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive."""
+    """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive.
 
-    def __init__(self, operation: str, cause: str) -> None:
-        super().__init__(f"{operation}: {cause}" if operation else cause)
+    `clause` is what the case declares to rely on, where that is what did not hold.
+    """
+
+    def __init__(self, operation: str, cause: str, clause: str = "") -> None:
+        place = f"blocked by {clause} ({operation})" if clause else operation
+        super().__init__(f"{place}: {cause}" if place else cause)
         self.operation = operation
         self.cause = cause
+        self.clause = clause
 
-    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str]]:
-        return Blocked, (self.operation, self.cause)
+    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str, str]]:
+        return Blocked, (self.operation, self.cause, self.clause)
 
 
 class Untested(Exception):

@@ -164,7 +164,7 @@ class Worker(Session):
             profile=str(self.selection.profile),
             outcome=str(ending.verdict),
             reason=text(ending.reason) if ending.reason else None,
-            blocked_by=by and asdict(Block(by.operation, realm, text(by.cause))),
+            blocked_by=by and asdict(Block(by.operation, realm, text(by.cause), by.clause)),
             attempts=len(tried),
             started=started.isoformat(),
             seconds=(datetime.now(UTC) - started).total_seconds(),

@@ -13,7 +13,6 @@ from contracts.cases import (
     contract,
     done,
     draft_lives,
-    drafts,
     identifiers,
     overlapping,
 )
@@ -59,12 +58,12 @@ def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> No
 
 
 @contract(*overlapping.CLAUSES, operations=OPERATIONS[:5], needs=(), requests=30, turns=True)
+@contract(relies_on=["draft-get-content"])
 def test_overlapping_calls_on_drafts_keep_their_promises(
     players: draft_lives.Players, expect: Expect
 ) -> None:
     """Drafts that two accounts save, read and delete at the same time are saved, read and deleted, each its own."""
     world, other = players.world, players.other
-    drafts.need_as_saved(world.author, world.shared_draft())
     overlapping.OverlappingDrafts([world.author, other or world.author], world, expect).claim_promises_hold()
 
 
