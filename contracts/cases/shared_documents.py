@@ -88,8 +88,8 @@ def need_own_list(world: World) -> bool:
 
 
 def need_listing(world: World) -> bool:
-    """Require that a document lists an attachment that was created, for claims about others."""
-    single = second_document(world).attachments[0]
+    """Require that a document lists an attachment that was created, its only one, for claims about others."""
+    single = world.shared_attachment()
     records = attachments_of(world.author, single.uid).page().records or ()
     listed = any(lists(each, single) for each in records)
     return require(listed, "listAttachments", "does not list an attachment that was created")
