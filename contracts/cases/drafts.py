@@ -21,7 +21,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.file_formats import json_value
 from contracts.interface.description import operations_with
-from contracts.session.actor import Actor
+from contracts.session.actor import DEFAULT, Actor
 from contracts.session.session import Session
 from contracts.settings.target import DOCUMENT_REALMS
 
@@ -89,10 +89,12 @@ def claim_nothing_saved(
     claim_none_listed(claims("saveDraft"), world, uids, *causes[:1])
 
 
-def claim_no_draft(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
-    """Claim that no draft is there under any of these valid uids."""
+def claim_no_draft(
+    claim: Claim, world: World, uids: Iterable[str], *causes: Exchange, realm: Any = DEFAULT
+) -> None:
+    """Claim that no draft is there under any of these valid uids, by default in the case's own realm."""
     for uid in uids:
-        check = world.author.draft_exists(uid)
+        check = world.author.draft_exists(uid, realm=realm)
         if usable(check).success:
             need_absence(world)
         claim.holds(not check.answer.success, *causes, check, expected=f"no draft under {uid}")
@@ -350,7 +352,7 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
         claim_as_ordinary(expect, world, clause, world.author.send(operation, path=path))
     deleted = world.author.send("deleteDraft", path=path)
     for claim in expect.on(clause, "deleteDraft"):
-        claim.accepted(deleted)
+        claim_as_ordinary(expect, world, clause, deleted)
         check = world.author.send("draftExists", path=path)
         found = usable(check).success
         if found:
