@@ -3,7 +3,8 @@
 Values send nothing (`sample_records`, `contents`, `identifiers`, `generated_cases`, `hostile_input`);
 arrangements and requests send (`World`, `requests`, `WorkflowRecords`, …). What is called `claim_…` asserts, and raises
 `Contradiction` where a must does not hold; what is called `need_…` raises `Blocked` where something does not hold that
-has a finding of its own. Either raises `Blocked` for a server error, and `EnvironmentFault` without an answer.
+has a finding of its own: the body asks for it, or `contract(relies_on=[…])` does. Either raises `Blocked` for a server
+error, and `EnvironmentFault` without an answer.
 
 A name is imported when it is first asked for: the commands use a few light modules of this package, and the claims
 and generators behind the others take most of a second to import.

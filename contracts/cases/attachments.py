@@ -16,8 +16,6 @@ from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
 from contracts.cases.shared_documents import (
     document_for_uploads,
-    need_given_back,
-    need_listing,
     need_own_list,
     second_document,
     shared_document,
@@ -210,17 +208,14 @@ def _tells_emptiness_so(world: World, page: Page) -> None:
     require(alike, "listAttachments", f"the answer is no list: {page.exchange.answer.quote()}")
 
 
-def need_chain(world: World) -> None:
-    """See once that a picture of an ordinary document is listed, found, downloaded and previewed."""
-    picture = shared_document(world).pictures[0]
-    need_listing(world)
-    need_given_back(world, picture)
+def need_presence(world: World) -> bool:
+    """Require that the exists check finds a picture of an ordinary document."""
+    return done(world.author.attachment_exists(shared_document(world).pictures[0].path)).success
 
-    def look() -> bool:
-        done(world.author.attachment_exists(picture.path))
-        return done(preview(world, picture)).success
 
-    world.once("files of an ordinary document", look)
+def need_preview(world: World) -> bool:
+    """Require that a picture of an ordinary document has a thumbnail."""
+    return done(preview(world, shared_document(world).pictures[0])).success
 
 
 def claim_none_listed(claim: Claim, world: World, uid: str, answers: Sequence[Exchange]) -> None:

@@ -21,7 +21,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.file_formats import json_value
 from contracts.interface.description import operations_with
-from contracts.session.actor import Actor
+from contracts.session.actor import DEFAULT, Actor
 from contracts.session.session import Session
 from contracts.settings.target import DOCUMENT_REALMS
 
@@ -89,25 +89,26 @@ def claim_nothing_saved(
     claim_none_listed(claims("saveDraft"), world, uids, *causes[:1])
 
 
-def claim_no_draft(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
-    """Claim that no draft is there under any of these valid uids."""
+def claim_no_draft(
+    claim: Claim, world: World, uids: Iterable[str], *causes: Exchange, realm: Any = DEFAULT
+) -> None:
+    """Claim that no draft is there under any of these valid uids, by default in the case's own realm."""
     for uid in uids:
-        check = world.author.draft_exists(uid)
+        check = world.author.draft_exists(uid, realm=realm)
         if usable(check).success:
             need_absence(world)
         claim.holds(not check.answer.success, *causes, check, expected=f"no draft under {uid}")
 
 
-def need_absence(world: World) -> None:
+def need_absence(world: World) -> bool:
     """Require that the service says of a draft that was never saved that it is absent."""
-    check = world.author.draft_exists(never_used())
-    if usable(check).success:
-        raise Blocked("draftExists", "says of a draft that was never saved that it exists")
+    absent = not usable(world.author.draft_exists(never_used())).success
+    return require(absent, "draftExists", "says of a draft that was never saved that it exists")
 
 
-def need_presence(world: World) -> None:
-    """See to it that the service says of a draft that was saved that it exists."""
-    done(world.author.draft_exists(world.draft().uid))
+def need_presence(world: World) -> bool:
+    """Require that the service says of a draft that was saved that it exists."""
+    return done(world.author.draft_exists(world.shared_draft().uid)).success
 
 
 def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
@@ -126,12 +127,10 @@ def never_used() -> str:
     return "rc-never-used-by-anybody"
 
 
-def need_as_saved(actor: Actor, draft: Draft) -> Exchange:
-    """Read a draft that has to be there as it was saved, header aside."""
-    exchange = actor.get_draft(draft.uid)
-    if not readers.holds_document(done(exchange), draft.document):
-        raise Blocked("getDraft", "a draft that was just saved is not shown as it was saved")
-    return exchange
+def need_as_saved(actor: Actor, draft: Draft) -> bool:
+    """Require that a draft is there as it was saved, header aside."""
+    whole = readers.holds_document(done(actor.get_draft(draft.uid)), draft.document)
+    return require(whole, "getDraft", "does not give the document that was saved")
 
 
 def claim_unchanged(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
@@ -196,13 +195,13 @@ def claim_stored(claim: Claim, world: World, uid: str, saved: Exchange, *reads: 
         claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
 
 
-def need_deleted(world: World, uid: str) -> Exchange:
-    """Delete a draft and see by the exists check that it is gone."""
-    exchange = world.author.delete_draft(uid)
-    done(exchange)
-    if usable(world.author.draft_exists(uid)).success:
-        raise Blocked("deleteDraft", "the exists check still finds a draft that was deleted")
-    return exchange
+def need_removal(world: World, draft: Draft | None = None) -> bool:
+    """Require that a draft that is deleted is gone by the exists check."""
+    uid = (draft or world.draft()).uid
+    done(world.author.delete_draft(uid))
+    gone = not usable(world.author.draft_exists(uid)).success
+    operation, _ = ("", ()) if gone else _at_fault_for(world, uid)
+    return require(gone, operation, "leaves the draft where it was, or finds it there")
 
 
 def accepted_with_errors(saved: Exchange) -> bool:
@@ -307,17 +306,9 @@ def need_ordinary_life(world: World) -> None:
 
 def _live(world: World) -> bool:
     draft = world.draft()
-    answers = {
-        name: done(world.author.send(name, path={"uid": draft.uid}))
-        for name in operations_with(needs="draft", safe=True)
-    }
-    if not readers.holds_document(answers["getDraft"], draft.document):
-        raise Blocked("getDraft", "does not give the document that was saved")
-    done(world.author.delete_draft(draft.uid))
-    if world.author.draft_exists(draft.uid).answer.success:
-        operation, _ = _at_fault_for(world, draft.uid)
-        raise Blocked(operation, "leaves the draft where it was, or finds it there")
-    return True
+    for name in operations_with(needs="draft", safe=True):
+        done(world.author.send(name, path={"uid": draft.uid}))
+    return need_as_saved(world.author, draft) and need_removal(world, draft)
 
 
 def _at_fault_for(world: World, uid: str) -> tuple[str, tuple[Exchange, ...]]:
@@ -361,7 +352,7 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: 
         claim_as_ordinary(expect, world, clause, world.author.send(operation, path=path))
     deleted = world.author.send("deleteDraft", path=path)
     for claim in expect.on(clause, "deleteDraft"):
-        claim.accepted(deleted)
+        claim_as_ordinary(expect, world, clause, deleted)
         check = world.author.send("draftExists", path=path)
         found = usable(check).success
         if found:

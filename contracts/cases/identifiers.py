@@ -159,7 +159,7 @@ def claim_every_sign(world: World, expect: Expect) -> None:
     life["deleteDraft"] = world.author.delete_draft(uid)
     whole = readers.holds_document(usable(life["getDraft"]), document)
     if whole:  # what shows the draft judges these, whatever else fails
-        _claim_named(expect, life, document)
+        _claim_named(expect, world, life, document)
         _claim_case_counts(expect(_CASE, "getDraft"), world, document, in_other_case)
     left = world.author.draft_exists(uid)
     if not whole or usable(left).success or not all(usable(sent).success for sent in life.values()):
@@ -169,7 +169,7 @@ def claim_every_sign(world: World, expect: Expect) -> None:
         claim_life_under(world, expect, _LONGEST, uid, also=["getDraftInfo"])
         for sent in life.values():
             claim_as_ordinary(expect, world, _LONGEST, sent)
-        _claim_named(expect, life, document)
+        _claim_named(expect, world, life, document)
     for clause, look in looks.items():
         found, expected = usable(look).success, f"no draft under {others[clause]}, which is another uid"
         if found:
@@ -177,10 +177,12 @@ def claim_every_sign(world: World, expect: Expect) -> None:
         expect(clause, "draftExists").holds(not found, life["saveDraft"], look, expected=expected)
 
 
-def _claim_named(expect: Expect, life: Mapping[str, Exchange], document: dict[str, Any]) -> None:
+def _claim_named(
+    expect: Expect, world: World, life: Mapping[str, Exchange], document: dict[str, Any]
+) -> None:
     """Claim that a uid of every sign names the draft that was saved under it."""
     for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
-        expect(clause, "saveDraft").accepted(life["saveDraft"])
+        claim_as_ordinary(expect, world, clause, life["saveDraft"])
         expect(clause, "getDraft").shows(life["getDraft"], document)
 
 

@@ -119,20 +119,16 @@ class KnownList:
         cause = f"{self.lister.sign}filter alone does not pick the suite's own items"
         require(self.field.filters, self.lister.operation, cause)
 
-    def need_order(self) -> None:
-        """See once that the list comes in rising order when asked, for claims about what else orders do."""
+    def need_order(self) -> bool:
+        """Require that the list comes in rising order when asked, for claims about what else orders do."""
         rising, _ = self.orders()
         cause = f"{self.lister.sign}orderby alone does not order the list"
-        require(rising == sorted(rising), self.lister.operation, cause)
+        return require(rising == sorted(rising), self.lister.operation, cause)
 
-    def need_top(self) -> None:
-        """See once that top alone bounds the list, for claims about what else it does."""
-        self.world.need(
-            self.lister.operation,
-            f"{self.lister.sign}top alone does not bound the list",
-            lambda: 0 <= self.lister.page(top=1).size <= 1,
-            f"top of {self.lister.label}",
-        )
+    def need_top(self) -> bool:
+        """Require that top alone bounds the list, for claims about what else it does."""
+        cause = f"{self.lister.sign}top alone does not bound the list"
+        return require(0 <= self.lister.page(top=1).size <= 1, self.lister.operation, cause)
 
     def orders(self) -> tuple[list[str], list[str]]:
         """The suite's own items as the list holds them in rising and in falling order, looked up once."""

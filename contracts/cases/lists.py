@@ -370,16 +370,12 @@ def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = (), *
         claim_pages_cover(claim, replace(known, lister=long), size, len(uids))
 
 
-def need_parts(known: KnownList, *cuts: Cut) -> None:
-    """See once that skip, alone or with top, gives a part of a list, for claims about what else it does."""
-
-    def given() -> bool:
-        looked = _parts(known, cuts, _right)
-        bounded = (part.cut[1] is None or part.page.size <= part.cut[1] for part in looked[1])
-        return _right(looked) and all(bounded)
-
-    cause, name = "skip does not give the part that it names", f"parts {cuts} of {known.lister.label}"
-    known.world.need(known.lister.operation, cause, given, name)
+def need_parts(known: KnownList, *cuts: Cut) -> bool:
+    """Require that skip, alone or with top, gives parts of a list, for claims about what else it does."""
+    looked = _parts(known, cuts, _right)
+    bounded = (part.cut[1] is None or part.page.size <= part.cut[1] for part in looked[1])
+    given = _right(looked) and all(bounded)
+    return require(given, known.lister.operation, "skip does not give the part that it names")
 
 
 def _some(names: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ class Facts:
         files: Temporary files that the case uses up in each realm; with an operation as its argument, for
             `persistTemporaryFile` alone.
         needs: Settings of the realm without which the case sends nothing, where these are not those of its clauses.
+        relies_on: Ids of further clauses, each shown once in a realm before the case; what does not hold blocks it.
     """
 
     clauses: tuple[str, ...] = ()
@@ -49,6 +50,7 @@ class Facts:
     records: int = 0
     files: int = 0
     needs: Iterable[str] | None = None
+    relies_on: Iterable[str] = ()
 
     def __or__(self, other: Facts) -> Facts:
         """The facts of two marks of a case: of figures and switches the largest, of profiles the first."""
@@ -59,6 +61,7 @@ class Facts:
             min(self.profile, other.profile, key=lambda name: list(Profile).index(Profile(name))),
             **{name: max(getattr(self, name), getattr(other, name)) for name in figures},
             needs=other.needs if self.needs is None else self.needs,
+            relies_on=(*self.relies_on, *other.relies_on),
         )
 
 

@@ -79,44 +79,37 @@ def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
     return attached
 
 
-def need_own_list(world: World) -> None:
+def need_own_list(world: World) -> bool:
     """See once that a document does not list the attachments of another, for claims that nothing was attached."""
     mine = second_document(world)
     listed = world.once("own list of attachments", lambda: attachments_of(world.author, mine.uid).page().size)
     require(listed >= 0, "listAttachments", "gives no list of a document with an attachment")
-    require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
+    return require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
 
 
-def need_listing(world: World) -> None:
-    """See once that a document lists an attachment that was created, for claims about others."""
-    single = second_document(world).attachments[0]
-    world.need(
-        "listAttachments",
-        "does not list an attachment that was created",
-        lambda: any(
-            lists(each, single) for each in attachments_of(world.author, single.uid).page().records or ()
-        ),
-    )
+def need_listing(world: World) -> bool:
+    """Require that a document lists an attachment that was created, its only one, for claims about others."""
+    single = world.shared_attachment()
+    records = attachments_of(world.author, single.uid).page().records or ()
+    listed = any(lists(each, single) for each in records)
+    return require(listed, "listAttachments", "does not list an attachment that was created")
 
 
-def need_given_back(world: World, attachment: Attachment) -> None:
-    """See once that an attachment is stored as it was sent, for claims about what is made of it."""
-
-    def given() -> bool:
+def need_given_back(world: World) -> bool:
+    """Require that pictures and a text are stored as they were sent, for claims about what is made of them."""
+    shared = shared_document(world)
+    for attachment in (*shared.pictures, shared.texts[0]):
         answer = usable(world.author.get_attachment(attachment.path))
-        return answer.success and answer.content == attachment.content
+        same = answer.success and answer.content == attachment.content
+        require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
+    return True
 
-    world.need("getAttachment", f"does not give {attachment.filename} back as it was sent", given)
 
-
-def need_absence(world: World, operation: str) -> None:
-    """See once that an operation does not find an attachment that is not there."""
+def need_absence(world: World, operation: str) -> bool:
+    """Require that an operation does not find an attachment that is not there."""
     path = shared_document(world).pictures[0].path | {"attachmentId": str(ABSENT)}
-    world.need(
-        operation,
-        "finds an attachment under an identifier that nothing has",
-        lambda: not usable(world.author.send(operation, path=path)).success,
-    )
+    absent = not usable(world.author.send(operation, path=path)).success
+    return require(absent, operation, "finds an attachment under an identifier that nothing has")
 
 
 def document_for_uploads(world: World) -> str:

@@ -14,7 +14,7 @@ from contracts.cases.attachment_ids import Attachment, attached, upload
 from contracts.cases.list_pages import attachments_of
 from contracts.cases.sample_records import Samples
 from contracts.checks import errors_array
-from contracts.checks.outcomes import Attempt, Blocked, Untested, done, missing, require, taken, usable
+from contracts.checks.outcomes import Attempt, Blocked, Untested, done, missing, taken, usable
 from contracts.checks.workflow import Row, ended_in
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -438,15 +438,6 @@ class World:
             make: Gives something that can be pickled, for the other workers.
         """
         return self._session.shared.once(f"{self.realm} {name}", make)
-
-    def need(self, operation: str, cause: str, holds: Callable[[], bool], name: str = "") -> None:
-        """See once for all cases of this realm that an operation does what they rely on.
-
-        Args:
-            cause: What it does where that does not hold, in a few words.
-            name: Of what is looked at, where these words do not tell it from others.
-        """
-        self.once(name or f"{operation} {cause}", lambda: require(holds(), operation, cause))
 
     def shared(self, name: str, make: Callable[[], T]) -> T:
         """Drafts or attachments that cases of this realm share; a replay has its own. Arguments as for `once`."""

@@ -79,17 +79,20 @@ def observed(clause: str, operation: str, seen: Any) -> Result:
 class Blocked(Exception):
     """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive.
 
-    `evidence` is what it contradicts by itself, where it is promised.
+    `clause` is what the case declares to rely on, where that is what did not hold; `evidence` what the service
+    contradicts by it, where it is promised.
     """
 
-    def __init__(self, operation: str, cause: str, evidence: Result | None = None) -> None:
-        super().__init__(f"{operation}: {cause}" if operation else cause)
+    def __init__(self, operation: str, cause: str, clause: str = "", evidence: Result | None = None) -> None:
+        place = f"blocked by {clause} ({operation})" if clause else operation
+        super().__init__(f"{place}: {cause}" if place else cause)
         self.operation = operation
         self.cause = cause
+        self.clause = clause
         self.evidence = evidence
 
-    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str, Result | None]]:
-        return Blocked, (self.operation, self.cause, self.evidence)
+    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str, str, Result | None]]:
+        return Blocked, (self.operation, self.cause, self.clause, self.evidence)
 
 
 class Untested(Exception):
@@ -152,7 +155,7 @@ def done(exchange: Exchange, promise: str = "") -> Response:
     if not taken(exchange):
         seen, shown = answer.quote(), (exchange.id,)
         broken = contradicted(promise, operation, "accepted", seen, shown, exchange.role) if promise else None
-        raise Blocked(operation, f"answered {seen}", broken)
+        raise Blocked(operation, f"answered {seen}", evidence=broken)
     return answer
 
 

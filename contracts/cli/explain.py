@@ -17,7 +17,7 @@ from contracts.errors import UsageError
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
-from contracts.interface.known_cases import known_cases
+from contracts.interface.known_cases import known_cases, relied_on
 from contracts.manual.sandbox_setup import faults
 from contracts.reports.kept_runs import deviations, history_of, last_run
 from contracts.safe_text import many
@@ -67,6 +67,7 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         **plain(clause),
         "place": f"openapi/clauses/{clause.place}",
         "cases": list(known_cases().get(clause.id, ())),
+        "relies_on": list(relied_on().get(clause.id, ())),
         "universal": clause.id in UNIVERSAL,
         "last_run": last,
         "history": {
@@ -96,6 +97,7 @@ def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
         yield labelled("faults", ", ".join(facts["faults"]))
     universal = "judged on every exchange of every case" if facts["universal"] else "none"
     yield from _several("cases", facts["cases"], facts["untested"] or universal)
+    yield labelled("relies on", ", ".join(facts["relies_on"]) or "no other clause")
     yield from _verdict_lines(facts)
     accepted = [
         f"{entry['target']} until {entry['expires']}: {entry['reason']}" for entry in facts["deviations"]

@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Annotated, Final, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -17,7 +17,7 @@ from msgspec import Meta, structs
 
 from contracts.evidence.cells import Cell
 from contracts.evidence.findings import Finding, Standing
-from contracts.evidence.record import Case, RunRecord, Verdict
+from contracts.evidence.record import Block, Case, RunRecord, Verdict
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.overlaps import EVERYTHING, subject_of, writes
 from contracts.exchanges.redaction import REDACTED, TOKEN
@@ -171,7 +171,8 @@ def attribute(
 ) -> tuple[tuple[Cause[Finding], ...], dict[str, str]]:
     """Say of each cause what it stood in the way of, and of each blocked case the id of the finding in its way.
 
-    That is a finding on the operation that the case got stuck at, else one on an operation that this relies on.
+    That is a finding of the clause that the case relies on, else one on the operation that it got stuck at, else one on
+    an operation that this relies on.
     """
     owners = {finding.id: number for number, cause in enumerate(causes) for finding in cause.all_findings}
     by_realm: dict[str, list[Finding]] = defaultdict(list)
@@ -182,7 +183,7 @@ def attribute(
     for case in cases:
         if case.blocked_by is not None and case.blocked_by.operation:
             realm = case.blocked_by.realm or case.realm
-            if blocking := _blocking(case.blocked_by.operation, by_realm[realm]):
+            if blocking := _blocking(case.blocked_by, by_realm[realm]):
                 blocked[case.id] = blocking.id
     stuck: dict[int, list[str]] = defaultdict(list)
     for case_id, finding_id in blocked.items():
@@ -199,13 +200,13 @@ def attribute(
     return tuple(attributed), blocked
 
 
-def _blocking(operation: str, findings: Sequence[Finding]) -> Finding | None:
+def _blocking(block: Block, findings: Sequence[Finding]) -> Finding | None:
     """The finding in a realm that explains why an operation did not do what a case needed."""
-    on_it = next((finding for finding in findings if finding.operation == operation), None)
-    if on_it is not None:
-        return on_it
+    on_it = [finding for finding in findings if finding.operation == block.operation]
     firm = (finding for finding in findings if finding.standing in {Standing.FAIL, Standing.DEVIATION})
-    return next((finding for finding in firm if _relies_on(operation, finding.operation)), None)
+    behind = (finding for finding in firm if _relies_on(block.operation, finding.operation))
+    named = (finding for finding in on_it if finding.clause == block.clause)
+    return next(chain(named, on_it, behind), None)
 
 
 def _relies_on(operation: str | None, other: str | None) -> bool:

@@ -176,11 +176,12 @@ class AssertionCount(OpenFormat, frozen=True):
 
 
 class Block(OpenFormat, frozen=True):
-    """What stood in the way of a case: an operation in a realm, and the cause in words."""
+    """What stood in the way of a case: an operation in a realm, the cause in words, and the clause it relies on."""
 
     operation: str | None
     realm: str | None
     cause: str
+    clause: str = ""
 
 
 class CaseBegun(OpenFormat, frozen=True, rename={"id": "case"}, kw_only=True):

@@ -1,9 +1,12 @@
-"""Which cases there are for each clause."""
+"""Which cases there are for each clause, and what they rely on."""
 
 from __future__ import annotations
 
 import runpy
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, reduce
+from operator import or_
 from typing import Any, Final
 
 from contracts.interface.catalogue import load_catalogue
@@ -17,27 +20,44 @@ def known_cases() -> Mapping[str, tuple[str, ...]]:
 
     The case of generated faults is named where no other declares a clause that lists faults.
     """
-    cases = cases_directory()
-    found: dict[str, set[str]] = {}
-    generated: set[str] = set()
-    for path in sorted(cases.rglob("test_*.py")):
-        for function, value in runpy.run_path(str(path)).items():
-            name = f"{path.relative_to(cases).as_posix()}::{function}"
-            for facts in _marks(value) if function.startswith("test_") else ():
-                for clause in facts.clauses:
-                    found.setdefault(clause, set()).add(name)
-                if facts.faults:
-                    generated.add(name)
+    found = _by_clause([(facts.clauses, name) for name, facts in _declared()])
+    generated = {name for name, facts in _declared() if facts.faults}
     for clause in load_catalogue() if generated else ():
         if clause.faults and clause.untested is None:
-            found.setdefault(clause.id, generated)
-    return {clause: tuple(sorted(names)) for clause, names in sorted(found.items())}
+            found.setdefault(clause.id, tuple(sorted(generated)))
+    return dict(sorted(found.items()))
 
 
-def _marks(function: Any) -> Iterator[Any]:
-    """The facts in a function's marks, those of its parameters included."""
-    for mark in getattr(function, "pytestmark", ()):
-        parameters = mark.args[1] if mark.name == "parametrize" else ()
-        for each in (mark, *(inner for one in parameters for inner in getattr(one, "marks", ()))):
-            if each.name == MARK:
-                yield each.args[0]
+def relied_on() -> Mapping[str, tuple[str, ...]]:
+    """List the clauses that the cases of each clause rely on, where they do."""
+    return _by_clause([(facts.clauses, other) for _, facts in _declared() for other in facts.relies_on])
+
+
+def _by_clause(pairs: Iterable[tuple[Iterable[str], str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for clauses, named in pairs:
+        for clause in clauses:
+            found[clause].add(named)
+    return {clause: tuple(sorted(names)) for clause, names in found.items()}
+
+
+@cache
+def _declared() -> tuple[tuple[str, Any], ...]:
+    """Each case, as file and function, with what its marks say: as a whole, and with each row of its parameters."""
+    cases = cases_directory()
+    return tuple(
+        (f"{path.relative_to(cases).as_posix()}::{function}", facts)
+        for path in sorted(cases.rglob("test_*.py"))
+        for function, value in runpy.run_path(str(path)).items()
+        if function.startswith("test_")
+        for facts in _facts(getattr(value, "pytestmark", ()))
+    )
+
+
+def _facts(marks: Sequence[Any]) -> Iterator[Any]:
+    of_all = [mark.args[0] for mark in marks if mark.name == MARK]
+    rows = [row for mark in marks if mark.name == "parametrize" for row in mark.args[1]]
+    for row in (None, *rows):
+        own = [mark.args[0] for mark in getattr(row, "marks", ()) if mark.name == MARK]
+        if of_all and (own or row is None):
+            yield reduce(or_, own, reduce(or_, of_all))

@@ -16,6 +16,7 @@ from contracts.cases.described_inputs import described_operation
 from contracts.cases.drafts import Elsewhere, prove
 from contracts.cases.fault_probe import MOST_IN_BRIEF, Probe, sending
 from contracts.cases.hostile_input import Deal
+from contracts.cases.preconditions import rely_on
 from contracts.cases.properties import Properties, example_database
 from contracts.cases.requests import OTHERS, OrdinaryRequests
 from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
@@ -75,9 +76,13 @@ def samples(worker: Worker, author: Actor, settings: RealmSettings, realm: str) 
 
 
 @pytest.fixture
-def world(worker: Worker, author: Actor, samples: Samples, attempt: Attempt) -> World:
-    """The author, records to send, fresh identifiers, and what can be arranged in the realm."""
-    return World(worker, author, samples, anew=attempt.replay, unrest=attempt.unrest)
+def world(
+    request: pytest.FixtureRequest, worker: Worker, author: Actor, samples: Samples, attempt: Attempt
+) -> World:
+    """The author, records to send, fresh identifiers, and what can be arranged; what the case relies on holds there."""
+    world = World(worker, author, samples, anew=attempt.replay, unrest=attempt.unrest)
+    rely_on(world, case_of(request.node).facts.relies_on)
+    return world
 
 
 @pytest.fixture

@@ -164,7 +164,7 @@ class Worker(Session):
             profile=str(self.selection.profile),
             outcome=ending.verdict,
             reason=text(ending.reason) if ending.reason else None,
-            blocked_by=Block(by.operation, realm, text(by.cause)) if by else None,
+            blocked_by=Block(by.operation, realm, text(by.cause), by.clause) if by else None,
             attempts=len(tried),
             started=started.isoformat(),
             seconds=(datetime.now(UTC) - started).total_seconds(),

@@ -49,6 +49,7 @@ def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
 
 
 @contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=24, nightly=192, turns=True)
+@contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_along_the_links(world: World, expect: Expect, properties: Properties) -> None:
     """A draft that was saved is there by every operation that the description links, and gone once it was deleted."""
     calls = described_inputs.LinkedCalls(world, expect)

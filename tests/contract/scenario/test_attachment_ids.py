@@ -34,13 +34,12 @@ def test_an_unknown_identifier_finds_nothing(
         expect("attachment-exists-absent").refused(world.author.attachment_exists(absent))
 
 
-@contract("attachment-exists-other-document", requests=14)
+@contract("attachment-exists-other-document", relies_on=["attachment-exists-absent"], requests=14)
 def test_an_attachment_of_another_document_does_not_exist(world: World, expect: Expect) -> None:
     """The exists check does not succeed for an attachment of another document, not under a name both have.
 
     Nor when it is asked again.
     """
-    shared_documents.need_absence(world, "attachmentExists")
     attachment, elsewhere = shared_documents.attachment_elsewhere(world)
     for uid in (elsewhere.uid, *[world.document()] * AGAIN):
         path = attachment.path | {"uid": uid}
@@ -48,10 +47,9 @@ def test_an_attachment_of_another_document_does_not_exist(world: World, expect: 
 
 
 @contract("attachment-get-other-document", "attachment-thumbnail-other-document", requests=4)
+@contract(relies_on=["attachment-get-absent", "attachment-thumbnail-absent"])
 def test_an_attachment_of_another_document_is_not_given(world: World, expect: Expect) -> None:
     """Neither an attachment nor its thumbnail is given through another document."""
-    shared_documents.need_absence(world, "getAttachment")
-    shared_documents.need_absence(world, "getAttachmentThumbnail")
     attachment, elsewhere = shared_documents.attachment_elsewhere(world)
     path = attachment.path | {"uid": elsewhere.uid}
     picture = shared_document(world).pictures[-1].path | {"uid": elsewhere.uid}

@@ -19,7 +19,6 @@ from contracts.cases import (
     second_document,
     shape,
     shared_document,
-    shared_documents,
     smoke,
     upload,
     usable,
@@ -68,7 +67,7 @@ def test_each_of_several_attachments_exists(world: World, expect: Expect) -> Non
     expect("attachment-exists-present").accepted(world.author.attachment_exists(last.path))
 
 
-@contract("attachment-several", requests=10, dealt=8, unrest=True)
+@contract("attachment-several", relies_on=["attachment-create-listed"], requests=10, dealt=8, unrest=True)
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
     """A document takes a second attachment; the first is listed and keeps its bytes, however many follow it."""
     uid, count = world.document(), max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
@@ -76,7 +75,6 @@ def test_the_first_attachment_stays_while_others_are_added(world: World, expect:
     expect("attachment-several", "createAttachment").accepted(
         upload(world.author, uid, "attachment-2.txt", b"2")
     )
-    shared_documents.need_listing(world)
     for number in range(3, count + 1):
         # How many a document takes is not shown.
         if not usable(upload(world.author, uid, f"attachment-{number}.txt", str(number).encode())).success:
@@ -129,10 +127,9 @@ def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect
     )
 
 
-@contract("attachment-list-empty", requests=4)
+@contract("attachment-list-empty", relies_on=["attachment-list-own-only"], requests=4)
 def test_a_document_without_attachments_has_an_empty_list(world: World, expect: Expect) -> None:
     """The list of attachments of a document that has none is empty, be it told by a list, by 204 or by 404."""
-    shared_documents.need_own_list(world)
     lists.claim_empty(expect("attachment-list-empty"), attachments_of(world.author, world.document()).page())
 
 

@@ -9,7 +9,6 @@ from contracts.cases import (
     contract,
     requests,
     shape,
-    shared_documents,
     sign_in,
     smoke,
     status,
@@ -21,12 +20,11 @@ from contracts.cases import (
 @contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
 @contract("realm-attachments-without", "content-type-not-needed", "attachment-persist-no-limit")
-@contract(files=1, needs=(), requests=11)
+@contract(files=1, needs=(), relies_on=["attachment-create-listed"], requests=11)
 def test_a_temporary_file_becomes_an_attachment(
     world: World, expect: Expect, observe: Observer, realm: str
 ) -> None:
     """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded."""
-    shared_documents.need_listing(world)
     uid = world.document()
     path = {"uid": uid, "tempFileId": world.temporary_file()}
     kept = world.author.send("persistTemporaryFile", path=path)

@@ -31,12 +31,14 @@ all_drafts = partial(known_drafts, collection=None)
 unsound_files = partial(known_files, sound=False)
 
 
-def of_both(what: str, drafts: Any = known_drafts, files: Any = known_files) -> pytest.MarkDecorator:
-    """One case for each list, with the clause that speaks of it, and what makes the list."""
+def of_both(
+    what: str, drafts: Any = known_drafts, files: Any = known_files, *, relies_on: Any = ((), ())
+) -> pytest.MarkDecorator:
+    """One case for each list, with the clause that speaks of it, what makes the list, and what the case relies on."""
     rows = (f"list-{what}", drafts), (f"attachment-list-{what}", files)
     params = [
-        pytest.param(*row, id=name, marks=contract(row[0]))
-        for name, row in zip(("drafts", "files"), rows, strict=True)
+        pytest.param(*row, id=name, marks=contract(row[0], relies_on=others))
+        for name, row, others in zip(("drafts", "files"), rows, relies_on, strict=True)
     ]
     return pytest.mark.parametrize(("clause", "known"), params)
 
@@ -65,35 +67,30 @@ def test_skip_shifts_the_list(clause: str, known: Known, world: World, expect: E
 
 
 @smoke("drafts")
-@of_both("top-zero", all_drafts)
+@of_both("top-zero", all_drafts, relies_on=(["list-top"], ["attachment-list-top"]))
 @contract(operations=LISTS, requests=1)
 def test_a_top_of_zero_returns_nothing(clause: str, known: Known, world: World, expect: Expect) -> None:
     """With a top of zero no item is returned; a refusal returns none."""
-    asked = known(world)
-    asked.need_top()
-    lists.claim_no_items(expect(clause), asked.lister.page(top=0))
+    lists.claim_no_items(expect(clause), known(world).lister.page(top=0))
 
 
 @contract("list-skip-beyond", "list-skip-beyond-empty", requests=4)
+@contract(relies_on=["list-collection-with-skip"])
 def test_skip_beyond_the_end_gives_no_draft(world: World, expect: Expect) -> None:
     """With a skip larger than the number of drafts no item is returned."""
-    drafts = known_drafts(world)
-    lists.need_parts(drafts, (1, None))
-    page = drafts.lister.page(skip=lists.BEYOND)
+    page = known_drafts(world).lister.page(skip=lists.BEYOND)
     lists.claim_no_items(expect("list-skip-beyond"), page)
     lists.claim_empty(expect("list-skip-beyond-empty"), page)
 
 
 @contract("attachment-list-skip-beyond", "attachment-list-skip-beyond-empty", requests=2.5)
-@contract("attachment-success-status")
+@contract("attachment-success-status", relies_on=["attachment-list-skip"])
 @pytest.mark.parametrize("skip", [ALL, 1000])
 def test_skip_beyond_the_end_gives_no_attachment(
     skip: int, world: World, expect: Expect, observe: Observer
 ) -> None:
     """With a skip that leaves nothing over no attachment is returned."""
-    files = known_files(world)
-    lists.need_parts(files, (1, None))
-    page = files.lister.page(skip=skip)
+    page = known_files(world).lister.page(skip=skip)
     observe("attachment-success-status", "listAttachments", {"nothing left": status(page.exchange)})
     lists.claim_no_items(expect("attachment-list-skip-beyond"), page)
     lists.claim_empty(expect("attachment-list-skip-beyond-empty"), page)
@@ -129,24 +126,22 @@ def test_attachments_come_in_falling_order(world: World, expect: Expect) -> None
     known_lists.claim_ordered(expect("attachment-list-orderby"), known_files(world), falling=True)
 
 
-@contract("list-orderby-falling", requests=1)
+@contract("list-orderby-falling", relies_on=["list-orderby"], requests=1)
 def test_drafts_come_in_falling_order(world: World, expect: Expect) -> None:
     """So do drafts."""
-    drafts = known_drafts(world)
-    drafts.need_order()
-    known_lists.claim_ordered(expect("list-orderby-falling"), drafts, falling=True)
+    known_lists.claim_ordered(expect("list-orderby-falling"), known_drafts(world), falling=True)
 
 
-@of_both("orderby-with-page")
+@of_both(
+    "orderby-with-page",
+    relies_on=(["list-orderby", "list-top-and-skip"], ["attachment-list-orderby", "attachment-list-skip"]),
+)
 @contract(operations=LISTS, requests=8.5)
 def test_pages_of_an_ordered_list_are_in_order(
     clause: str, known: Known, world: World, expect: Expect
 ) -> None:
     """Orderby applies before skip and top, so that pages taken together are in order."""
-    asked = known(world)
-    asked.need_order()
-    lists.need_parts(asked, (1, 2))
-    lists.claim_pages_in_order(expect(clause), asked, 3)
+    lists.claim_pages_in_order(expect(clause), known(world), 3)
 
 
 @smoke(requests=4)

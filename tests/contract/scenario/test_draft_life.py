@@ -75,10 +75,9 @@ def test_the_info_of_a_draft_is_not_that_of_another(world: World, expect: Expect
 
 
 @smoke()
-@contract("draft-delete-removes", "draft-delete-answer", requests=4)
+@contract("draft-delete-removes", "draft-delete-answer", relies_on=["draft-exists-absent"], requests=3)
 def test_a_deleted_draft_is_gone(world: World, expect: Expect, observe: Observer) -> None:
     """After a draft is deleted, the exists check no longer finds it."""
-    drafts.need_absence(world)
     draft = world.draft()
     gone = world.author.delete_draft(draft.uid)
     expect("draft-delete-removes", "deleteDraft").accepted(gone)
@@ -94,11 +93,10 @@ def test_a_draft_that_nobody_saved_does_not_exist(world: World, expect: Expect) 
 
 
 @smoke()
-@contract("draft-save-updates", "draft-save-replaces", requests=6)
+@contract("draft-save-updates", "draft-save-replaces", relies_on=["draft-get-content"], requests=5)
 def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None:
     """A later save updates the draft: new values are read back, and members left out are gone."""
     draft = world.draft()
-    drafts.need_as_saved(world.author, draft)
     later = world.samples.short_draft(draft.uid, firstName="Rachel", phones=["+1 555 0100"])
     done(world.save(draft.uid, world.samples.draft(draft.uid, middleName="Louise")))
     expect("draft-save-updates", "saveDraft").accepted(world.save(draft.uid, later))
@@ -107,14 +105,13 @@ def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None
     drafts.claim_replaced(expect("draft-save-replaces", "saveDraft"), read, draft.document, later)
 
 
-@contract(
-    "draft-delete-content-gone", "draft-info-absent", operations=["getDraft", "getDraftInfo"], requests=6
-)
+@contract("draft-delete-content-gone", "draft-info-absent", operations=["getDraft", "getDraftInfo"])
+@contract(relies_on=["draft-get-content", "draft-delete-removes"], requests=4)
 def test_a_deleted_draft_is_not_read_any_more(world: World, expect: Expect) -> None:
     """After a draft is deleted, reading it no longer gives its content, and it has no info."""
     draft = world.draft()
-    drafts.need_as_saved(world.author, draft)
-    gone = drafts.need_deleted(world, draft.uid)
+    gone = world.author.delete_draft(draft.uid)
+    done(gone)
     drafts.claim_nothing_given(expect("draft-delete-content-gone", "getDraft"), world, draft, gone)
     expect("draft-info-absent").refused(world.author.get_draft_info(draft.uid))
 
@@ -138,13 +135,14 @@ def test_a_draft_that_nobody_saved_cannot_be_read(world: World, expect: Expect, 
     observe("draft-failure-status", "getDraftInfo", shape(info))
 
 
-@contract("draft-save-after-delete", "draft-delete-content-gone", requests=7)
+@contract("draft-save-after-delete", "draft-delete-content-gone", requests=5)
+@contract(relies_on=["draft-get-content", "draft-delete-removes"])
 def test_a_deleted_draft_can_be_saved_anew(world: World, expect: Expect) -> None:
     """A draft can be saved again under a uid whose draft was deleted, and only the new content is there."""
     uid = world.uid()
     draft = world.draft(uid, world.samples.draft(uid, middleName=f"deleted {uid}"))
-    drafts.need_as_saved(world.author, draft)
-    deleted = drafts.need_deleted(world, uid)
+    deleted = world.author.delete_draft(uid)
+    done(deleted)
     anew = world.samples.short_draft(uid, firstName="Rachel")
     expect("draft-save-after-delete", "saveDraft").accepted(world.save(uid, anew))
     read = world.author.get_draft(uid)

@@ -18,25 +18,24 @@ from contracts.cases.known_lists import kept_drafts
 #: Larger than what any page holds by itself.
 AMPLE = 1000
 COLLECTIONS = ("my", "mydrafts")
+of_collection = contract(relies_on=("list-collection-with-top", "list-collection-with-skip"))
 
 
 @smoke("mydrafts")
-@contract("list-collection-with-top", requests=2.5)
+@contract("list-collection-with-top", relies_on=["list-top"], requests=2.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) -> None:
     """$top bounds the number of items also together with a collection."""
     kept_drafts(world)
-    known_drafts(world, None).need_top()
     drafts = drafts_of(world.author, collection)
     world.once(f"list of {drafts.label}", drafts.needed)
     lists.claim_bounded(expect("list-collection-with-top"), drafts, 4)
 
 
-@contract("list-collection-with-skip", requests=5.5)
+@contract("list-collection-with-skip", relies_on=["list-skip"], requests=5.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_skip_shifts_a_collection(collection: str, world: World, expect: Expect) -> None:
     """$skip leaves out items from the start also together with a collection."""
-    lists.need_parts(known_drafts(world, None), (1, None))
     drafts = known_drafts(world, collection)
     lists.claim_parts(expect("list-collection-with-skip"), drafts, (1, None), (3, None))
 
@@ -47,22 +46,19 @@ def test_skip_of_zero_changes_nothing(world: World, expect: Expect) -> None:
     lists.claim_parts(expect("list-skip-zero"), known_drafts(world), (0, None))
 
 
-@contract("list-top-and-skip", requests=6, unrest=True)
-@pytest.mark.parametrize("collection", [None, "my"], ids=["plain", "my"])
+@contract("list-top-and-skip", relies_on=["list-top", "list-skip"], requests=6, unrest=True)
+@pytest.mark.parametrize("collection", [None, pytest.param("my", marks=of_collection)], ids=["plain", "my"])
 def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
     drafts = known_drafts(world, collection)
-    drafts.need_top()
-    lists.need_parts(drafts, (1, None))
     lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
 
-@contract("list-pages-cover", requests=9, unrest=True)
+@contract("list-pages-cover", relies_on=["list-top-and-skip"], requests=9, unrest=True)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, expect: Expect) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one."""
     drafts = known_drafts(world, collection)
-    lists.need_parts(drafts, (1, 2))
     lists.claim_pages_cover(expect("list-pages-cover"), drafts, 3)
 
 
@@ -73,11 +69,10 @@ def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expe
 
 
 @contract("attachment-list-pages-cover", requests=6, unrest=True)
+@contract(relies_on=["attachment-list-top", "attachment-list-skip"])
 def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
     files = known_files(world)
-    files.need_top()
-    lists.need_parts(files, (1, None))
     lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2)
 
 

@@ -22,11 +22,12 @@ CHAIN = ("createAttachment", "listAttachments", "attachmentExists", "getAttachme
 
 @pytest.mark.parametrize(("length", "ending"), [(11, ""), (128, "--x_y_")], ids=["11", "128"])
 @contract("uid-files-at-the-edges", operations=CHAIN, requests=9)
+@contract(relies_on=["attachment-create-listed", "attachment-exists-present"])
+@contract(relies_on=["attachment-download-same", "attachment-thumbnail-image"])
 def test_a_document_at_the_end_of_the_range_has_attachments(
     world: World, expect: Expect, length: int, ending: str
 ) -> None:
     """A picture is attached, listed, found, downloaded and previewed under a uid of 11 or of 128 characters."""
-    attachments.need_chain(world)
     uid = world.document(world.uid(length - len(ending)) + ending, named=True)
     edges = partial(expect, "uid-files-at-the-edges")
     created = upload(world.author, uid, "edge.png", contents.RED)
@@ -43,12 +44,11 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
 @contract(
     "uid-files-case-sensitive",
     operations=("listAttachments", "attachmentExists", "getAttachment"),
+    relies_on=("attachment-exists-absent", "attachment-get-absent"),
     requests=4,
 )
 def test_files_are_not_found_in_other_letter_case(world: World, expect: Expect) -> None:
     """An attachment is not found, downloaded or listed under the uid of its document in other letter case."""
-    shared_documents.need_absence(world, "attachmentExists")
-    shared_documents.need_absence(world, "getAttachment")
     attachment = shared_documents.second_document(world).attachments[0]
     uid = identifiers.other_case(world.fresh, attachment.uid)
     path = attachment.path | {"uid": uid}

@@ -13,7 +13,6 @@ from contracts.cases import (
     contract,
     done,
     draft_lives,
-    drafts,
     identifiers,
     overlapping,
 )
@@ -31,6 +30,7 @@ def players(world: World, another: Actor | None, expect: Expect, attempt: Attemp
 @contract(
     *draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2650, turns=True, unrest=True
 )
+@contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
     draft_lives.claim_promises_hold(players, properties)
@@ -59,12 +59,12 @@ def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> No
 
 
 @contract(*overlapping.CLAUSES, operations=OPERATIONS[:5], needs=(), requests=30, turns=True)
+@contract(relies_on=["draft-get-content", "draft-delete-removes"])
 def test_overlapping_calls_on_drafts_keep_their_promises(
     players: draft_lives.Players, expect: Expect
 ) -> None:
     """Drafts that two accounts save, read and delete at the same time are saved, read and deleted, each its own."""
     world, other = players.world, players.other
-    drafts.need_as_saved(world.author, world.shared_draft())
     overlapping.OverlappingDrafts([world.author, other or world.author], world, expect).claim_promises_hold()
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from contracts.cases.preconditions import PROBES
 from contracts.errors import SuiteError
 from contracts.interface.catalogue import Catalogue, Level, load_catalogue
 from contracts.interface.description import load_description
-from contracts.interface.known_cases import known_cases
+from contracts.interface.known_cases import known_cases, relied_on
 from contracts.interface.operations import DOCUMENT_REALMS, WORKFLOW_REALMS, follow
 from contracts.settings.target import ACCOUNT_ROLES, AttachmentSettings, RealmSettings
 
@@ -31,6 +32,11 @@ def test_every_must_has_a_case_or_a_reason_and_not_both(catalogue: Catalogue) ->
     assert [
         clause.id for clause in catalogue.must if bool(clause.untested) is bool(cases.get(clause.id))
     ] == []
+
+
+def test_what_cases_rely_on_is_a_clause_that_has_a_probe(catalogue: Catalogue) -> None:
+    assert {clause for clauses in relied_on().values() for clause in clauses} == PROBES.keys()
+    assert all(clause in catalogue for clause in PROBES)
 
 
 def test_what_can_be_contradicted_quotes_the_document_or_is_common_sense(catalogue: Catalogue) -> None:

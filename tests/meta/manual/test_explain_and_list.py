@@ -21,6 +21,9 @@ CASES = {
 def kept_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare each test the seconds that importing the cases takes."""
     monkeypatch.setattr("contracts.cli.explain.known_cases", lambda: CASES)
+    monkeypatch.setattr(
+        "contracts.cli.explain.relied_on", lambda: {"uid-too-short": ("draft-exists-absent",)}
+    )
 
 
 @pytest.fixture
@@ -41,6 +44,7 @@ def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
         "A uid of 10 or fewer characters is refused",
         "openapi/clauses/uid.yaml:",
         "scenario/test_uid_lengths.py::test_short",
+        "relies on   draft-exists-absent",
         "fail",
         f"findings {finding_id('uid-too-short', 'abs-dev', 'saveDraft')}",
         "uid-10-answered-on-get-draft: getDraft answers success for a uid of 10 characters.",
