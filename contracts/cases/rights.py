@@ -151,7 +151,7 @@ class Rights:
             return True
         if second := self._second(role):
             other = self._saved(second, saved.realm)
-            return not other.fault and other.answer.success
+            return not other.fault and other.answer.success and not self._stored(role, saved)
         # Where the settings do not tell a valid draft, its refusal is no finding.
         samples = self._samples(saved.realm)
         told = samples.tells("draft_document") or not samples.lacking
@@ -176,7 +176,14 @@ class Rights:
         if schema:
             draft |= {"header": samples.header(schema, uid)}
         query = {"schema": schema or samples.draft_schema}
-        return self._actor(role, realm).send(_SAVING, path={"uid": uid}, query=query, json=draft)
+        saved = self._actor(role, realm).send(_SAVING, path={"uid": uid}, query=query, json=draft)
+        saved.notes["uid"] = uid
+        return saved
+
+    def _stored(self, role: str, saved: Exchange) -> bool:
+        """Whether a draft is there although its save was refused."""
+        look = self._actor(role, saved.realm).send("draftExists", path={"uid": saved.notes["uid"]})
+        return not look.fault and look.answer.success
 
     def _submitted(self, role: str, realm: str) -> Exchange:
         """A faulty submission, of which nothing comes; without a document where the settings tell none."""

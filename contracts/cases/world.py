@@ -118,7 +118,7 @@ class World:
         Args:
             plain: `uid` is one as the run makes them.
         """
-        plain = (plain or uid is None) and document is None and schema is None and by in (None, self.author)
+        plain = (plain or uid is None) and document is None and schema is None
         uid = uid or self.uid()
         document = document if document is not None else self.samples.draft(uid)
         exchange = self.save(uid, document, schema=schema, by=by)

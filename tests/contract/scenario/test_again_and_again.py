@@ -79,6 +79,16 @@ def test_any_content_is_given_every_time(world: World, expect: Expect) -> None:
     drafts.claim_come_back(drawn_contents.EVERYTHING[:1])
 
 
+@contract("draft-save-updates", "draft-get-content", profile="nightly", requests=2 * TIMES, turns=True)
+def test_every_save_is_given_to_the_next_read(world: World, expect: Expect) -> None:
+    """Each of many saves of a draft is what the next read gives."""
+    uid = world.draft().uid
+    for number in range(TIMES):
+        document = world.samples.draft(uid, middleName=f"Save {number}")
+        expect("draft-save-updates", "saveDraft").accepted(world.save(uid, document))
+        expect("draft-get-content").shows(world.author.get_draft(uid), document)
+
+
 @contract("list-pages-cover", profile="nightly", requests=420, turns=True)
 def test_pages_of_a_long_list_hold_every_draft(world: World, expect: Expect) -> None:
     """Pages of twenty, of one and of two, taken one after another hold each of many drafts once."""
