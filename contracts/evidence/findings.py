@@ -7,17 +7,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
-from contracts.evidence.record import AssertionCount, Case, Contradiction, SeenFinding, Untested, Verdict
+from contracts.evidence.record import (
+    AssertionCount,
+    Case,
+    Contradiction,
+    RunRecord,
+    SeenFinding,
+    Untested,
+    Verdict,
+)
 from contracts.evidence.terms import Terms
 from contracts.file_formats import Format, Names
 from contracts.interface.catalogue import Clause
+from contracts.interface.description import operations_with
 
 FindingId = Annotated[str, Meta(pattern="^[0-9a-f]{10}$")]
 FindingIds = Annotated[tuple[FindingId, ...], Meta(extra_json_schema={"uniqueItems": True})]
+#: So many cases confirm together what each of them saw once: one more than a single case, since there are many.
+_CASES_TOGETHER: Final = 3
 
 
 class Standing(StrEnum):
@@ -61,7 +72,7 @@ class Finding(Contradiction, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     @property
     def rate_in_words(self) -> str:
         """How often the contradiction came back."""
-        times = f"came back in {self.rate[0]} of {self.rate[1]} replays"
+        times = f"seen in {self.rate[0]} of {self.rate[1]} tries"
         if not self.confirmed:
             return f"not confirmed: {times}"
         return f"intermittent: {times}" if self.intermittent else times
@@ -70,6 +81,32 @@ class Finding(Contradiction, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 def finding_id(clause: str, realm: str, operation: str | None) -> str:
     """Return the id of a finding: ten hexadecimal digits, the same in every run."""
     return hashlib.sha256(f"{clause}|{realm}|{operation or ''}".encode()).hexdigest()[:10]
+
+
+def seen_in_run(record: RunRecord) -> Iterator[SeenFinding]:
+    """The contradictions of a run; what several cases saw alike, each on data of its own, they confirm together.
+
+    Alike is what one check, or else one clause, saw at one operation. Its rate is that of all tries at it in the run.
+    Where the run met a fault of the environment nothing is confirmed so, which may come of it, and no list of drafts:
+    that holds those of other people, who may work in it at any moment.
+    """
+    alike: dict[tuple[str | None, str], list[SeenFinding]] = defaultdict(list)
+    for finding in record.findings:
+        alike[finding.operation, finding.check or finding.clause].append(finding)
+    shared = operations_with(answers="list", family="draft")
+    for (operation, _), group in alike.items():
+        cases, clauses = ({getattr(each, name) for each in group} for name in ("case", "clause"))
+        together = len(cases) >= _CASES_TOGETHER and operation not in shared and not record.faults
+        held = [
+            case.attempts
+            for case in record.cases
+            if case.id not in cases
+            and any(count.clause in clauses and count.operation == operation for count in case.assertions)
+        ]
+        seen, tries = (sum(each.rate[part] for each in group) for part in (0, 1))
+        for each in group:
+            confirmed = structs.replace(each, confirmed=True, rate=(seen, tries + sum(held)))
+            yield confirmed if together and not each.confirmed else each
 
 
 def merge_findings(

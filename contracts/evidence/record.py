@@ -219,7 +219,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
 
 
 Rate = Annotated[
-    tuple[Count, Count], Meta(description="How many of how many replays showed the contradiction again.")
+    tuple[Count, Count], Meta(description="How many of how many tries showed the contradiction.")
 ]
 
 

@@ -23,6 +23,7 @@ from contracts.evidence.findings import (
     judge_cell,
     merge_findings,
     missing_settings,
+    seen_in_run,
     wanting_settings,
 )
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
@@ -261,7 +262,7 @@ def judge(
     clauses = {clause.id: clause for clause in catalogue}
     levels = {key: str(clause.level) for key, clause in clauses.items()}
     terms, day = record.run.terms, day or record.run.day
-    findings = merge_findings(record.findings, levels, terms, day)
+    findings = merge_findings(seen_in_run(record), levels, terms, day)
     cells = tuple(_cells(record, clauses, findings))
     causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
     verdict = RunVerdict(
