@@ -110,19 +110,28 @@ def seen_in_run(record: RunRecord) -> Iterator[SeenFinding]:
 
 
 def merge_findings(
-    seen: Iterable[SeenFinding], levels: Mapping[str, str], terms: Terms, day: date
+    seen: Iterable[SeenFinding],
+    levels: Mapping[str, str],
+    terms: Terms,
+    day: date,
+    doubtful: Iterable[SeenFinding] = (),
 ) -> tuple[Finding, ...]:
     """Put equal contradictions together, and say of each whether a deviation accepts it on `day` and whether it counts.
 
     Those that count come first, the worst standing first. `levels` maps clause ids; a clause that is not there counts
-    as a must, which hides nothing. An accepted one stands as a deviation, unless it is no failure as it is.
+    as a must, which hides nothing. An accepted one stands as a deviation, unless it is no failure as it is. What is
+    `doubtful` is advice at most, and no more where the same was seen.
     """
     groups: dict[str, list[SeenFinding]] = defaultdict(list)
     for finding in seen:
         groups[finding_id(finding.clause, finding.realm, finding.operation)].append(finding)
-    merged = (
-        _merge(key, group, levels.get(group[0].clause, "must"), terms, day) for key, group in groups.items()
-    )
+    level_of = {key: levels.get(group[0].clause, "must") for key, group in groups.items()}
+    for finding in doubtful:
+        key = finding_id(finding.clause, finding.realm, finding.operation)
+        if key not in groups:
+            groups[key] = [finding]
+            level_of[key] = "silent" if levels.get(finding.clause) == "silent" else "should"
+    merged = (_merge(key, group, level_of[key], terms, day) for key, group in groups.items())
     ranks = list(Standing)
     return tuple(
         sorted(

@@ -53,9 +53,10 @@ class EndEvent(OpenFormat, frozen=True):
 
 
 class FaultEvent(OpenFormat, frozen=True):
-    """A fault of the environment that the run met."""
+    """A fault of the environment that the run met; earlier versions named no exchange."""
 
     fault: str
+    exchange: str = ""
     realm: str = ANY_REALM
     operation: str | None = None
 

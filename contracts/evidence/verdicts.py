@@ -28,7 +28,7 @@ from contracts.evidence.findings import (
 )
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
 from contracts.evidence.remedies import NotJudged, not_judged, remedies_of
-from contracts.evidence.repairs import repeated_repairs
+from contracts.evidence.repairs import Repair, repairs, unexplained
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import ANY_REALM, in_realms
@@ -169,7 +169,7 @@ class RunVerdict:
     finding that stood in its way. `problems` says why the evidence cannot be relied on as a whole, `crashes` that
     workers died without harm, `unwritten` which reports could not be written. `unjudged` are the must cells that could
     not be judged and are not waived; `not_judged` tells what was not judged by what would remedy it, `repairs` what
-    came often and from one operation or realm alone.
+    was put right by asking again.
     """
 
     exit_code: ExitCode
@@ -185,7 +185,7 @@ class RunVerdict:
     unjudged: tuple[Cell, ...] = ()
     environment_faults: str = ""
     crashes: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = ()
     unwritten: tuple[str, ...] = ()
     target: str = ""
     not_judged: tuple[NotJudged, ...] = ()
@@ -214,7 +214,6 @@ class RunVerdict:
         return (
             *missing,
             *self.crashes,
-            *self.repairs,
             *entries,
             *(outcome.sentence for outcome in self.waivers if not outcome.needed),
         )
@@ -262,7 +261,9 @@ def judge(
     clauses = {clause.id: clause for clause in catalogue}
     levels = {key: str(clause.level) for key, clause in clauses.items()}
     terms, day = record.run.terms, day or record.run.day
-    findings = merge_findings(seen_in_run(record), levels, terms, day)
+    # What stopped the run is its reason, and no more than that.
+    doubtful = () if record.run.breaker else unexplained(record)
+    findings = merge_findings(seen_in_run(record), levels, terms, day, doubtful)
     cells = tuple(_cells(record, clauses, findings))
     causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
     verdict = RunVerdict(
@@ -280,8 +281,7 @@ def judge(
         unjudged=tuple(cell for cell in unjudged(record, cells) if cell.clause.id not in record.run.waived),
         environment_faults=environment_faults(record.run.environment, cells),
         crashes=record.crashes,
-        # What stopped the run is its reason, and no more than that.
-        repairs=() if record.run.breaker else tuple(repeated_repairs(record.faults, record.run.realms)),
+        repairs=repairs(record),
         unwritten=unwritten,
         target=record.run.target_in_words,
         not_judged=not_judged(remedies_of(record, cells, findings, blocked)),

@@ -15,6 +15,7 @@ from contracts.evidence.accepted import DeviationOutcome, WaiverOutcome
 from contracts.evidence.causes import Cause
 from contracts.evidence.findings import Finding, FindingId, FindingIds, Standing
 from contracts.evidence.record import Environment, Left, Observation, RunRecord, Verdict
+from contracts.evidence.repairs import Repair
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import (
     Count,
@@ -187,6 +188,10 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     ]
     deviations: tuple[DeviationOutcome, ...]
     environment: Environment
+    repairs: Annotated[
+        tuple[Repair, ...],
+        Meta(description="What was put right by asking again, by kind, realm and operation."),
+    ] = ()
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
 
