@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -16,7 +16,7 @@ from contracts.session.authentication import ENDED_EARLY
 
 #: Fewer of one kind come by chance, …
 _OFTEN: Final = 3
-#: … and so may more, where that much of a run is of the one kind that surroundings would have had to pick each time.
+#: … and so may more, where it is no less likely than this that chance picks the same place each time.
 _BY_CHANCE: Final = 0.0001
 #: What stood in the way → the clause that its repair hides.
 _HIDDEN: Final = (
@@ -30,7 +30,7 @@ _SHOWN: Final = 3
 
 
 class Repair(Format, frozen=True):
-    """What came from an operation in a realm, and how often the same request was answered at a later try."""
+    """How often what stood in the way of an operation in a realm was put right."""
 
     fault: str
     realm: str
@@ -40,25 +40,19 @@ class Repair(Format, frozen=True):
 
 def repairs(record: RunRecord) -> tuple[Repair, ...]:
     """Count what was put right, by kind, realm and operation."""
-    counts = Counter(
-        (kind, each.realm, each.operation or "")
-        for kind, met in _met(record).items()
-        for each in met
-        if each.answered
-    )
-    return tuple(
-        Repair(kind, realm, operation or None, n) for (kind, realm, operation), n in sorted(counts.items())
-    )
+    met = ((kind, each) for kind, exchanges in _met(record).items() for each in exchanges)
+    counts = Counter((kind, each.realm, each.operation) for kind, each in met if each.answered)
+    return tuple(Repair(*place, times) for place, times in sorted(counts.items(), key=str))
 
 
 def _met(record: RunRecord) -> dict[str, list[Exchange]]:
-    """The exchanges that met each kind of fault, each once."""
-    met: dict[str, dict[str, Exchange]] = defaultdict(dict)
+    """The exchanges that met each kind of fault, each once, in their order."""
+    met: dict[str, set[str]] = defaultdict(set)
     for fault in record.faults:
-        exchange = record.exchanges.get(fault.get("exchange", ""))
-        if exchange is not None:
-            met[fault["fault"]][exchange.id] = exchange
-    return {kind: [*exchanges.values()] for kind, exchanges in met.items()}
+        met[fault["fault"]].add(fault.get("exchange", ""))
+    sent = record.exchanges.values()
+    found = {kind: [each for each in sent if each.id in names] for kind, names in met.items()}
+    return {kind: exchanges for kind, exchanges in found.items() if exchanges}
 
 
 def unexplained(record: RunRecord) -> Iterator[SeenFinding]:
@@ -66,16 +60,18 @@ def unexplained(record: RunRecord) -> Iterator[SeenFinding]:
 
     A token that is refused before its expiration is of no surroundings wherever it was.
     """
+    sent = list(record.exchanges.values())
     for kind, met in _met(record).items():
         mended = [each for each in met if each.answered]
         clause = next((clause for pattern, clause in _HIDDEN if re.match(pattern, kind)), None)
-        places = list(_always(met, len(mended), record.exchanges))
+        places = list(_always(met, len(mended), sent))
         if clause is None or len(mended) < _OFTEN or not (places or kind == ENDED_EARLY):
             continue
         one = len({each.operation for each in met}) == 1
         for realm in dict.fromkeys(each.realm for each in mended):
             here = [each for each in mended if each.realm == realm]
-            operation = here[0].operation if one else None
+            shown, operation = here[-_SHOWN:], here[0].operation if one else None
+            tries = [each for each in sent if each.realm == realm and operation in (None, each.operation)]
             yield SeenFinding(
                 clause=clause,
                 realm=realm,
@@ -84,23 +80,20 @@ def unexplained(record: RunRecord) -> Iterator[SeenFinding]:
                 expected="an answer at the first try",
                 seen=f"{kind}, {', '.join([f'{len(here)} times', *places])}, and an answer when asked again",
                 confirmed=True,
-                rate=(
-                    len(here),
-                    sum(
-                        (each.realm, each.operation) == (realm, operation or each.operation)
-                        for each in record.exchanges.values()
-                    ),
-                ),
-                exchanges=tuple(each.id for each in here[-_SHOWN:]),
+                rate=(len(here), len(tries)),
+                exchanges=tuple(each.id for each in shown),
                 case=here[-1].case,
-                curl=tuple(map(curl, here[-_SHOWN:])),
+                curl=tuple(map(curl, shown)),
                 command=record.run.command,
             )
 
 
-def _always(met: Sequence[Exchange], times: int, all_sent: Mapping[str, Exchange]) -> Iterator[str]:
-    """What is the same of exchanges each time, and of too few others for that to be chance, in a few words."""
-    sent = list(all_sent.values())
+def _always(met: Sequence[Exchange], times: int, sent: Sequence[Exchange]) -> Iterator[str]:
+    """What is the same of exchanges each time, where chance hardly has that, in a few words.
+
+    Among all that was sent from the first of them to the last: what strikes for a moment strikes few operations.
+    """
+    around = sent[sent.index(met[0]) : sent.index(met[-1]) + 1]
     before = {each.id: previous for previous, each in pairwise(sent)}
 
     def changed(name: str) -> Callable[[Exchange], object]:
@@ -113,7 +106,7 @@ def _always(met: Sequence[Exchange], times: int, all_sent: Mapping[str, Exchange
         ("always behind another account", changed("role")),
         ("always behind another realm", changed("realm")),
     ):
-        value = of(met[0])
-        share = sum(of(each) == value for each in sent) / len(sent)
-        if value and all(of(each) == value for each in met) and share**times < _BY_CHANCE:
-            yield words.format(value)
+        place = of(met[0])
+        share = sum(of(each) == place for each in around) / len(around)
+        if place and all(of(each) == place for each in met) and share**times < _BY_CHANCE:
+            yield words.format(place)

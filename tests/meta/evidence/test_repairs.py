@@ -1,6 +1,7 @@
 """What is put right is counted; at one place each time it is advice; what weather does everywhere is not."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,6 +100,13 @@ def test_what_weather_does_is_counted_and_no_finding(
     verdict = judged(met(BUSY, numbers, unanswered))
     assert verdict.findings == ()
     assert sum(each.times for each in verdict.repairs) == len([*numbers])
+
+
+def test_what_strikes_while_one_operation_is_asked_for_is_weather() -> None:
+    record = met(BUSY, range(2, 50, 5))
+    assert judged(record).findings
+    together = sorted(record.exchanges.items(), key=lambda pair: str(pair[1].operation))
+    assert not judged(replace(record, exchanges=dict(together))).findings
 
 
 def test_what_stopped_a_run_is_no_finding_beside_it() -> None:
