@@ -97,16 +97,17 @@ def seen_in_run(record: RunRecord) -> Iterator[SeenFinding]:
     for (operation, _), group in alike.items():
         cases, clauses = ({getattr(each, name) for each in group} for name in ("case", "clause"))
         together = len(cases) >= _CASES_TOGETHER and operation not in shared and not record.faults
-        held = [
-            case.attempts
-            for case in record.cases
-            if case.id not in cases
-            and any(count.clause in clauses and count.operation == operation for count in case.assertions)
-        ]
-        seen, tries = (sum(each.rate[part] for each in group) for part in (0, 1))
+        looks = ((case, count) for case in record.cases for count in case.assertions)
+        tries = {
+            case.id: case.attempts
+            for case, each in looks
+            if each.operation == operation and each.clause in clauses
+        }
+        tries |= {each.case: each.rate[1] for each in group}
+        rate = (sum(each.rate[0] for each in group), sum(tries.values()))
         for each in group:
-            confirmed = structs.replace(each, confirmed=True, rate=(seen, tries + sum(held)))
-            yield confirmed if together and not each.confirmed else each
+            alone = each.confirmed or not together
+            yield each if alone else structs.replace(each, confirmed=True, rate=rate)
 
 
 def merge_findings(

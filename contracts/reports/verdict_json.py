@@ -188,10 +188,7 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     ]
     deviations: tuple[DeviationOutcome, ...]
     environment: Environment
-    repairs: Annotated[
-        tuple[Repair, ...],
-        Meta(description="What was put right by asking again, by kind, realm and operation."),
-    ] = ()
+    repairs: tuple[Repair, ...] = ()
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
 
