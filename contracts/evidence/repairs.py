@@ -12,6 +12,7 @@ from contracts.evidence.record import RunRecord, SeenFinding
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import curl
 from contracts.file_formats import Count, Format
+from contracts.interface.catalogue import load_catalogue
 from contracts.session.authentication import ENDED_EARLY
 
 #: Fewer of one kind come by chance, …
@@ -23,7 +24,7 @@ _HIDDEN: Final = (
     (re.escape(ENDED_EARLY), "token-lasts-until-expiration"),
     ("status 429", "rate-limits"),
     ("status ", "no-server-error"),
-    ("an HTML page|the answer broke off|JSON in", "json-bodies"),
+    ("an HTML page|the answer broke off in the middle|JSON in", "json-bodies"),
     ("(?!content behind)", "answers-in-time"),
 )
 _SHOWN: Final = 3
@@ -67,15 +68,19 @@ def unexplained(record: RunRecord) -> Iterator[SeenFinding]:
         places = list(_always(met, len(mended), sent))
         if clause is None or len(mended) < _OFTEN or not (places or kind == ENDED_EARLY):
             continue
-        one = len({each.operation for each in met}) == 1
+        # At the operation that was always hit, or else the only one that the clause speaks of.
+        one, (own, *others) = (
+            len({each.operation for each in met}) == 1,
+            load_catalogue().clause(clause).operations,
+        )
         for realm in dict.fromkeys(each.realm for each in mended):
             here = [each for each in mended if each.realm == realm]
-            shown, operation = here[-_SHOWN:], here[0].operation if one else None
-            tries = [each for each in sent if each.realm == realm and operation in (None, each.operation)]
+            shown, hit = here[-_SHOWN:], here[0].operation if one else None
+            tries = [each for each in sent if each.realm == realm and hit in (None, each.operation)]
             yield SeenFinding(
                 clause=clause,
                 realm=realm,
-                operation=operation,
+                operation=hit or (None if others else own),
                 role=here[-1].role,
                 expected="an answer at the first try",
                 seen=f"{kind}, {', '.join([f'{len(here)} times', *places])}, and an answer when asked again",

@@ -48,7 +48,8 @@ def judged(record: RunRecord) -> RunVerdict:
     ("fault", "clause", "standing"),
     [
         (BUSY, "no-server-error", Standing.ADVISORY),
-        ("connection reset", "answers-in-time", Standing.ADVISORY),
+        ("the connection was reset", "answers-in-time", Standing.ADVISORY),
+        ("the answer broke off (ProtocolError)", "answers-in-time", Standing.ADVISORY),
         ("an HTML page with status 200 where JSON is due", "json-bodies", Standing.ADVISORY),
         # Limits of rates are not shown.
         ("status 429", "rate-limits", Standing.OBSERVED),
@@ -115,5 +116,6 @@ def test_what_stopped_a_run_is_no_finding_beside_it() -> None:
 
 def test_tokens_that_end_early_are_told_wherever_they_do() -> None:
     findings = judged(met(ENDED_EARLY, range(0, 100, 3))).findings
-    assert {each.clause for each in findings} == {"token-lasts-until-expiration"}
+    where = {(each.clause, each.operation) for each in findings}
+    assert where == {("token-lasts-until-expiration", "listDrafts")}
     assert {each.standing for each in findings} == {Standing.ADVISORY}
