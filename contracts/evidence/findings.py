@@ -46,7 +46,7 @@ UNWEIGHED: Final[Mapping[str, Any]] = MappingProxyType(
     }
 )
 Rate = Annotated[
-    tuple[Count, Count], Meta(description="How many of how many replays showed the contradiction again.")
+    tuple[Count, Count], Meta(description="How many of how many tries showed the contradiction.")
 ]
 
 
@@ -112,7 +112,7 @@ class Finding(OpenFormat, frozen=True, kw_only=True):
     @property
     def rate_in_words(self) -> str:
         """How often the contradiction came back."""
-        times = f"came back in {self.rate[0]} of {self.rate[1]} replays"
+        times = f"seen in {self.rate[0]} of {self.rate[1]} tries"
         if not self.confirmed:
             return f"not confirmed: {times}"
         return f"intermittent: {times}" if self.intermittent else times
@@ -124,23 +124,29 @@ def finding_id(clause: str, realm: str, operation: str | None) -> str:
 
 
 def merge_findings(
-    seen: Iterable[Finding], levels: Mapping[str, str], terms: Terms, day: date
+    seen: Iterable[Finding],
+    levels: Mapping[str, str],
+    terms: Terms,
+    day: date,
+    doubtful: Iterable[Finding] = (),
 ) -> tuple[Finding, ...]:
     """Put equal contradictions together, the best evidence first, and weigh each by the terms on `day`.
 
     Those that count come first, the worst standing first. `levels` maps clause ids; a clause that is not there counts
-    as a must, which hides nothing.
+    as a must, which hides nothing. What is `doubtful` is advice at most, and no more where the same was seen.
     """
     groups: dict[str, list[Finding]] = defaultdict(list)
     for finding in seen:
         groups[finding.id].append(finding)
+    level_of = {key: levels.get(group[0].clause, "must") for key, group in groups.items()}
+    for finding in doubtful:
+        if finding.id not in groups:
+            groups[finding.id] = [finding]
+            level_of[finding.id] = "silent" if levels.get(finding.clause) == "silent" else "should"
     ranks = list(Standing)
     return tuple(
         sorted(
-            (
-                _merged(group).weighed(levels.get(group[0].clause, "must"), terms, day)
-                for group in groups.values()
-            ),
+            (_merged(group).weighed(level_of[key], terms, day) for key, group in groups.items()),
             key=lambda f: (not f.counted, ranks.index(f.standing), f.clause, f.operation or "", f.realm),
         )
     )

@@ -1,45 +1,118 @@
-"""Repairs: what a session put right by asking again, and whether surroundings explain it."""
+"""Repairs: what a session put right by asking again, counted, and what of it no surroundings explain."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
-from contracts.interface.operations import ANY_REALM
+from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
+from contracts.evidence.record import RunRecord
+from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.transcript import curl
+from contracts.file_formats import Count, Format
+from contracts.interface.catalogue import load_catalogue
 from contracts.session.authentication import ENDED_EARLY
-from contracts.session.recording import FaultEvent
 
-#: Fewer faults of one kind may meet one operation by chance.
+#: Fewer of one kind come by chance, …
 _OFTEN: Final = 3
-#: Fewer may meet one realm by chance: there are few, and one may be sent much more than the others.
-_OFTEN_IN_A_REALM: Final = 10
+#: … and so may more, where it is no less likely than this that chance picks the same place each time.
+_BY_CHANCE: Final = 0.0001
+#: What stood in the way → the clause that its repair hides.
+_HIDDEN: Final = (
+    (re.escape(ENDED_EARLY), "token-lasts-until-expiration"),
+    ("status 429", "rate-limits"),
+    ("status ", "no-server-error"),
+    ("an HTML page|the answer broke off in the middle|JSON in", "json-bodies"),
+    ("(?!content behind)", "answers-in-time"),
+)
+_SHOWN: Final = 3
 
 
-def repeated_repairs(faults: Iterable[FaultEvent], realms: Iterable[str]) -> Iterator[str]:
-    """Tell what came often, and from one operation or in one realm alone or from no weather, a line each.
+class Repair(Format, frozen=True):
+    """How often what stood in the way of an operation in a realm was put right."""
 
-    Args:
-        faults: As journals hold them; those of before name no operation, and tell nothing.
-        realms: Of the run.
+    fault: str
+    realm: str
+    operation: str | None
+    times: Count
+
+
+def repairs(record: RunRecord) -> tuple[Repair, ...]:
+    """Count what was put right, by kind, realm and operation."""
+    met = ((kind, each) for kind, exchanges in _met(record).items() for each in exchanges)
+    counts = Counter((kind, each.realm, each.operation) for kind, each in met if each.answered)
+    return tuple(Repair(*place, times) for place, times in sorted(counts.items(), key=str))
+
+
+def _met(record: RunRecord) -> dict[str, list[Exchange]]:
+    """The exchanges that met each kind of fault, each once, in their order."""
+    met: dict[str, set[str]] = defaultdict(set)
+    for fault in record.faults:
+        met[fault.fault].add(fault.exchange)
+    sent = record.exchanges.values()
+    found = {kind: [each for each in sent if each.id in names] for kind, names in met.items()}
+    return {kind: exchanges for kind, exchanges in found.items() if exchanges}
+
+
+def unexplained(record: RunRecord) -> Iterator[Finding]:
+    """The repairs that surroundings hardly make, as findings on the clauses that they hid: in one place, always.
+
+    A token that is refused before its expiration is of no surroundings wherever it was.
     """
-    places: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    for fault in faults:
-        if fault.operation:
-            places[fault.fault][fault.operation, fault.realm] += 1
-    several = len(set(realms)) > 1
-    for kind, where in sorted(places.items()):
-        operations, seen_in = ({place[part] for place in where} for part in (0, 1))
-        alone = [f"from {name}" for name in operations] if len(operations) == 1 else []
-        alone += (
-            [f"in {name}" for name in seen_in - {ANY_REALM}]
-            if several and len(seen_in) == 1 and where.total() >= _OFTEN_IN_A_REALM
-            else []
+    sent = list(record.exchanges.values())
+    for kind, met in _met(record).items():
+        mended = [each for each in met if each.answered]
+        clause = next((clause for pattern, clause in _HIDDEN if re.match(pattern, kind)), None)
+        places = list(_always(met, len(mended), sent))
+        if clause is None or len(mended) < _OFTEN or not (places or kind == ENDED_EARLY):
+            continue
+        # At the operation that was always hit, or else the only one that the clause speaks of.
+        one, (own, *others) = (
+            len({each.operation for each in met}) == 1,
+            load_catalogue().clause(clause).operations,
         )
-        if where.total() >= _OFTEN and kind == ENDED_EARLY:
-            yield f"{kind}: {where.total()} times, which no weather explains (clause token-lasts-until-expiration)"
-        elif where.total() >= _OFTEN and alone:
-            yield (
-                f"{kind}: {where.total()} times, {' and '.join(alone)} alone; surroundings seldom do that, so that it "
-                "may be the service's own"
+        for realm in dict.fromkeys(each.realm for each in mended):
+            here = [each for each in mended if each.realm == realm]
+            shown, hit = here[-_SHOWN:], here[0].operation if one else None
+            tries = [each for each in sent if each.realm == realm and hit in (None, each.operation)]
+            yield Finding(
+                clause=clause,
+                realm=realm,
+                operation=hit or (None if others else own),
+                role=here[-1].role,
+                expected="an answer at the first try",
+                seen=f"{kind}, {', '.join([f'{len(here)} times', *places])}, and an answer when asked again",
+                confirmed=True,
+                rate=(len(here), len(tries)),
+                exchanges=tuple(each.id for each in shown),
+                cases=(here[-1].case,),
+                reproduce=Reproduce(record.run.command, tuple(map(curl, shown))),
+                **UNWEIGHED,
             )
+
+
+def _always(met: Sequence[Exchange], times: int, sent: Sequence[Exchange]) -> Iterator[str]:
+    """What is the same of exchanges each time, where chance hardly has that, in a few words.
+
+    Among all that was sent from the first of them to the last: what strikes for a moment strikes few operations.
+    """
+    around = sent[sent.index(met[0]) : sent.index(met[-1]) + 1]
+    before = {each.id: previous for previous, each in pairwise(sent)}
+
+    def changed(name: str) -> Callable[[Exchange], object]:
+        return lambda each: each.id in before and getattr(before[each.id], name) != getattr(each, name)
+
+    for words, of in (
+        ("from {} alone", lambda each: each.operation),
+        ("in {} alone", lambda each: each.realm),
+        ("always behind another operation", changed("operation")),
+        ("always behind another account", changed("role")),
+        ("always behind another realm", changed("realm")),
+    ):
+        place = of(met[0])
+        share = sum(of(each) == place for each in around) / len(around)
+        if place and all(of(each) == place for each in met) and share**times < _BY_CHANCE:
+            yield words.format(place)

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from msgspec import structs
+
 from contracts.evidence.accepted import (
     DeviationOutcome,
     WaiverOutcome,
@@ -19,15 +21,18 @@ from contracts.evidence.cells import Cell, Evidence, judge_cell
 from contracts.evidence.findings import Finding, Standing, merge_findings
 from contracts.evidence.record import Case, Environment, ExitCode, RunRecord, Verdict, deciding_exit_code
 from contracts.evidence.remedies import NotJudged, not_judged, remedies_of
-from contracts.evidence.repairs import repeated_repairs
+from contracts.evidence.repairs import Repair, repairs, unexplained
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
+from contracts.interface.description import operations_with
 from contracts.interface.operations import ANY_REALM, in_realms
 from contracts.safe_text import many
 
 #: Verdicts that say that a clause was judged.
 _JUDGED_CELLS = (Verdict.FAIL, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.OBSERVED, Verdict.PASS)
 _KINDS_AT_MOST = 6
+#: So many cases confirm together what each of them saw once: one more than a single case, since there are many.
+_CASES_TOGETHER = 3
 
 
 def faults_in_words(environment: Environment) -> str:
@@ -162,7 +167,7 @@ class RunVerdict:
     finding that stood in its way. `problems` says why the evidence cannot be relied on as a whole, `crashes` that
     workers died without harm, `unwritten` which reports could not be written. `unjudged` are the must cells that could
     not be judged and are not waived; `not_judged` tells what was not judged by what would remedy it, `repairs` what
-    came often and from one operation or realm alone.
+    was put right by asking again.
     """
 
     exit_code: ExitCode
@@ -178,7 +183,7 @@ class RunVerdict:
     unjudged: tuple[Cell, ...] = ()
     environment_faults: str = ""
     crashes: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = ()
     unwritten: tuple[str, ...] = ()
     target: str = ""
     not_judged: tuple[NotJudged, ...] = ()
@@ -207,7 +212,6 @@ class RunVerdict:
         return (
             *missing,
             *self.crashes,
-            *self.repairs,
             *entries,
             *(outcome.sentence for outcome in self.waivers if not outcome.needed),
         )
@@ -255,7 +259,9 @@ def judge(
     clauses = {clause.id: clause for clause in catalogue}
     levels = {key: str(clause.level) for key, clause in clauses.items()}
     terms, day = record.run.terms, day or record.run.day
-    findings = merge_findings(record.findings, levels, terms, day)
+    # What stopped the run is its reason, and no more than that.
+    doubtful = () if record.run.breaker else unexplained(record)
+    findings = merge_findings(_seen_in_run(record), levels, terms, day, doubtful)
     cells = tuple(_cells(record, clauses, findings))
     causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
     verdict = RunVerdict(
@@ -273,8 +279,7 @@ def judge(
         unjudged=tuple(cell for cell in unjudged(record, cells) if cell.clause.id not in record.run.waived),
         environment_faults=environment_faults(record.run.environment, cells),
         crashes=record.crashes,
-        # What stopped the run is its reason, and no more than that.
-        repairs=() if record.run.breaker else tuple(repeated_repairs(record.faults, record.run.realms)),
+        repairs=repairs(record),
         unwritten=unwritten,
         target=record.run.target_in_words,
         not_judged=not_judged(remedies_of(record, cells, findings, blocked)),
@@ -286,6 +291,36 @@ def judge(
     with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged
     reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
     return replace(verdict, exit_code=code, reason=reason)
+
+
+def _seen_in_run(record: RunRecord) -> Iterator[Finding]:
+    """The contradictions of a run; what several cases saw alike, each on data of its own, they confirm together.
+
+    Alike is what one check, or else one clause, saw at one operation. Its rate is that of all tries at it in the run.
+    Where the run met a fault of the environment nothing is confirmed so, which may come of it, and no list of drafts:
+    that holds those of other people, who may work in it at any moment.
+    """
+    alike: dict[tuple[str | None, str], list[Finding]] = defaultdict(list)
+    for finding in record.findings:
+        alike[finding.operation, finding.check or finding.clause].append(finding)
+    shared = operations_with(answers="list", family="draft")
+    for (operation, _), group in alike.items():
+        cases, clauses = (
+            {case for each in group for case in each.cases},
+            {each.clause for each in group},
+        )
+        together = len(cases) >= _CASES_TOGETHER and operation not in shared and not record.faults
+        looks = ((case, count) for case in record.cases for count in case.assertions)
+        tries = {
+            case.id: case.attempts
+            for case, each in looks
+            if each.operation == operation and each.clause in clauses
+        }
+        tries |= {case: each.rate[1] for each in group for case in each.cases}
+        rate = (sum(each.rate[0] for each in group), sum(tries.values()))
+        for each in group:
+            alone = each.confirmed or not together
+            yield each if alone else structs.replace(each, confirmed=True, rate=rate)
 
 
 def _cells(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]) -> Iterator[Cell]:

@@ -281,6 +281,7 @@ class Exchange:
         started: When the request was sent, of the last try; None when it was not noted.
         seconds: From the first byte sent to the last byte read, of the last try; None when they were not measured.
         retries: How often the request was repeated because of the environment.
+        met: What stood in the way of its tries, as `fault` says it.
         operation: The `operationId`, or None when the path is not in the description.
         realm, role: On whose behalf it was sent; empty when unknown.
         case: Node id of the case, or a word in brackets for the suite's own housekeeping.
@@ -319,6 +320,7 @@ class Exchange:
     own: bool = False
     error_due: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
+    met: list[str] = field(default_factory=list)
     written: tuple[str, Headers] | None = None
 
     @property

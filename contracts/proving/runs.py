@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from contracts.checks.table import UNIVERSAL
-from contracts.evidence.findings import Finding
+from contracts.evidence.findings import Finding, Standing
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import Level, load_catalogue
@@ -330,11 +330,18 @@ def _trouble(watch: Watch, code: int) -> str:
 
 
 def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> None:
-    """Take from the run's verdict what was not judged and what passed wrongly."""
+    """Take from the run's verdict what several cases saw together, what was not judged and what passed wrongly."""
     paths = [path for path in folder.glob("*/verdict.json") if not path.parent.is_symlink()]
     if not paths:
         return
     trial, verdict = result.trial, plain(verdict_json.read(paths[0]))
+    known = {found.clause for found in result.findings}
+    for seen in verdict["findings"]:
+        if seen["standing"] == Standing.FAIL and seen["clause"] not in known:
+            text = f"{seen['operation']}: expected {seen['expected']}; seen {seen['seen']}"
+            result.findings += (Found(seen["clause"], True, seen["cases"][0], text[:_SHOWN]),)
+            if seen["clause"] in trial.clauses and not result.found_by:
+                result.found_by, result.realm = tuple(seen["cases"]), seen["realm"]
     result.reasons = tuple(_reasons(trial, verdict))
     # A run of a few cases shows no more than they need.
     if trial.kind is Kind.SERVICE and counts and not trial.only:

@@ -87,14 +87,15 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
             printable(f"{bearing}: {'; '.join(_accepted(verdict, each) for each in mine) or reason}"),
             str(bearing),
         )
-    if case.outcome is Verdict.FAIL:
+    if case.outcome is Verdict.ERROR:
+        return Error(printable(reason), "suite error")
+    # What several cases saw together fails them, although none of them saw it twice.
+    if case.outcome is Verdict.FAIL or any(each.fails for each in mine):
         causes = verdict.causes_of(case)
         message = "; ".join(cause.headline for cause in causes) or reason
         failure = Failure(printable(message), "contradiction")
         failure.text = printable("\n\n".join([*map(in_text, causes), *map(_finding, mine)]))
         return failure
-    if case.outcome is Verdict.ERROR:
-        return Error(printable(reason), "suite error")
     if case.outcome in {Verdict.INCONCLUSIVE, Verdict.UNTESTED}:
         blocking = verdict.blocked.get(case.id)
         note = f" (blocked by finding {blocking})" if blocking else ""

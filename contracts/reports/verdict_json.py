@@ -15,6 +15,7 @@ from contracts.evidence.accepted import DeviationOutcome, WaiverOutcome
 from contracts.evidence.causes import Cause
 from contracts.evidence.findings import Finding, FindingIds
 from contracts.evidence.record import Environment, Left, Observation, RunRecord, Verdict
+from contracts.evidence.repairs import Repair
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import (
     Count,
@@ -149,6 +150,7 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     ]
     deviations: tuple[DeviationOutcome, ...]
     environment: Environment
+    repairs: tuple[Repair, ...] = ()
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
 

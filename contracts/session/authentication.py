@@ -48,7 +48,7 @@ class Authentication:
     """Signs requests with the token of their role, and sends one again whose token had ended.
 
     Args:
-        tell: Takes each exchange whose token had no reason to end, and what is to be told of it.
+        tell: Takes each exchange that was refused for a token without a reason to end, and what is to be told of it.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class Authentication:
             early = None if outlived else self._early(signed, exchange.answer)
             if not outlived and early is None:
                 break
-            signed = self._signed(request)
+            signed, before = self._signed(request), exchange
             exchange = self._below.send(signed)
             refused = _not_known(exchange.response)
             if early is not None and exchange.answered and not refused:
-                self._tell(exchange, ENDED_EARLY)
+                self._tell(before, ENDED_EARLY)
                 self._shared.offer(
                     _ENDED_EARLY, f"{early}, was refused in {request.realm}, and a fresh one taken"
                 )

@@ -23,12 +23,13 @@ class Events(Protocol):
 
 
 class FaultEvent(OpenFormat, frozen=True):
-    """A fault of the environment that the run met."""
+    """A fault of the environment that the run met; earlier versions named no exchange."""
 
     fault: str
     realm: str = ANY_REALM
     operation: str | None = None
     case: str = ""
+    exchange: str = ""
 
 
 class FaultLog:
@@ -42,7 +43,7 @@ class FaultLog:
         """Take note of what an exchange has met."""
         self.counts[fault] += 1
         if self._events is not None:
-            event = FaultEvent(fault, exchange.realm, exchange.operation, exchange.case)
+            event = FaultEvent(fault, exchange.realm, exchange.operation, exchange.case, exchange.id)
             self._events.write("fault", event)
 
 

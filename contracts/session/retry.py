@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
@@ -50,7 +50,7 @@ _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-en
 
 
 class Retry:
-    """Sends each request as often as is polite and safe; `tell` takes each try that met a fault, and the fault."""
+    """Sends each request as often as is polite and safe."""
 
     def __init__(
         self,
@@ -59,14 +59,12 @@ class Retry:
         transport: Transport,
         breaker: Breaker,
         budget: RequestBudget,
-        tell: Callable[[Exchange, str], None],
     ) -> None:
         self._below = below
         self._target = target
         self._transport = transport
         self._breaker = breaker
         self._budget = budget
-        self._tell = tell
         self._refusing_in_json: set[str | None] = set()
         self._without_pages: set[str | None] = set()
         self._deadline: float | None = None
@@ -88,14 +86,15 @@ class Retry:
 
     def send(self, request: Request) -> Exchange:
         """Send a request; the exchange is that of the last try."""
-        spent, retries, unsettled = 0.0, 0, 0
+        spent, retries, unsettled, met = 0.0, 0, 0, list[str]()
         while True:
             exchange = self._try(request, retries)
-            exchange.unsettled = unsettled
+            exchange.unsettled, exchange.met = unsettled, met
             spent += exchange.seconds or 0.0
             if exchange.fault is None:
                 self._note_answer(exchange)
                 return exchange
+            met.append(exchange.fault)
             self._note_fault(exchange, exchange.fault)
             wait = self._wait_before_next(exchange)
             if wait is not None:
@@ -150,7 +149,6 @@ class Retry:
 
     def _note_fault(self, exchange: Exchange, fault: str) -> None:
         self._breaker.mark_fault()
-        self._tell(exchange, fault)
         if fault in TIMED_OUT:
             self._breaker.timed_out(exchange.operation, self._transport.timeout)
 

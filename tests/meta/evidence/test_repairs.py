@@ -1,33 +1,122 @@
-"""What is put right again and again at one place is told; what weather does everywhere is not."""
+"""What is put right is counted; at one place each time it is advice; what weather does everywhere is not."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from contracts.evidence.repairs import repeated_repairs
+from contracts.evidence.findings import Standing
+from contracts.evidence.record import Environment, RunRecord
+from contracts.evidence.repairs import Repair
+from contracts.evidence.verdicts import RunVerdict, judge
+from contracts.exchanges.exchange import Exchange, Response
+from contracts.interface.catalogue import load_catalogue
 from contracts.session.authentication import ENDED_EARLY
 from contracts.session.recording import FaultEvent
+from tests.meta.evidence.sample_records import run_record
 
 BUSY = "status 503"
+#: What a run sends, again and again: the operation, the realm and the account of each request.
+USUAL = [
+    ("getDraft", "abs-dev", "author"),
+    ("saveDraft", "abs-dev", "author"),
+    ("listDrafts", "abs-dev", "other"),
+    ("getDraft", "bch-dev", "author"),
+    ("saveDraft", "bch-dev", "author"),
+]
 
 
-def test_tokens_that_end_early_are_told_wherever_they_do() -> None:
-    faults = [FaultEvent(ENDED_EARLY, "abs-dev", name) for name in ("a", "b", "c")]
-    assert "token-lasts-until-expiration" in "".join(repeated_repairs(faults, ["abs-dev"]))
+def met(fault: str, numbers: Iterable[int], unanswered: Iterable[int] = (), **changes: Any) -> RunRecord:
+    """A run of 100 requests of which some met a fault, and got an answer at a later try, but for a few."""
+    unanswered = set(unanswered)
+    sent = {}
+    for number in range(100):
+        operation, realm, role = USUAL[number % len(USUAL)]
+        exchange = Exchange(f"main-{number}", "GET", "http://127.0.0.1/", case="t.py::test_one")
+        exchange.operation, exchange.realm, exchange.role = operation, realm, role
+        exchange.fault, exchange.response = (fault, None) if number in unanswered else (None, Response(200))
+        sent[exchange.id] = exchange
+    faults = tuple(FaultEvent(fault, exchange=f"main-{number}") for number in (*numbers, *unanswered))
+    return run_record(exchanges=sent, faults=faults, realms=("abs-dev", "bch-dev"), **changes)
+
+
+def judged(record: RunRecord) -> RunVerdict:
+    return judge(record, load_catalogue())
 
 
 @pytest.mark.parametrize(
-    ("places", "told"),
+    ("fault", "clause", "standing"),
     [
-        ([("getDraft", "abs-dev"), ("getDraft", "bch-dev"), ("getDraft", "abs-dev")], "from getDraft alone"),
-        ([("getDraft", "abs-dev"), ("listDrafts", "abs-dev")] * 5, "in abs-dev alone"),
-        ([("getDraft", "abs-dev"), ("listDrafts", "abs-dev")] * 4, ""),
-        ([("getDraft", "abs-dev")] * 2, ""),
-        ([("getDraft", "abs-dev"), ("listDrafts", "bch-dev"), ("saveDraft", "abs-dev")], ""),
-        ([(None, "abs-dev")] * 3, ""),
-        ([], ""),
+        (BUSY, "no-server-error", Standing.ADVISORY),
+        ("the connection was reset", "answers-in-time", Standing.ADVISORY),
+        ("the answer broke off (ProtocolError)", "answers-in-time", Standing.ADVISORY),
+        ("an HTML page with status 200 where JSON is due", "json-bodies", Standing.ADVISORY),
+        # Limits of rates are not shown.
+        ("status 429", "rate-limits", Standing.OBSERVED),
     ],
 )
-def test_what_comes_often_from_one_place_is_told(places: list[tuple[str | None, str]], told: str) -> None:
-    faults = [FaultEvent(BUSY, realm, operation) for operation, realm in places]
-    lines = list(repeated_repairs(faults, ["abs-dev", "bch-dev"]))
-    assert len(lines) == bool(told)
-    assert all(told in line and line.startswith(f"{BUSY}: {len(places)} times") for line in lines)
+def test_what_one_operation_alone_needs_again_and_again_is_told_on_the_clause_that_it_hides(
+    fault: str, clause: str, standing: Standing
+) -> None:
+    verdict = judged(met(fault, range(2, 50, 5)))
+    (finding,) = verdict.findings
+    assert (finding.clause, finding.realm, finding.operation) == (clause, "abs-dev", "listDrafts")
+    assert (finding.standing, finding.fails, finding.rate) == (standing, False, (10, 20))
+    assert f"{fault}, 10 times, from listDrafts alone" in finding.seen
+    assert finding.exchanges == ("main-37", "main-42", "main-47")
+    assert verdict.repairs == (Repair(fault, "abs-dev", "listDrafts", 10),)
+
+
+@pytest.mark.parametrize(
+    ("places", "operation", "says"),
+    [
+        ((0, 1, 2), None, "in abs-dev alone"),
+        ((0, 3), "getDraft", "always behind another realm"),
+        ((2, 3), None, "always behind another account"),
+    ],
+)
+def test_what_comes_with_one_realm_or_with_a_change_is_told_of_the_service(
+    places: tuple[int, ...], operation: str | None, says: str
+) -> None:
+    numbers = [number for number in range(1, 100) if number % len(USUAL) in places]
+    findings = judged(met(BUSY, numbers)).findings
+    assert {finding.operation for finding in findings} == {operation}
+    assert all(says in finding.seen for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "unanswered"),
+    [
+        # Everywhere; too seldom; another place met it, too, without an answer; nothing was put right.
+        (range(0, 100, 3), ()),
+        ((2, 7), ()),
+        (range(2, 50, 5), (3,)),
+        ((), range(2, 50, 5)),
+        ((), ()),
+    ],
+)
+def test_what_weather_does_is_counted_and_no_finding(
+    numbers: Iterable[int], unanswered: Iterable[int]
+) -> None:
+    verdict = judged(met(BUSY, numbers, unanswered))
+    assert verdict.findings == ()
+    assert sum(each.times for each in verdict.repairs) == len([*numbers])
+
+
+def test_what_strikes_while_one_operation_is_asked_for_is_weather() -> None:
+    record = met(BUSY, range(2, 50, 5))
+    assert judged(record).findings
+    together = sorted(record.exchanges.items(), key=lambda pair: str(pair[1].operation))
+    assert not judged(replace(record, exchanges=dict(together))).findings
+
+
+def test_what_stopped_a_run_is_no_finding_beside_it() -> None:
+    assert not judged(met(BUSY, range(2, 50, 5), environment=Environment(breaker="is down"))).findings
+
+
+def test_tokens_that_end_early_are_told_wherever_they_do() -> None:
+    findings = judged(met(ENDED_EARLY, range(0, 100, 3))).findings
+    where = {(each.clause, each.operation) for each in findings}
+    assert where == {("token-lasts-until-expiration", "listDrafts")}
+    assert {each.standing for each in findings} == {Standing.ADVISORY}

@@ -24,6 +24,7 @@ from contracts.evidence.record import (
 from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.interface.catalogue import Clause, Level
+from contracts.session.recording import FaultEvent
 from tests.meta.evidence.sample_records import REALMS, Story, case, consumer, deviation, finding, waiver
 from tests.meta.evidence.sample_records import run_record as record
 
@@ -158,6 +159,36 @@ def test_equal_contradictions_become_one_finding_with_the_best_evidence() -> Non
     assert len(verdict.findings) == 2
     assert (here.seen, here.cases) == ("each time", (PASSED.id, FAILED.id))
     assert here.id == finding_id("c", REALM, "getDraft") != verdict.findings[1].id
+
+
+@pytest.mark.parametrize(
+    ("cases", "changes", "faults", "rate"),
+    [
+        (3, {}, (), (3, 14)),
+        (2, {}, (), None),
+        # Something of the surroundings may have caused it, or other people's work.
+        (3, {}, (FaultEvent("status 503"),), None),
+        (3, {"operation": "listDrafts"}, (), None),
+        # One check saw it, under several clauses.
+        (3, {"check": "document"}, (), (3, 14)),
+    ],
+)
+def test_what_several_cases_saw_once_each_they_confirm_together(
+    cases: int, changes: dict[str, str], faults: tuple[FaultEvent, ...], rate: tuple[int, int] | None
+) -> None:
+    names = ["c", "d" if changes.get("check") else "c", "c"][:cases]
+    saw = [case(f"saw it {number}", "pass", held=1, attempts=4) for number in range(cases)]
+    seen = [
+        finding(each, confirmed=False, reproduced=1, rate=(1, 4), clause=name, **changes)
+        for each, name in zip(saw, names, strict=True)
+    ]
+    elsewhere = structs.replace(PASSED, attempts=2)
+    run = record(*saw, elsewhere, findings=tuple(seen), faults=faults)
+    verdict = judge(run, [clause(), clause("d")])
+    assert {each.standing for each in verdict.findings} == {Standing.FAIL if rate else Standing.UNCONFIRMED}
+    assert {each.rate for each in verdict.findings} == {rate or (1, 4)}
+    assert all(each.intermittent is bool(rate) for each in verdict.findings)
+    assert (verdict.exit_code == ExitCode.FAIL) is bool(rate)
 
 
 def test_what_a_finding_does_depends_on_level_and_confirmation() -> None:

@@ -43,7 +43,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def open_session(
     tmp_path: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., RecordedSession]]:
-    """Makes sessions of one group: `open_session(timeout=…, guard=…, may_follow=…, ca_bundle=…)`."""
+    """Makes sessions of one group: `open_session(timeout=…, guard=…, may_follow=…, ca_bundle=…, events=…)`."""
     assert waits == []
     made: list[RecordedSession] = []
 
@@ -53,6 +53,7 @@ def open_session(
         may_follow: Callable[[str, str], bool] | None = None,
         ca_bundle: str | None = None,
         target: Target | None = None,
+        events: Any = None,
     ) -> RecordedSession:
         # The tests send to several servers; the guard has its own.
         for layer in ("guarding", "retry"):
@@ -70,6 +71,7 @@ def open_session(
             name,
             namespace=Namespace("test", ["granted-0001"]),
             group=SessionGroup(tmp_path, broken.append),
+            events=events,
         )
         made.append(RecordedSession(session, tmp_path / f"ledger-{name}.jsonl", broken))
         return made[-1]

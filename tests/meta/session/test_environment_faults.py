@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,6 +42,17 @@ def test_a_body_that_breaks_off_is_asked_for_again(open_session: Any, serve: Any
     exchange = made.send("GET", server.url, operation="listDrafts")
     assert (exchange.answer.json, exchange.retries, exchange.doubtful) == ({}, 1, False)
     assert "broke off" in next(iter(made.session.faults))
+
+
+def test_what_a_request_met_is_written_down_with_it(open_session: Any, serve: Any) -> None:
+    written: list[dict[str, Any]] = []
+    events = SimpleNamespace(write=lambda kind, **fields: written.append({"kind": kind, **fields}))
+    server, made = serve(in_turn(answer("503 Busy"), answer("502 Bad"), OK)), open_session(events=events)
+    exchange = made.send("GET", server.url, operation="getDraft")
+    met = [(each["fault"], each["operation"]) for each in written if each["kind"] == "fault"]
+    assert met == [("status 503", "getDraft"), ("status 502", "getDraft")]
+    of_exchange = {each.get("exchange", each.get("id")) for each in written}
+    assert of_exchange == {exchange.id}
 
 
 @pytest.fixture
