@@ -128,6 +128,12 @@ def claim_no_items(claim: Claim, page: Page) -> None:
     claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.seen)
 
 
+def need_answer(world: World) -> bool:
+    """Require that the plain list is given, or told to be empty: what it holds is not shown."""
+    page = drafts_of(world.author).page()
+    return require(page.size >= 0 or page.not_found, "listDrafts", f"the answer is no list: {page.seen}")
+
+
 def claim_answered(claim: Claim, world: World, lister: Lister) -> Page:
     """Claim that a list of drafts of which it is not shown what it holds is answered with a list; the answer."""
     page = lister.page()

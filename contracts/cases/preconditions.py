@@ -21,6 +21,7 @@ PROBES: Final[Mapping[str, Callable[[World], bool]]] = {
     "draft-exists-present": drafts.need_presence,
     "draft-exists-absent": drafts.need_absence,
     "draft-delete-removes": drafts.need_removal,
+    "list-answers": lists.need_answer,
     "list-top": lambda world: known_drafts(world, None).need_top(),
     "list-skip": lambda world: lists.need_parts(known_drafts(world, None), (1, None)),
     "list-collection-with-top": lambda world: all(known.need_top() for known in _collections(world)),
@@ -36,7 +37,9 @@ PROBES: Final[Mapping[str, Callable[[World], bool]]] = {
     "attachment-list-top": lambda world: known_files(world).need_top(),
     "attachment-list-skip": lambda world: lists.need_parts(known_files(world), (1, None), (1, 2)),
     "attachment-list-orderby": lambda world: known_files(world).need_order(),
-    "attachment-download-same": shared_documents.need_given_back,
+    "attachment-download-same": lambda world: shared_documents.need_given_back(
+        world, world.shared_attachment()
+    ),
     "attachment-thumbnail-image": attachments.need_preview,
     "attachment-exists-present": attachments.need_presence,
     "attachment-exists-absent": partial(shared_documents.need_absence, operation="attachmentExists"),

@@ -95,14 +95,11 @@ def need_listing(world: World) -> bool:
     return require(listed, "listAttachments", "does not list an attachment that was created")
 
 
-def need_given_back(world: World) -> bool:
-    """Require that pictures and a text are stored as they were sent, for claims about what is made of them."""
-    shared = shared_document(world)
-    for attachment in (*shared.pictures, shared.texts[0]):
-        answer = usable(world.author.get_attachment(attachment.path))
-        same = answer.success and answer.content == attachment.content
-        require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
-    return True
+def need_given_back(world: World, attachment: Attachment) -> bool:
+    """Require that an attachment is stored as it was sent, for claims about what is made of it."""
+    answer = usable(world.author.get_attachment(attachment.path))
+    same = answer.success and answer.content == attachment.content
+    return require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
 
 
 def need_absence(world: World, operation: str) -> bool:

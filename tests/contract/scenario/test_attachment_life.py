@@ -67,7 +67,8 @@ def test_each_of_several_attachments_exists(world: World, expect: Expect) -> Non
     expect("attachment-exists-present").accepted(world.author.attachment_exists(last.path))
 
 
-@contract("attachment-several", relies_on=["attachment-create-listed"], requests=10, dealt=8, unrest=True)
+@contract("attachment-several", requests=10, dealt=8, unrest=True)
+@contract(relies_on=["attachment-create-listed", "attachment-download-same"])
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
     """A document takes a second attachment; the first is listed and keeps its bytes, however many follow it."""
     uid, count = world.document(), max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())

@@ -20,7 +20,8 @@ from contracts.cases import (
 @contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
 @contract("realm-attachments-without", "content-type-not-needed", "attachment-persist-no-limit")
-@contract(files=1, needs=(), relies_on=["attachment-create-listed"], requests=11)
+@contract(relies_on=["attachment-create-listed", "attachment-download-same"])
+@contract(files=1, needs=(), requests=11)
 def test_a_temporary_file_becomes_an_attachment(
     world: World, expect: Expect, observe: Observer, realm: str
 ) -> None:
@@ -74,6 +75,7 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(world: World, ex
     "attachment-persist-no-limit",
     "attachment-persist-own-bytes",
     operations=["persistTemporaryFile", "listAttachments", "getAttachment"],
+    relies_on=["attachment-create-listed", "attachment-download-same"],
     files=2,
     needs=(),
     requests=24,

@@ -26,6 +26,7 @@ SENDINGS = pytest.mark.parametrize(
 
 @smoke()
 @contract("attachment-size-within", "attachment-exists-present", requests=3)
+@contract(relies_on=["attachment-download-same"])
 def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Expect) -> None:
     """A file somewhat below the limit is accepted and can be downloaded whole."""
     taken, same = (expect("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))

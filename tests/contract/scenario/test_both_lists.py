@@ -48,6 +48,7 @@ def of_both(
     "top",
     lambda world: all_drafts(world).lister,
     partial(shared_documents.shared_document_list, repeats=True),
+    relies_on=(["list-answers"], []),
 )
 @contract(operations=LISTS, requests=1.3, unrest=True)
 @pytest.mark.parametrize("top", [1, 4])

@@ -27,7 +27,7 @@ def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> N
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
-@contract("list-mydrafts-has-mine", requests=6.5, unrest=True)
+@contract("list-mydrafts-has-mine", relies_on=["list-answers"], requests=6.5, unrest=True)
 def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None:
     """The collection mydrafts holds a draft that the caller has just saved, and still when it was saved again."""
     world.shared_draft()  # an older one, which shows how items name their drafts
@@ -39,7 +39,7 @@ def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None
 
 
 @smoke()
-@contract("list-my-answers", requests=1, unrest=True)
+@contract("list-my-answers", relies_on=["list-answers"], requests=1, unrest=True)
 def test_the_collection_my_is_a_list(world: World, expect: Expect) -> None:
     """The collection my is an allowed value and gives a list."""
     lists.claim_answered(expect("list-my-answers"), world, drafts_of(world.author, "my"))

@@ -76,7 +76,7 @@ def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expe
     lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2)
 
 
-@contract("list-top-ample", requests=2)
+@contract("list-top-ample", relies_on=["list-answers"], requests=2)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_an_ample_top_loses_nothing(collection: str | None, world: World, expect: Expect) -> None:
     """A $top larger than the number of drafts succeeds and loses none of those a plain list holds."""

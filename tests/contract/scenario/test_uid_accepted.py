@@ -43,6 +43,7 @@ def test_underscores_alone_are_enough(
     "uid-underscore",
     "uid-digits-only",
     operations=DRAFT[:3],
+    relies_on=["draft-get-content"],
     requests=16,
     turns=True,
 )

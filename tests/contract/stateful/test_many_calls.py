@@ -50,6 +50,7 @@ def test_info_follows_a_later_save(world: World, expect: Expect) -> None:
 
 
 @contract("attachment-outlives-save", requests=6, unrest=True)
+@contract(relies_on=["attachment-create-listed", "attachment-download-same"])
 def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> None:
     """An attachment of a draft is there, and listed, after the draft was saved again."""
     attachment = attachments.draft_with_file(world)
