@@ -68,6 +68,9 @@ class Record:
         number = next(self._numbers)
         exchange = self._below.send(request)
         response = exchange.response
+        exchange.id = f"{self._name}-{number}"
+        for fault in exchange.met:
+            self._faults.tell(exchange, fault)
         if response is not None and response.charset:
             why = f"JSON in {response.charset}, where JSON is in UTF-8 (RFC 8259): read all the same"
             self._faults.tell(exchange, why)
@@ -77,7 +80,6 @@ class Record:
             # Of HEAD alone a clause speaks.
             self._faults.tell(exchange, f"content behind a {response.status}, which has none (RFC 9110)")
             exchange.response = replace(response, body=NO_BODY)
-        exchange.id = f"{self._name}-{number}"
         if self._events is not None:
             learn_tokens(exchange, self._redactor)
             self._events.write("exchange", exchange_entry(redacted(exchange, self._redactor)))

@@ -45,14 +45,20 @@ def test_a_body_that_breaks_off_is_asked_for_again(open_session: Any, serve: Any
 
 
 def test_what_a_request_met_is_written_down_with_it(open_session: Any, serve: Any) -> None:
-    written: list[dict[str, Any]] = []
-    events = SimpleNamespace(write=lambda kind, **fields: written.append({"kind": kind, **fields}))
+    written: list[tuple[str, Any]] = []
+    events = SimpleNamespace(write=lambda kind, event: written.append((kind, event)))
     server, made = serve(in_turn(answer("503 Busy"), answer("502 Bad"), OK)), open_session(events=events)
     exchange = made.send("GET", server.url, operation="getDraft")
-    met = [(each["fault"], each["operation"]) for each in written if each["kind"] == "fault"]
-    assert met == [("status 503", "getDraft"), ("status 502", "getDraft")]
-    of_exchange = {each.get("exchange", each.get("id")) for each in written}
-    assert of_exchange == {exchange.id}
+    met = [event for kind, event in written if kind == "fault"]
+    assert [(event.fault, event.operation) for event in met] == [
+        ("status 503", "getDraft"),
+        ("status 502", "getDraft"),
+    ]
+    assert (
+        {event.exchange for event in met}
+        == {event.id for kind, event in written if kind == "exchange"}
+        == {exchange.id}
+    )
 
 
 @pytest.fixture
