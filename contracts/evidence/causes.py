@@ -151,12 +151,17 @@ class Cause(Format, Generic[Member], frozen=True, kw_only=True):
 def causes_of(
     record: RunRecord, findings: Sequence[Finding], clauses: Mapping[str, Clause]
 ) -> tuple[Cause[Finding], ...]:
-    """Group findings by cause, in their order; what the causes stood in the way of is not said yet."""
+    """Group findings by cause, in their order; what the causes stood in the way of is not said yet.
+
+    Advice on HTTP, which one setting of a server decides, is given once for all its operations.
+    """
     realms = {realm: place for place, realm in enumerate(record.run.realms)}
     groups: dict[object, list[Finding]] = defaultdict(list)
     for finding in findings:
-        place = (finding.clause, finding.operation, finding.standing, finding.counted, finding.deviation)
-        groups[place].append(finding)
+        clause = clauses.get(finding.clause)
+        once = finding.standing is Standing.ADVISORY and clause is not None and clause.family == "http"
+        where = None if once else finding.operation
+        groups[finding.clause, where, finding.standing, finding.counted, finding.deviation].append(finding)
     made = []
     for group in groups.values():
         group.sort(key=lambda finding: realms.get(finding.realm, len(realms)))
@@ -271,18 +276,19 @@ class _Shown:
         marks = tuple(dict.fromkeys(_marks(finding, faults)))
         culprit = self._culprit(marks)
         whole = f"{finding.operation or 'The service'}: {finding.expected}."
-        among = len(clause.operations) if clause else 1
+        among, others = len(clause.operations) if clause else 1, len({each.operation for each in group}) - 1
+        where = f" and {others} more of {among} operations" if others else f", one of {among} operations"
         cause = Cause(
             id=finding.id,
             clause=finding.clause,
             operation=finding.operation,
             standing=finding.standing,
             counted=finding.counted,
-            realms=tuple(each.realm for each in group),
+            realms=tuple(dict.fromkeys(each.realm for each in group)),
             findings=tuple(group),
             should=(clause.title or clause.wording) if clause else whole,
             was=_was(finding, faults),
-            part=f"{finding.operation}, one of {among} operations" if finding.operation and among > 1 else "",
+            part=f"{finding.operation}{where}" if finding.operation and among > 1 else "",
             quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",
             faults=tuple(map(fault_in_words, faults)),
             marks=marks,
