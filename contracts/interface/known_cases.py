@@ -6,6 +6,7 @@ import runpy
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, reduce
+from itertools import product
 from operator import or_
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ def known_cases() -> Mapping[str, tuple[str, ...]]:
 
     The case of generated faults is named where no other declares a clause that lists faults.
     """
-    found = _by_clause([(facts.clauses, name) for name, facts in _declared()])
+    found = _by_clause((clause, name) for name, facts in _declared() for clause in facts.clauses)
     generated = {name for name, facts in _declared() if facts.faults}
     for clause in load_catalogue() if generated else ():
         if clause.faults and clause.untested is None:
@@ -30,14 +31,13 @@ def known_cases() -> Mapping[str, tuple[str, ...]]:
 
 def relied_on() -> Mapping[str, tuple[str, ...]]:
     """List the clauses that the cases of each clause rely on, where they do."""
-    return _by_clause([(facts.clauses, other) for _, facts in _declared() for other in facts.relies_on])
+    return _by_clause(pair for _, facts in _declared() for pair in product(facts.clauses, facts.relies_on))
 
 
-def _by_clause(pairs: Iterable[tuple[Iterable[str], str]]) -> dict[str, tuple[str, ...]]:
+def _by_clause(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     found: dict[str, set[str]] = defaultdict(set)
-    for clauses, named in pairs:
-        for clause in clauses:
-            found[clause].add(named)
+    for clause, named in pairs:
+        found[clause].add(named)
     return {clause: tuple(sorted(names)) for clause, names in found.items()}
 
 

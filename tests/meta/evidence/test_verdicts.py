@@ -216,6 +216,15 @@ def test_a_blocked_case_leads_to_the_finding_that_blocked_it() -> None:
     assert verdict.blocked == {blocked.id: verdict.findings[0].id}
 
 
+@pytest.mark.parametrize("clause", ["draft-get-content", "uid-too-short"])
+def test_of_two_findings_on_an_operation_that_of_the_clause_relied_on_blocks(clause: str) -> None:
+    story = Story()
+    for name in ("draft-get-content", "uid-too-short"):
+        story.contradicts(name, operation="getDraft")
+    story.cases.append(structs.replace(STUCK, blocked_by=Block("getDraft", REALM, "gives nothing", clause)))
+    assert story.verdict().blocked == {STUCK.id: finding_id(clause, REALM, "getDraft")}
+
+
 def held_to(*entries: Any) -> Terms:
     return Terms(deviations=entries, deviations_file="deviations/dev.toml")
 
