@@ -104,7 +104,7 @@ def test_skip_beyond_the_end_gives_no_attachment(
 @contract(operations=LISTS, requests=1.8)
 def test_not_every_filter_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
     """A filter is read: by some field that the items carry it has an effect."""
-    known_lists.claim_filters_heeded(expect(clause), known(world))
+    known_lists.claim_heeded(expect(clause), known(world), "filter")
 
 
 @smoke(requests=2)
@@ -112,7 +112,7 @@ def test_not_every_filter_is_passed_over(clause: str, known: Known, world: World
 @contract(operations=LISTS, requests=1)
 def test_not_every_order_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
     """An orderby is read: by some field that the items carry it has an effect."""
-    known_lists.claim_orders_heeded(expect(clause), known(world))
+    known_lists.claim_heeded(expect(clause), known(world), "orderby")
 
 
 @smoke()
