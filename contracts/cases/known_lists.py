@@ -49,12 +49,12 @@ class Field:
 
     Attributes:
         by_filter, by_order: Its OData path, as filters and orders take it; None where they take none.
-        filters: Whether a filter by it picks exactly the suite's own items.
+        proven: The path of the filter, where filtering by it was seen to pick exactly the own items.
     """
 
     by_filter: str | None = None
     by_order: str | None = None
-    filters: bool = False
+    proven: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ class KnownList:
             if picked:
                 break
         ordered = next((name for name in names if lister.page(orderby=name).size >= 0), None)
-        exact = picked and lister.page(filter=equals(str(filtered), *self.own)).holds_just(self.own)
-        return Field(filtered, ordered, exact)
+        exact = filtered and picked and lister.page(filter=equals(filtered, *self.own)).holds_just(self.own)
+        return Field(filtered, ordered, filtered if exact else None)
 
     @property
     def filter_path(self) -> str:
@@ -130,20 +130,15 @@ class KnownList:
             raise Blocked(self.lister.operation, cause)
         return path
 
-    @property
-    def proven_path(self) -> str | None:
-        """The path of the filter, where filtering by it was seen to pick the own items."""
-        return self.field.by_filter if self.field.filters else None
-
     def picking(self, *values: str) -> Lister | None:
         """The list of these items alone; None where the service is not seen to filter rightly."""
-        path = self.proven_path
+        path = self.field.proven
         return self.lister.with_fixed(filter=equals(path, *values)) if path else None
 
     def need_filter(self) -> None:
         """See that a filter picks the suite's own items, for claims about what else filters do."""
         cause = f"{self.lister.sign}filter alone does not pick the suite's own items"
-        require(self.field.filters, self.lister.operation, cause)
+        require(self.field.proven is not None, self.lister.operation, cause)
 
     def need_order(self) -> None:
         """See once that the list comes in rising order when asked, for claims about what else orders do."""
@@ -187,11 +182,7 @@ def known_drafts(world: World, collection: str | None = "mydrafts") -> KnownList
 
 
 def known_files(world: World, *, sound: bool = True) -> KnownList:
-    """The list of the attachments of the shared document.
-
-    Args:
-        sound: See first that it holds just these.
-    """
+    """The list of the attachments of the shared document; if it is to be sound, it is seen to hold just these."""
     shared = shared_document(world)
     files = shared_document_list(world) if sound else attachments_of(world.author, shared.uid)
     names = tuple(attachment.filename for attachment in shared.attachments)
@@ -244,7 +235,7 @@ def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
 
 def drafts_searched(world: World, collection: str | None) -> Lister:
     """The author's list of drafts, in which a filter finds a draft where filters are seen to work."""
-    return drafts_of(world.author, collection, known_drafts(world).proven_path)
+    return drafts_of(world.author, collection, known_drafts(world).field.proven)
 
 
 def claim_picked(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) -> None:
@@ -266,11 +257,6 @@ def claim_ordered(claim: Claim, known: KnownList, *, falling: bool = False) -> N
     page.claim(claim, page.order_of(known.own) == wanted, wanted, ", in this order")
 
 
-def _filter_heeded(equal: Page, unequal: Page) -> bool:
-    """Whether nothing equals a value that no item has, and items differ from it."""
-    return equal.size == 0 and (unequal.size != 0 or unequal.not_found)
-
-
 def _order_heeded(*pages: Page) -> bool:
     """Whether a falling order differs from the rising one, and neither leaves out everything."""
     first, second = (page.records or [] for page in pages)
@@ -289,7 +275,7 @@ _NO_VALUE = quoted(f"{SUITE_PREFIX}no-item-has-this")
 _EFFECTS: Final[Mapping[str, tuple[tuple[str, str], Callable[[Page, Page], bool], str]]] = {
     "filter": (
         (f"{{}} eq {_NO_VALUE}", f"{{}} ne {_NO_VALUE}"),
-        _filter_heeded,
+        lambda equal, unequal: equal.size == 0 and (unequal.size != 0 or unequal.not_found),
         "no item for a value that none has, and items for any other value",
     ),
     "orderby": (("{}", "{} desc"), _order_heeded, "a falling order unlike the rising one"),
@@ -305,7 +291,7 @@ def claim_heeded(claim: Claim, known: KnownList, option: str) -> None:
         Untested: by no field does the service take it, or it passes over some and finds nothing by others.
     """
     expressions, heeded, due = _EFFECTS[option]
-    if known.field.filters if option == "filter" else known.is_ordered:
+    if known.field.proven if option == "filter" else known.is_ordered:
         claim.holds(True, expected=due)
         return
     records, passed = known.lister.needed(_FEW), list[tuple[Page, Page]]()

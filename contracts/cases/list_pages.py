@@ -75,17 +75,27 @@ class Page:
         return -1 if self.records is None else len(self.records)
 
     @property
+    def no_list(self) -> Blocked:
+        """That nothing can be said, since the answer is no list."""
+        done(self.exchange)
+        return Blocked(
+            self.exchange.operation or "", f"the answer is no list: {self.exchange.answer.quote()}"
+        )
+
+    def given(self) -> Page:
+        """The page itself, when it is a list, or "not found", which holds nothing; raises Blocked for any other."""
+        if self.records is None and not self.not_found:
+            raise self.no_list
+        return self
+
+    @property
     def seen(self) -> str:
         """What was seen, for the report."""
         count = "no list" if self.records is None else f"{self.size} items"
         return f"{count}: {self.exchange.answer.quote()}"
 
     def claim(self, claim: Claim, right: bool, due: Sequence[str], what: str = "", *more: Page) -> None:
-        """Claim that the items that are due are there; both sides are named, those seen beside them last.
-
-        Args:
-            more: Pages that show it, too; they come first.
-        """
+        """Claim that the items that are due are there, as this page shows, and more of them before it."""
         seen = self.seen
         if self.records is not None:
             others = [record for record in self.records if not any(readers.names(record, own) for own in due)]
@@ -164,9 +174,9 @@ class Lister:
     def page(self, **options: Option) -> Page:
         """Ask once; options by their names without the sign: filter, orderby, top, skip."""
         query = self.with_fixed(**options).fixed
-        may_be_empty = not {f"{self.sign}filter", f"{self.sign}skip"}.isdisjoint(query)
-        may_be_empty = may_be_empty or query.get(f"{self.sign}top") == "0" or self._holds_what_is_not_shown
-        return Page(self.actor.send(self.operation, path=self.path, query=query), may_be_empty)
+        part = {f"{self.sign}filter", f"{self.sign}skip"} & {*query} or query.get(f"{self.sign}top") == "0"
+        exchange = self.actor.send(self.operation, path=self.path, query=query)
+        return Page(exchange, bool(part) or self._holds_what_is_not_shown)
 
     def needed(self, at_least: int = 0, **options: Option) -> list[Record]:
         """The records of a list that the case relies on.
@@ -176,34 +186,21 @@ class Lister:
             Untested: it has fewer, and which drafts are in this list is not shown.
         """
         page = self.page(**options)
-        records = page.records
-        if records is None:
-            raise self.no_list(page)
-        if self._holds_what_is_not_shown and (page.not_found or len(records) < at_least):
-            raise Untested(
-                f"which drafts a list other than {_OWN} holds is not shown: it lists {len(records)}"
-            )
-        if len(records) < at_least:
-            raise Blocked(self.operation, f"lists {len(records)} items where there are {at_least} or more")
-        return records
+        if page.records is None:
+            raise page.no_list
+        if self._holds_what_is_not_shown and (page.not_found or page.size < at_least):
+            raise Untested(f"which drafts a list other than {_OWN} holds is not shown: it lists {page.size}")
+        if page.size < at_least:
+            raise Blocked(self.operation, f"lists {page.size} items where there are {at_least} or more")
+        return page.records
 
     @property
     def _holds_what_is_not_shown(self) -> bool:
         return self.operation == _LISTING and self.fixed.get("collection") != _OWN
 
     def read(self, **options: Option) -> Page:
-        """A page that is a list, or "not found", which holds nothing; raises Blocked for any other."""
-        return self._given(self.page(**options))
-
-    def _given(self, page: Page) -> Page:
-        if page.records is None and not page.not_found:
-            raise self.no_list(page)
-        return page
-
-    def no_list(self, page: Page) -> Blocked:
-        """That nothing can be said, since the answer is no list."""
-        done(page.exchange)
-        return Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
+        """Ask once for what a case relies on, as `Page.given`."""
+        return self.page(**options).given()
 
     def search(self, uid: str) -> Search:
         """Look for a draft: on the first pages, then by a filter where filters are known to work, or page by page.
@@ -213,7 +210,7 @@ class Lister:
         pages: list[Page] = []
         # Items that are removed meanwhile shift all that follow, so each page repeats some of the one before.
         for page in itertools.islice(self.pages(_OVERLAP), 2 if self.field else None):
-            pages.append(self._given(page))
+            pages.append(page.given())
             if page.names(uid):
                 return Search(uid, pages)
         if pages[-1].size > 0:
@@ -248,8 +245,7 @@ class Lister:
 
     def with_fixed(self, **options: Option) -> Lister:
         """The same list with some options in every request."""
-        given = {name: value for name, value in options.items() if value is not None}
-        more = {f"{self.sign}{name}": str(value) for name, value in given.items()}
+        more = {f"{self.sign}{name}": str(value) for name, value in options.items() if value is not None}
         return dataclasses.replace(self, fixed={**self.fixed, **more})
 
 

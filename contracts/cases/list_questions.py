@@ -35,7 +35,7 @@ _FOUND: Final[_Tests] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a filter, and the names of the known items that meet it.
+    """A condition of a filter, and the names of the known items that meet it; `and` binds before `or`, as in Python.
 
     Attributes:
         text: In OData; empty for none.
@@ -52,17 +52,10 @@ class Condition:
         return Condition(f"not ({self.text})", frozenset(self.among) - self.matching, self.among)
 
     def __and__(self, other: Condition) -> Condition:
-        return Condition(f"({self.text} and {other.text})", self.matching & other.matching, self.among)
+        return Condition(f"{self.text} and {other.text}", self.matching & other.matching, self.among)
 
     def __or__(self, other: Condition) -> Condition:
         return Condition(f"({self.text} or {other.text})", self.matching | other.matching, self.among)
-
-
-def all_of(*conditions: Condition) -> Condition:
-    """What meets each condition, without parentheses: `and` binds before `or`."""
-    text = " and ".join(condition.text for condition in conditions)
-    matching = frozenset.intersection(*(condition.matching for condition in conditions))
-    return Condition(text, matching, conditions[0].among)
 
 
 @dataclass(frozen=True)
@@ -97,7 +90,7 @@ class Items:
             f"{self.path} eq {quoted(text.swapcase())}": False,
         }
         return [
-            self.condition(f"({equal} and {asked})", text.__eq__ if on else lambda _: False, unsure=True)
+            self.condition(f"{equal} and {asked}", text.__eq__ if on else lambda _: False, unsure=True)
             for asked, on in functions.items()
         ]
 
@@ -148,8 +141,7 @@ def _conditions(items: Items) -> SearchStrategy[Condition]:
 
     def joined(inner: SearchStrategy[Condition]) -> SearchStrategy[Condition]:
         pairs = (st.builds(by, inner, inner) for by in (and_, or_))
-        unparted = st.builds(or_, simple, st.builds(all_of, simple, simple))
-        return st.one_of(st.builds(invert, inner), *pairs, unparted)
+        return st.one_of(st.builds(invert, inner), *pairs)
 
     return st.recursive(simple, joined, max_leaves=4)
 
@@ -166,16 +158,18 @@ def _table(items: Items, ordered: Items, *, of_files: bool) -> list[Question]:
         return items.where(word, own[number][start:])
 
     one, other, most = at("eq", 1), at("eq", 4), at("ne", 0)
-    parts = at("startswith", 3, 2), at("contains", 3, 2), ~one, one | all_of(other, other)
+    parts = at("startswith", 3, 2), at("contains", 3, 2), ~one, one | other & other
     if of_files:
         return [
             *map(Question, (at("ge", 1) & at("le", 2), at("gt", 1) & at("lt", 4), *parts)),
             *(Question(most, rising, top=4), Question(most, falling, top=3, skip=1)),
         ]
     compared = [at(word, 2) for word in _COMPARED if word != "eq"]
-    further = all_of(most, at("ne", 3), one)
     return [
-        *map(Question, (*compared, at("startswith", 3), *parts, *items.by_functions(own[2]), further)),
+        *map(
+            Question,
+            (*compared, at("startswith", 3), *parts, *items.by_functions(own[2]), most & at("ne", 3) & one),
+        ),
         *(Question(most, top=2), Question(most, rising, top=4, skip=1)),
         Question((one | other) & at("ne", 4), collection=None),
         Question(most, falling, top=3, skip=1, collection="my"),
@@ -186,12 +180,10 @@ def _but_for_one(items: Items) -> tuple[Condition, ...]:
     """What leaves out the last item but one: by every operator and function, and plainly, where that is refused."""
     least, *_, other, _ = sorted(items.texts)
     where = items.where
-    every = (
-        ~where("startswith", other),
-        where("ne", other) & (where("gt", other) | where("lt", other)),
-        where("ge", least) | all_of(where("le", least), where("contains", least)),
-    )
-    return all_of(*every), where("ne", other)
+    plain = where("ne", other)
+    differing = plain & (where("gt", other) | where("lt", other))
+    every = where("ge", least) | where("le", least) & where("contains", least)
+    return ~where("startswith", other) & differing & every, plain
 
 
 class Questions:
@@ -225,7 +217,7 @@ class Questions:
     def _claim_narrowed(self) -> None:
         """Claim that a filter by several values gives just those which filters by each of them give, each once."""
         path, own, lister = self._known.field.by_filter, self._known.own, self._known.lister
-        if path is None or self._known.field.filters:
+        if path is None or self._known.field.proven:
             return
         plain, several = lister.page(), lister.page(filter=equals(path, *own))
         alone = {value: lister.page(filter=equals(path, value)) for value in own}
@@ -250,15 +242,12 @@ class Questions:
             Untested: the list is not seen to come in order, or the service refuses such filters.
         """
         for condition in _but_for_one(self._items):
-            falling, rising = (
-                Question(condition, ((self._ordered, down),), top=2, skip=1) for down in (True, False)
-            )
+            orders = ((self._ordered, True),), ((self._ordered, False),)
+            falling, rising = (Question(condition, order, top=2, skip=1) for order in orders)
             if self.claim_answer(falling):
                 self.claim_answer(rising)
                 return
-        raise Untested(
-            "which fields orders take, and operators filters, is not shown: none that is known does"
-        )
+        raise Untested("which fields orders take, and operators filters, is not shown: none known does")
 
     def claim_answers(self, properties: Properties, deal: Deal) -> None:
         """Claim that questions are answered: this realm's share of the table, and two that are drawn."""
@@ -299,13 +288,13 @@ class Questions:
         clauses = ["filter-with-top" if bounded else "filter-meaning"]
         if question.order:
             clauses += ["orderby-meaning"] + [self._window] * (question.top is not None)
-        for clause in clauses if right else [self._at_fault(question, page, clauses)]:
+        for clause in clauses if right else [self._at_fault(question, known, page, clauses)]:
             page.claim(self._judging(clause), right, wanted)
         return True
 
-    def _at_fault(self, question: Question, page: Page, clauses: Sequence[str]) -> str:
+    def _at_fault(self, question: Question, known: KnownList, page: Page, clauses: Sequence[str]) -> str:
         """The clause of the option without which a list is answered rightly that is answered wrongly with it."""
-        known, (whole, wanted) = self._list_of(question.collection), question.answer()
+        whole, wanted = question.answer()
         seen = page.order_of(whole)
         if len(clauses) == 1 or page.size > len(seen):
             # Items are there that do not match, or there is nothing else that could be at fault.

@@ -22,13 +22,12 @@ from contracts.cases.list_pages import (
     Record,
     Search,
     drafts_of,
-    equals,
     naming,
     told,
 )
 from contracts.cases.world import World
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, Untested, done, require, taken, usable
+from contracts.checks.outcomes import Blocked, Untested, require, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import is_valid_uid
@@ -66,7 +65,7 @@ def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> No
     """
     shown = _look_until(False, world, lister, uid)
     if shown.pages[0].records is None and not _empty_is_not_found(world, lister.actor):
-        raise lister.no_list(shown.pages[0])
+        raise shown.pages[0].no_list
     shown.claim(claim, there=False)
 
 
@@ -82,15 +81,6 @@ def _look_until(wanted: bool, world: World, lister: Lister, uid: str) -> Search:
     if records and SUITE_PREFIX not in json.dumps(records):
         raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
     return shown
-
-
-def claim_adds_nothing(claim: Claim, lister: Lister, uid: str) -> None:
-    """Claim that a filter by a uid gives no item where the list does not hold it without the filter."""
-    if lister.field is None:
-        raise Untested("which fields filters take is not shown, and none was seen to pick what is equal")
-    chosen = lister.read(filter=equals(lister.field, uid))
-    if not (chosen.names(uid) and lister.search(uid).found):
-        Search(uid, [chosen]).claim(claim, there=False)
 
 
 def claim_bounded(claim: Claim, lister: Lister, top: int) -> None:
@@ -113,7 +103,7 @@ def claim_empty(claim: Claim, page: Page) -> None:
 def claim_no_items(claim: Claim, page: Page) -> None:
     """Claim that no item comes, however that is told; a refusal gives none."""
     if page.records is None and not page.exchange.answer.refusal:
-        raise Blocked(page.exchange.operation or "", f"the answer is no list: {page.exchange.answer.quote()}")
+        raise page.no_list
     claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.seen)
 
 
@@ -137,8 +127,7 @@ def _empty_is_not_found(world: World, actor: Actor) -> bool:
 def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
     """Claim that items of a list of drafts are drafts, by the exists check on the identifiers that an item holds.
 
-    Args:
-        prefix: Of the run's own identifiers; other items come first.
+    Items that hold the prefix of the run's own identifiers come last.
     """
 
     def uids(record: Record) -> list[str]:
@@ -156,29 +145,16 @@ def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
         claim.holds(not listed, page.exchange, *checks, expected="a draft for each item", seen=seen)
 
 
-def _ways_to_see(known: KnownList, uid: str) -> list[Lister]:
-    """The list, and the list by the draft's uid where filters are seen to work."""
-    return [each for each in (known.lister, known.picking(uid)) if each]
-
-
 def listers_of(known: KnownList, uid: str) -> list[Lister]:
-    """The list, and the list by the draft's uid, where they show a draft of the actor's own."""
+    """The list, and the list by the draft's uid where filters are seen to work, that show a draft of the actor's."""
 
     def look() -> list[Lister]:
-        ways = _ways_to_see(known, uid)
+        ways = filter(None, (known.lister, known.picking(uid)))
         return [each for each in ways if readers.carries_identifier(usable(each.page().exchange), uid)]
 
     if not (shown := known.world.until(look, bool)):
         raise Untested("the list does not show a draft that was just saved")
     return shown
-
-
-def claim_listed_once(claim: Claim, world: World, lister: Lister, uid: str) -> None:
-    """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more."""
-    page = world.until(lister.page, lambda page: page.count(uid) <= 1)
-    done(page.exchange)
-    count = page.count(uid)
-    claim.holds(count <= 1, page.exchange, expected="the draft once", seen=f"{count} times")
 
 
 def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -> None:
@@ -192,7 +168,7 @@ def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -
         actor.delete_draft(uid)
 
     def absent() -> bool:
-        pages = [lister.page() for lister in _ways_to_see(known, uid)]
+        pages = [each.page() for each in (known.lister, known.picking(uid)) if each]
         shown[:] = [actor.draft_exists(uid), *(page.exchange for page in pages)]
         if usable(shown[0]).success or pages[0].size < 0:
             raise Untested("the published record of the settings has a draft, or there is no list of drafts")
@@ -238,11 +214,7 @@ _Look = tuple[list[str], list[_Part]]
 
 
 def _at_rest(known: KnownList, cuts: Sequence[Cut], **base: Option) -> _Look:
-    """Ask for parts of a list while it is at rest: of the whole one, or else of that of the suite's own items.
-
-    Args:
-        base: Options of the list that the parts are parts of.
-    """
+    """Ask for parts of a list, with base options, while it is at rest: the whole one, or else the own items alone."""
     head = max(HEAD, *(skip + (top or 0) for skip, top in cuts))
     for lister in filter(None, (known.lister, known.picking(*known.own))):
         before = lister.needed(_ENOUGH, **base)
@@ -288,13 +260,7 @@ def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
             claim.at_most(part.page.exchange, top)
 
 
-def claim_pages_in_order(claim: Claim, known: KnownList, size: int) -> None:
-    """Claim that pages of `size` of the falling list are parts of that list."""
-    falling = replace(known, lister=known.lister.with_fixed(orderby=known.order(falling=True)))
-    claim_parts(claim, falling, *_pages(known, size))
-
-
-def _pages(known: KnownList, size: int) -> list[Cut]:
+def pages(known: KnownList, size: int) -> list[Cut]:
     """The pages that hold the start of a list of drafts, or all of a list that holds just the known items."""
     alone = known.of_files or f"{known.lister.sign}filter" in known.lister.fixed
     return [(skip, size) for skip in range(0, len(known.own) if alone else HEAD, size)]
@@ -302,7 +268,7 @@ def _pages(known: KnownList, size: int) -> list[Cut]:
 
 def claim_pages_cover(claim: Claim, known: KnownList, size: int) -> None:
     """Claim that pages of `size` taken one after another neither repeat an item of the list's start nor lose one."""
-    looks = _looks(known, _pages(known, size))
+    looks = _looks(known, pages(known, size))
     for due, parts in looks:
         exchanges = [part.page.exchange for part in parts]
         answered = all(part.page.records is not None for part in parts)

@@ -1,6 +1,7 @@
 """Both lists, of drafts and of a document's attachments: what each option does alone, and all of them together."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -146,7 +147,8 @@ def test_pages_of_an_ordered_list_are_in_order(
     asked = known(world)
     asked.need_order()
     lists.need_parts(asked, (1, 2))
-    lists.claim_pages_in_order(expect(clause), asked, 3)
+    falling = replace(asked, lister=asked.lister.with_fixed(orderby=asked.order(falling=True)))
+    lists.claim_parts(expect(clause), falling, *lists.pages(asked, 3))
 
 
 @smoke(requests=4)
