@@ -7,7 +7,7 @@ and that the service takes is used; when it takes none, nothing can be claimed b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,12 +49,12 @@ class Field:
 
     Attributes:
         by_filter, by_order: Its OData path, as filters and orders take it; None where they take none.
-        filters: Whether a filter by it picks exactly the suite's own items.
+        proven: The path of the filter, where filtering by it was seen to pick exactly the own items.
     """
 
     by_filter: str | None = None
     by_order: str | None = None
-    filters: bool = False
+    proven: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,28 +74,55 @@ class KnownList:
         """Whether its items are the attachments of a document."""
         return bool(self.lister.path)
 
-    @property
-    def usual(self) -> tuple[str, ...]:
-        """Names of fields that are tried besides those that the items carry."""
-        return _FILES if self.of_files else _UIDS
+    def fields(self, paths: Iterable[str]) -> list[str]:
+        """Paths of fields, what each ends with, since an envelope need be no part of a name, and the usual names."""
+        every = (*paths, *(_FILES if self.of_files else _UIDS))
+        return list(dict.fromkeys(each for path in every for each in (path, path.rpartition("/")[2])))
 
     @cached_property
     def field(self) -> Field:
         """The field that holds the own values, learnt where these are promised; without a path where it cannot be."""
         lister = self.lister if self.of_files else drafts_of(self.world.author, "mydrafts")
         with suppress(Blocked):
-            return self.world.once(f"field of {lister.label}", lambda: learn(lister, self.own, self.usual))
+            return self.world.once(f"field of {lister.label}", lambda: self._learn(lister))
         return Field()
+
+    def _learn(self, lister: Lister) -> Field:
+        """Learn the field that holds the own values, each of another record.
+
+        A name that is no field may be passed over, so that a filter which is taken shows every record: one that picks
+        goes before one that is taken.
+        """
+
+        def held(records: Iterable[Record]) -> tuple[str, list[str]] | None:
+            """The first of the values that a record holds, and the paths of the fields that hold it."""
+            found = ((value, text_paths(record, value)) for record in records for value in self.own)
+            return next(((value, paths) for value, paths in found if paths), None)
+
+        # How long a page is, and which items come first, is not shown.
+        value, paths = held(lister.needed()) or held(lister.walk()) or ("", [])
+        if not paths:
+            raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
+        filtered, picked, names = None, False, self.fields(paths)
+        for name in names:
+            page = lister.page(filter=equals(name, value))
+            picked = page.holds_just([value])
+            if picked or (filtered is None and page.size >= 0 and not page.not_found):
+                filtered = name  # a filter by an unknown field may be answered "not found"
+            if picked:
+                break
+        ordered = next((name for name in names if lister.page(orderby=name).size >= 0), None)
+        exact = filtered and picked and lister.page(filter=equals(filtered, *self.own)).holds_just(self.own)
+        return Field(filtered, ordered, filtered if exact else None)
 
     @property
     def filter_path(self) -> str:
         """The path by which the list is filtered."""
         return self._taken(self.field.by_filter, "filters")
 
-    @property
-    def order_path(self) -> str:
-        """The path by which the list is ordered; raises as `filter_path`."""
-        return self._taken(self.field.by_order, "orders")
+    def order(self, *, falling: bool = False) -> str:
+        """The order by the field that holds the own values; raises as `filter_path`."""
+        return self._taken(self.field.by_order, "orders") + " desc" * falling
 
     def _taken(self, path: str | None, what: str) -> str:
         if path is None:
@@ -103,50 +130,46 @@ class KnownList:
             raise Blocked(self.lister.operation, cause)
         return path
 
-    @property
-    def proven_path(self) -> str | None:
-        """The path of the filter, where filtering by it was seen to pick the own items."""
-        return self.field.by_filter if self.field.filters else None
-
-    @property
-    def narrowed(self) -> Lister | None:
-        """The list with its own items alone; None where the service is not seen to filter rightly."""
-        path = self.proven_path
-        return self.lister.with_fixed(filter=equals(path, *self.own)) if path else None
+    def picking(self, *values: str) -> Lister | None:
+        """The list of these items alone; None where the service is not seen to filter rightly."""
+        path = self.field.proven
+        return self.lister.with_fixed(filter=equals(path, *values)) if path else None
 
     def need_filter(self) -> None:
         """See that a filter picks the suite's own items, for claims about what else filters do."""
         cause = f"{self.lister.sign}filter alone does not pick the suite's own items"
-        require(self.field.filters, self.lister.operation, cause)
+        require(self.field.proven is not None, self.lister.operation, cause)
 
     def need_order(self) -> bool:
         """Require that the list comes in rising order when asked, for claims about what else orders do."""
-        rising, _ = self.orders()
         cause = f"{self.lister.sign}orderby alone does not order the list"
-        return require(rising == sorted(rising), self.lister.operation, cause)
+        return require(self._orders()[0], self.lister.operation, cause)
 
     def need_top(self) -> bool:
         """Require that top alone bounds the list, for claims about what else it does."""
         cause = f"{self.lister.sign}top alone does not bound the list"
         return require(0 <= self.lister.page(top=1).size <= 1, self.lister.operation, cause)
 
-    def orders(self) -> tuple[list[str], list[str]]:
-        """The suite's own items as the list holds them in rising and in falling order, looked up once."""
+    @cached_property
+    def shows_own(self) -> bool:
+        """Whether the own items are all there; others beside them are for claims on filters to judge."""
+        page = self.lister.page(filter=equals(self.filter_path, *self.own))
+        return len(page.order_of(self.own)) == len(self.own)
 
-        def look() -> tuple[list[str], list[str]]:
-            path = self.order_path
-            pages = [self.lister.page(orderby=order) for order in (path, f"{path} desc")]
-            return pages[0].order_of(self.own), pages[1].order_of(self.own)
+    def _orders(self) -> tuple[bool, bool]:
+        """Whether the list comes in rising and in falling order when asked, looked up once."""
+
+        def look() -> tuple[bool, bool]:
+            pages = [self.lister.page(orderby=self.order(falling=falling)) for falling in (False, True)]
+            rising, falling = (page.order_of(self.own) for page in pages)
+            return rising == sorted(rising), len(falling) > 1 and falling == sorted(falling, reverse=True)
 
         return self.world.once(f"orders of {self.lister.label}", look)
 
     @property
     def is_ordered(self) -> bool:
-        """Whether it comes in rising and in falling order when asked: its order is then known to be by this field."""
-        if self.field.by_order is None:
-            return False
-        rising, falling = self.orders()
-        return rising == sorted(rising) and len(falling) > 1 and falling == sorted(falling, reverse=True)
+        """Whether it comes in either order when asked: its order is then known to be by this field."""
+        return self.field.by_order is not None and all(self._orders())
 
 
 def known_drafts(world: World, collection: str | None = "mydrafts") -> KnownList:
@@ -155,11 +178,7 @@ def known_drafts(world: World, collection: str | None = "mydrafts") -> KnownList
 
 
 def known_files(world: World, *, sound: bool = True) -> KnownList:
-    """The list of the attachments of the shared document.
-
-    Args:
-        sound: See first that it holds just these.
-    """
+    """The list of the attachments of the shared document; if it is to be sound, it is seen to hold just these."""
     shared = shared_document(world)
     files = shared_document_list(world) if sound else attachments_of(world.author, shared.uid)
     names = tuple(attachment.filename for attachment in shared.attachments)
@@ -212,159 +231,82 @@ def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
 
 def drafts_searched(world: World, collection: str | None) -> Lister:
     """The author's list of drafts, in which a filter finds a draft where filters are seen to work."""
-    return drafts_of(world.author, collection, known_drafts(world).proven_path)
-
-
-def learn(lister: Lister, own: Sequence[str], usual: Sequence[str] = ()) -> Field:
-    """Learn the field that holds these values, each of another record.
-
-    A name that is no field may be passed over, so that a filter which is taken shows every record: one that picks goes
-    before one that is taken.
-
-    Args:
-        usual: Names tried besides, since a list may show a field under another name than filters take.
-    """
-    # How long a page is, and which items come first, is not shown.
-    value, paths = _held(lister.needed(), own) or _held(lister.walk(), own) or ("", [])
-    if not paths:
-        raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
-    # An envelope around each item need be no part of a field's name.
-    names = dict.fromkeys([*paths, *(path.rpartition("/")[2] for path in paths), *usual])
-    filtered, picked = None, False
-    for name in names:
-        page = lister.page(filter=equals(name, value))
-        picked = page.holds_just([value])
-        if picked or (filtered is None and page.size >= 0 and not page.not_found):
-            filtered = name  # a filter by an unknown field may be answered "not found"
-        if picked:
-            break
-    ordered = next((name for name in names if lister.page(orderby=name).size >= 0), None)
-    exact = picked and lister.page(filter=equals(str(filtered), *own)).holds_just(own)
-    return Field(filtered, ordered, exact)
-
-
-def _held(records: Iterable[Record], own: Sequence[str]) -> tuple[str, list[str]] | None:
-    """The first of the values that a record holds, and the paths of the fields that hold it."""
-    found = ((value, text_paths(record, value)) for record in records for value in own)
-    return next(((value, paths) for value, paths in found if paths), None)
-
-
-#: Fields of a kind that are tried before a list counts as one that heeds none, and items that show it.
-_MOST_FIELDS = 6
-_FEW = 2
-_NO_VALUE = f"{SUITE_PREFIX}no-item-has-this"
+    return drafts_of(world.author, collection, known_drafts(world).field.proven)
 
 
 def claim_picked(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) -> None:
     """Claim that a filter gives exactly the items that carry these values."""
     page = lister.page(filter=expression)
-    expected = f"{' and '.join(wanted) or 'nothing'} for {expression}"
-    claim.holds(page.holds_just(wanted), page.exchange, expected=expected, seen=page.seen_beside(wanted))
+    page.claim(claim, page.holds_just(wanted), wanted, f" for {expression}")
 
 
 def claim_ordered(claim: Claim, known: KnownList, *, falling: bool = False) -> None:
     """Claim that the suite's own items come in the order asked for."""
-    order = f"{known.order_path} desc" if falling else known.order_path
+    order = known.order(falling=falling)
     page = known.lister.page(orderby=order)
     if page.size >= 0 and len(page.order_of(known.own)) < len(known.own):
-        narrowed = known.narrowed
-        if narrowed is None:
+        alone = known.picking(*known.own)
+        if alone is None:
             raise Blocked(known.lister.operation, "the suite's own items are not all on the first page")
-        page = narrowed.page(orderby=order)
+        page = alone.page(orderby=order)
     wanted = sorted(known.own, reverse=falling)
-    expected, seen = f"in the order {', '.join(wanted)}", page.seen_beside(wanted)
-    claim.holds(page.order_of(known.own) == wanted, page.exchange, expected=expected, seen=seen)
+    page.claim(claim, page.order_of(known.own) == wanted, wanted, ", in this order")
 
 
-def claim_filters_heeded(claim: Claim, known: KnownList) -> None:
-    """Claim that not every filter is passed over: by some field, one for a value that nothing has gives no item.
-
-    Nor may the opposite filter by each such field give no item either, since there are items of other values. A
-    field that filters do not take may be passed over, or make the service refuse.
-    """
-    if known.proven_path is not None:
-        claim.holds(True, expected="an effect of the option")
-        return
-
-    def heeded(equal: Page, unequal: Page) -> bool | None:
-        if equal.size < 0:
-            return None
-        return equal.size == 0 and (unequal.size != 0 or unequal.not_found)
-
-    asked = f"{{}} eq {quoted(_NO_VALUE)}", f"{{}} ne {quoted(_NO_VALUE)}"
-    due = "no item for a value that none has, and items for any other value"
-    _claim_heeded(claim, known, "filter", asked, heeded, due)
+def _order_heeded(*pages: Page) -> bool:
+    """Whether a falling order differs from the rising one, and neither leaves out everything."""
+    first, second = (page.records or [] for page in pages)
+    names = naming(first, second)
+    common = set(names(first)) & set(names(second))
+    rising, falling = ([name for name in names(part) if name in common] for part in (first, second))
+    # Pages that have hardly an item in common are the two ends of an ordered list.
+    return bool(first and second) and (len(common) < _FEW or rising != falling)
 
 
-def claim_orders_heeded(claim: Claim, known: KnownList) -> None:
-    """Claim that not every order is passed over: by some field, the falling one differs from the rising one.
-
-    Nor may every order empty the list, since an order leaves out nothing.
-    """
-    if known.is_ordered:
-        claim.holds(True, expected="an effect of the option")
-        return
-
-    def heeded(*pages: Page) -> bool | None:
-        if min(page.size for page in pages) < 0:
-            return None
-        first, second = (page.records or [] for page in pages)
-        names = naming(first, second)
-        common = set(names(first)) & set(names(second))
-        rising, falling = ([name for name in names(part) if name in common] for part in (first, second))
-        # Pages that have hardly an item in common are the two ends of an ordered list.
-        same = len(common) >= _FEW and rising == falling
-        return bool(first and second) and not same
-
-    due = "a falling order unlike the rising one"
-    _claim_heeded(claim, known, "orderby", ("{}", "{} desc"), heeded, due)
+#: Fields of a kind that are tried before a list counts as one that heeds none, and items that show it.
+_MOST_FIELDS = 6
+_FEW = 2
+_NO_VALUE = quoted(f"{SUITE_PREFIX}no-item-has-this")
+#: By option: two expressions with room for a field, whether their answers show an effect, and that in words.
+_EFFECTS: Final[Mapping[str, tuple[tuple[str, str], Callable[[Page, Page], bool], str]]] = {
+    "filter": (
+        (f"{{}} eq {_NO_VALUE}", f"{{}} ne {_NO_VALUE}"),
+        lambda equal, unequal: equal.size == 0 and (unequal.size != 0 or unequal.not_found),
+        "no item for a value that none has, and items for any other value",
+    ),
+    "orderby": (("{}", "{} desc"), _order_heeded, "a falling order unlike the rising one"),
+}
 
 
-def _claim_heeded(
-    claim: Claim,
-    known: KnownList,
-    option: str,
-    asked: tuple[str, str],
-    heeded: Callable[[Page, Page], bool | None],
-    due: str,
-) -> None:
-    """Claim that an option has an effect by some field.
+def claim_heeded(claim: Claim, known: KnownList, option: str) -> None:
+    """Claim that not every filter, or not every order, is passed over: it has an effect by some field.
 
-    Args:
-        asked: Two expressions, with room for the field.
-        heeded: Whether their answers show an effect; None where the service does not take them.
+    A field that the option does not take may be passed over, or make the service refuse.
 
     Raises:
-        Untested: by no field does the service take both, or it passes over some and finds nothing by others.
+        Untested: by no field does the service take it, or it passes over some and finds nothing by others.
     """
+    expressions, heeded, due = _EFFECTS[option]
+    if known.field.proven if option == "filter" else known.is_ordered:
+        claim.holds(True, expected=due)
+        return
     records, passed = known.lister.needed(_FEW), list[tuple[Page, Page]]()
-    fields = _fields(records, known.usual)
+    rows = [dict(leaves(record)) for record in records]
+    # Fields with texts tell the items apart.
+    telling = [
+        path for path in text_paths(records[0]) if len({str(row.get(path)) for row in rows}) == len(rows)
+    ]
+    fields = known.fields(telling[:_MOST_FIELDS])
     for name in fields:
-        first, second = (known.lister.page(**{option: expression.format(name)}) for expression in asked)
-        effect = heeded(first, second)
-        if effect:
+        first, second = (known.lister.page(**{option: each.format(name)}) for each in expressions)
+        if first.size < 0 or (option == "orderby" and second.size < 0):
+            continue
+        if heeded(first, second):
             claim.holds(True, second.exchange, expected=due)
             return
-        if effect is not None:
-            passed.append((first, second))
+        passed.append((first, second))
     if len({first.size == 0 for first, _ in passed}) != 1:
         raise Untested(f"which fields {option} takes is not shown, and none of those known is plainly taken")
     exchanges = [page.exchange for pages in passed for page in pages]
     expected, seen = f"{due}, by one of {', '.join(fields)}", f"for each: {passed[0][0].seen}"
     claim.holds(False, *exchanges, expected=expected, seen=seen)
-
-
-def _fields(records: Sequence[Record], usual: Sequence[str]) -> list[str]:
-    """Paths of fields with texts: those that tell the items apart, and the usual ones; not many.
-
-    An envelope around each item need be no part of a field's name.
-    """
-    texts = text_paths(records[0])
-    telling = [path for path in texts if _differs(records, path)]
-    found = [*telling[:_MOST_FIELDS], *usual]
-    return list(dict.fromkeys(each for name in found for each in (name, name.rpartition("/")[2])))
-
-
-def _differs(records: Sequence[Record], path: str) -> bool:
-    """Whether each of these records has a value of its own in a field."""
-    return len({str(dict(leaves(record)).get(path)) for record in records}) == len(records)

@@ -6,12 +6,14 @@ Records are told apart by the identifiers in them, and fields are learnt from a 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Blocked, Untested, done, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -20,7 +22,8 @@ from contracts.safe_text import cut
 from contracts.session.actor import Actor
 from contracts.session.namespace import SUITE_PREFIX
 
-Option = str | int
+#: None leaves an option out.
+Option = str | int | None
 Record = dict[str, Any]
 #: How deep in a record a field is looked for; OData writes its path with slashes.
 _DEEPEST_FIELD = 3
@@ -72,18 +75,34 @@ class Page:
         return -1 if self.records is None else len(self.records)
 
     @property
+    def no_list(self) -> Blocked:
+        """That nothing can be said, since the answer is no list."""
+        done(self.exchange)
+        return Blocked(
+            self.exchange.operation or "", f"the answer is no list: {self.exchange.answer.quote()}"
+        )
+
+    def given(self) -> Page:
+        """The page itself, when it is a list, or "not found", which holds nothing; raises Blocked for any other."""
+        if self.records is None and not self.not_found:
+            raise self.no_list
+        return self
+
+    @property
     def seen(self) -> str:
         """What was seen, for the report."""
         count = "no list" if self.records is None else f"{self.size} items"
         return f"{count}: {self.exchange.answer.quote()}"
 
-    def seen_beside(self, due: Sequence[str]) -> str:
-        """What was seen, with the names of the items that are due in their order, and those of others."""
-        if self.records is None:
-            return self.seen
-        others = [record for record in self.records if not any(readers.names(record, own) for own in due)]
-        names = [*self.order_of(due), *naming(self.records)(others)]
-        return f"{told(names) or 'nothing'}: {self.exchange.answer.quote()}"
+    def claim(self, claim: Claim, right: bool, due: Sequence[str], what: str = "", *more: Page) -> None:
+        """Claim that the items that are due are there, as this page shows, and more of them before it."""
+        seen = self.seen
+        if self.records is not None:
+            others = [record for record in self.records if not any(readers.names(record, own) for own in due)]
+            names = [*self.order_of(due), *naming(self.records)(others)]
+            seen = f"{told(names)}: {self.exchange.answer.quote()}"
+        exchanges = [page.exchange for page in (*more, self)]
+        claim.holds(right, *exchanges, expected=told(due) + what, seen=seen)
 
     def names(self, identifier: str) -> bool:
         """Whether a record with this identifier is among them."""
@@ -105,33 +124,29 @@ class Page:
 
 @dataclass(frozen=True)
 class Search:
-    """Whether a list holds an item, and the pages that show it."""
+    """The pages of a list on which a draft was looked for; the last one holds it if any does."""
 
-    found: bool
+    uid: str
     pages: list[Page]
 
     @property
-    def exchanges(self) -> list[Exchange]:
-        """The exchanges of its pages."""
-        return [page.exchange for page in self.pages]
+    def found(self) -> bool:
+        """Whether the list holds it."""
+        return self.pages[-1].names(self.uid)
 
-    @property
-    def nameless(self) -> bool:
-        """Whether there are items, and none that names a draft of any run of the suite's."""
-        records = [record for page in self.pages for record in page.records or ()]
-        return bool(records) and SUITE_PREFIX not in json.dumps(records)
-
-    @property
-    def seen(self) -> str:
-        """What was seen, for the report."""
+    def claim(self, claim: Claim, *, there: bool) -> None:
+        """Claim that the draft is in the list, or that it is not."""
+        exchanges = [page.exchange for page in self.pages]
         where = f"there, among the items of {len(self.pages)} pages" if self.found else "not there"
-        return f"{where}: {self.exchanges[-1].answer.quote()}"
+        expected = f"the draft {self.uid} in the list" if there else f"no draft {self.uid}"
+        seen = f"{where}: {exchanges[-1].answer.quote()}"
+        claim.holds(self.found is there, *exchanges, expected=expected, seen=seen)
 
 
 def told(names: Sequence[str]) -> str:
     """Names of records as people read them, the first ones."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(cut(name, _LONGEST_NAME) for name in names[:_NAMED]) + more
+    return ", ".join(cut(name, _LONGEST_NAME) for name in names[:_NAMED]) + more or "nothing"
 
 
 @dataclass(frozen=True)
@@ -158,11 +173,10 @@ class Lister:
 
     def page(self, **options: Option) -> Page:
         """Ask once; options by their names without the sign: filter, orderby, top, skip."""
-        query = dict(self.fixed) | {f"{self.sign}{name}": str(value) for name, value in options.items()}
-        filtered = f"{self.sign}filter" in query
-        may_be_empty = filtered or "skip" in options or str(options.get("top", "")) == "0"
-        may_be_empty = may_be_empty or self._holds_what_is_not_shown
-        return Page(self.actor.send(self.operation, path=self.path, query=query), may_be_empty)
+        query = self.with_fixed(**options).fixed
+        part = {f"{self.sign}filter", f"{self.sign}skip"} & {*query} or query.get(f"{self.sign}top") == "0"
+        exchange = self.actor.send(self.operation, path=self.path, query=query)
+        return Page(exchange, bool(part) or self._holds_what_is_not_shown)
 
     def needed(self, at_least: int = 0, **options: Option) -> list[Record]:
         """The records of a list that the case relies on.
@@ -172,33 +186,21 @@ class Lister:
             Untested: it has fewer, and which drafts are in this list is not shown.
         """
         page = self.page(**options)
-        records = page.records
-        if records is None:
-            raise self._no_list(page)
-        if self._holds_what_is_not_shown and (page.not_found or len(records) < at_least):
-            raise Untested(
-                f"which drafts a list other than {_OWN} holds is not shown: it lists {len(records)}"
-            )
-        if len(records) < at_least:
-            raise Blocked(self.operation, f"lists {len(records)} items where there are {at_least} or more")
-        return records
+        if page.records is None:
+            raise page.no_list
+        if self._holds_what_is_not_shown and (page.not_found or page.size < at_least):
+            raise Untested(f"which drafts a list other than {_OWN} holds is not shown: it lists {page.size}")
+        if page.size < at_least:
+            raise Blocked(self.operation, f"lists {page.size} items where there are {at_least} or more")
+        return page.records
 
     @property
     def _holds_what_is_not_shown(self) -> bool:
         return self.operation == _LISTING and self.fixed.get("collection") != _OWN
 
     def read(self, **options: Option) -> Page:
-        """A page that is a list, or "not found", which holds nothing; raises Blocked for any other."""
-        return self._given(self.page(**options))
-
-    def _given(self, page: Page) -> Page:
-        if page.records is None and not page.not_found:
-            raise self._no_list(page)
-        return page
-
-    def _no_list(self, page: Page) -> Blocked:
-        done(page.exchange)
-        return Blocked(self.operation, f"the answer is no list: {page.exchange.answer.quote()}")
+        """Ask once for what a case relies on, as `Page.given`."""
+        return self.page(**options).given()
 
     def search(self, uid: str) -> Search:
         """Look for a draft: on the first pages, then by a filter where filters are known to work, or page by page.
@@ -207,19 +209,16 @@ class Lister:
         """
         pages: list[Page] = []
         # Items that are removed meanwhile shift all that follow, so each page repeats some of the one before.
-        for page in self.pages(_OVERLAP):
-            pages.append(self._given(page))
+        for page in itertools.islice(self.pages(_OVERLAP), 2 if self.field else None):
+            pages.append(page.given())
             if page.names(uid):
-                return Search(True, pages)
-            if len(pages) > 1 and self.field is not None:
-                break
-        if pages[-1].size > 0 and self.field is not None:
+                return Search(uid, pages)
+        if pages[-1].size > 0:
+            if self.field is None:
+                cause = "the list cannot be read to its end, so that absence cannot be told"
+                raise Blocked(self.operation, cause)
             pages[1:] = [self.read(filter=equals(self.field, uid))]
-        elif pages[-1].size > 0:
-            raise Blocked(
-                self.operation, "the list cannot be read to its end, so that absence cannot be told"
-            )
-        return Search(pages[-1].names(uid), pages)
+        return Search(uid, pages)
 
     def pages(self, overlap: int = 0) -> Iterator[Page]:
         """Page after page, for as long as one brings items, and others than the one before.
@@ -246,7 +245,7 @@ class Lister:
 
     def with_fixed(self, **options: Option) -> Lister:
         """The same list with some options in every request."""
-        more = {f"{self.sign}{name}": str(value) for name, value in options.items()}
+        more = {f"{self.sign}{name}": str(value) for name, value in options.items() if value is not None}
         return dataclasses.replace(self, fixed={**self.fixed, **more})
 
 

@@ -7,10 +7,11 @@ orders.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import eq, ge, gt, le, lt, ne
+from operator import and_, eq, ge, gt, invert, le, lt, ne, or_
 from types import MappingProxyType
 from typing import Final
 
@@ -19,32 +20,42 @@ from hypothesis.strategies import SearchStrategy
 
 from contracts.cases.hostile_input import Deal
 from contracts.cases.known_lists import KnownList, paired
-from contracts.cases.list_pages import Option, Page, equals, leaves, quoted
+from contracts.cases.list_pages import Page, equals, leaves, quoted
 from contracts.cases.properties import Properties
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.outcomes import Blocked, Untested, require, usable
 from contracts.exchanges import readers
 
-_COMPARED: Final[Mapping[str, Callable[[str, str], bool]]] = MappingProxyType(
-    {test.__name__: test for test in (eq, ne, gt, ge, lt, le)}
-)
-_FOUND: Final[Mapping[str, Callable[[str, str], bool]]] = MappingProxyType(
+_Tests = Mapping[str, Callable[[str, str], bool]]
+_COMPARED: Final[_Tests] = MappingProxyType({test.__name__: test for test in (eq, ne, gt, ge, lt, le)})
+_FOUND: Final[_Tests] = MappingProxyType(
     {"startswith": str.startswith, "endswith": str.endswith, "contains": str.__contains__}
 )
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a filter, and the names of the known items that meet it.
+    """A condition of a filter, and the names of the known items that meet it; `and` binds before `or`, as in Python.
 
     Attributes:
         text: In OData; empty for none.
+        among: The names of all known items, which the list is narrowed to.
         unsure: A service may pass it over, as it need not know the function.
     """
 
     text: str
     matching: frozenset[str]
+    among: tuple[str, ...]
     unsure: bool = False
+
+    def __invert__(self) -> Condition:
+        return Condition(f"not ({self.text})", frozenset(self.among) - self.matching, self.among)
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(f"{self.text} and {other.text}", self.matching & other.matching, self.among)
+
+    def __or__(self, other: Condition) -> Condition:
+        return Condition(f"({self.text} or {other.text})", self.matching | other.matching, self.among)
 
 
 @dataclass(frozen=True)
@@ -54,21 +65,20 @@ class Items:
     path: str
     texts: Mapping[str, str]
 
+    def condition(self, text: str, holds: Callable[[str], bool], *, unsure: bool = False) -> Condition:
+        """The items of whose texts something holds, as a filter's text says."""
+        matching = frozenset(name for name, own in self.texts.items() if holds(own))
+        return Condition(text, matching, tuple(self.texts), unsure)
+
     def where(self, word: str, text: str) -> Condition:
         """The items whose text a comparison with another, or a search for it, finds."""
-        asked = (
-            f"{word}({self.path},{quoted(text)})" if word in _FOUND else f"{self.path} {word} {quoted(text)}"
-        )
-        test = {**_COMPARED, **_FOUND}[word]
-        return Condition(asked, frozenset(name for name, own in self.texts.items() if test(own, text)))
-
-    def negated(self, one: Condition) -> Condition:
-        """Those that do not meet a condition."""
-        return Condition(f"not ({one.text})", frozenset(self.texts) - one.matching)
+        path, literal, test = self.path, quoted(text), {**_COMPARED, **_FOUND}[word]
+        asked = f"{word}({path},{literal})" if word in _FOUND else f"{path} {word} {literal}"
+        return self.condition(asked, lambda own: test(own, text))
 
     def by_functions(self, text: str) -> list[Condition]:
         """Conditions by functions that a service may not know, each beside `eq`, which it knows."""
-        equal, start, end = self.where("eq", text), quoted(text[:-5]), quoted(text[5:])
+        equal, start, end = self.where("eq", text).text, quoted(text[:-5]), quoted(text[5:])
         functions = {
             f"tolower({self.path}) eq {quoted(text.lower())}": True,
             f"toupper({self.path}) eq {quoted(text.upper())}": True,
@@ -80,32 +90,9 @@ class Items:
             f"{self.path} eq {quoted(text.swapcase())}": False,
         }
         return [
-            Condition(f"({equal.text} and {asked})", equal.matching if holds else frozenset(), unsure=True)
-            for asked, holds in functions.items()
+            self.condition(f"{equal} and {asked}", text.__eq__ if on else lambda _: False, unsure=True)
+            for asked, on in functions.items()
         ]
-
-
-def both(one: Condition, two: Condition) -> Condition:
-    """What meets both conditions."""
-    return Condition(f"({one.text} and {two.text})", one.matching & two.matching)
-
-
-def either(one: Condition, two: Condition) -> Condition:
-    """What meets one of two conditions."""
-    return Condition(f"({one.text} or {two.text})", one.matching | two.matching)
-
-
-def unparted(one: Condition, two: Condition, three: Condition) -> Condition:
-    """What meets the first condition, or else both others: `and` binds before `or`, as no parentheses say."""
-    return Condition(
-        f"({one.text} or {two.text} and {three.text})", one.matching | two.matching & three.matching
-    )
-
-
-def all_of(*conditions: Condition) -> Condition:
-    """What meets each condition, without parentheses."""
-    text = " and ".join(condition.text for condition in conditions)
-    return Condition(text, frozenset.intersection(*(condition.matching for condition in conditions)))
 
 
 @dataclass(frozen=True)
@@ -124,26 +111,25 @@ class Question:
     skip: int | None = None
     collection: str | None = "mydrafts"
 
-    def options(self, narrow: str) -> dict[str, Option]:
-        """The options that ask a list for it, narrowed by a filter."""
+    def ask(self, known: KnownList) -> Page:
+        """Ask a list for it, narrowed to the known items."""
+        narrow, text = equals(known.filter_path, *self.condition.among), self.condition.text
         # A rising order may be asked for with a word or without.
         rising = "" if self.top is None else " asc"
         keys = [items.path + (" desc" if falling else rising) for items, falling in self.order]
-        asked: dict[str, Option | None] = {
-            "filter": f"({narrow}) and {self.condition.text}" if self.condition.text else narrow,
-            "orderby": ",".join(keys) or None,
-            "top": self.top,
-            "skip": self.skip,
-        }
-        return {name: value for name, value in asked.items() if value is not None}
+        return known.lister.page(
+            filter=f"({narrow}) and {text}" if text else narrow,
+            orderby=",".join(keys) or None,
+            top=self.top,
+            skip=self.skip,
+        )
 
     def answer(self) -> tuple[list[str], list[str]]:
         """The names of the items that match, in the order asked for, and the window of them."""
         whole = sorted(self.condition.matching)
         for items, falling in reversed(self.order):
             whole.sort(key=items.texts.__getitem__, reverse=falling)
-        start = self.skip or 0
-        return whole, whole[start : start + (self.top if self.top is not None else len(whole))]
+        return whole, whole[self.skip or 0 :][: self.top]
 
 
 def _conditions(items: Items) -> SearchStrategy[Condition]:
@@ -154,22 +140,10 @@ def _conditions(items: Items) -> SearchStrategy[Condition]:
     simple = st.one_of(compared, st.builds(items.where, st.sampled_from(tuple(_FOUND)), parts))
 
     def joined(inner: SearchStrategy[Condition]) -> SearchStrategy[Condition]:
-        pairs = (st.builds(by, inner, inner) for by in (both, either))
-        return st.one_of(st.builds(items.negated, inner), *pairs, st.builds(unparted, simple, simple, simple))
+        pairs = (st.builds(by, inner, inner) for by in (and_, or_))
+        return st.one_of(st.builds(invert, inner), *pairs)
 
     return st.recursive(simple, joined, max_leaves=4)
-
-
-def _questions(items: Items, ordered: Items) -> SearchStrategy[Question]:
-    """Any combination of the options."""
-    return st.builds(
-        Question,
-        _conditions(items),
-        st.sampled_from(((), ((ordered, False),), ((ordered, True),))),
-        st.one_of(st.none(), st.integers(1, 7)),
-        st.one_of(st.none(), st.integers(0, 7)),
-        st.sampled_from((None, "my", "mydrafts")),
-    )
 
 
 def _table(items: Items, ordered: Items, *, of_files: bool) -> list[Question]:
@@ -179,28 +153,25 @@ def _table(items: Items, ordered: Items, *, of_files: bool) -> list[Question]:
     """
     own = list(items.texts)
     rising, falling = ((ordered, False),), ((ordered, True),)
-    one, other, most = items.where("eq", own[1]), items.where("eq", own[4]), items.where("ne", own[0])
 
     def at(word: str, number: int, start: int = 0) -> Condition:
         return items.where(word, own[number][start:])
 
-    parts = [
-        *(at("startswith", 3), at("startswith", 3, 2), at("contains", 3, 2)),
-        *(items.negated(one), unparted(one, other, other)),
-    ]
+    one, other, most = at("eq", 1), at("eq", 4), at("ne", 0)
+    parts = at("startswith", 3, 2), at("contains", 3, 2), ~one, one | other & other
     if of_files:
-        ranges = both(at("ge", 1), at("le", 2)), both(at("gt", 1), at("lt", 4))
         return [
-            *map(Question, (*ranges, *parts[1:])),
+            *map(Question, (at("ge", 1) & at("le", 2), at("gt", 1) & at("lt", 4), *parts)),
             *(Question(most, rising, top=4), Question(most, falling, top=3, skip=1)),
         ]
-    further = all_of(most, at("ne", 3), one)
+    compared = [at(word, 2) for word in _COMPARED if word != "eq"]
     return [
-        *(Question(at(word, 2)) for word in _COMPARED if word != "eq"),
-        *map(Question, parts),
+        *map(
+            Question,
+            (*compared, at("startswith", 3), *parts, *items.by_functions(own[2]), most & at("ne", 3) & one),
+        ),
         *(Question(most, top=2), Question(most, rising, top=4, skip=1)),
-        *map(Question, (*items.by_functions(own[2]), further)),
-        Question(both(either(one, other), at("ne", 4)), collection=None),
+        Question((one | other) & at("ne", 4), collection=None),
         Question(most, falling, top=3, skip=1, collection="my"),
     ]
 
@@ -209,12 +180,10 @@ def _but_for_one(items: Items) -> tuple[Condition, ...]:
     """What leaves out the last item but one: by every operator and function, and plainly, where that is refused."""
     least, *_, other, _ = sorted(items.texts)
     where = items.where
-    every = (
-        items.negated(where("startswith", other)),
-        both(where("ne", other), either(where("gt", other), where("lt", other))),
-        unparted(where("ge", least), where("le", least), where("contains", least)),
-    )
-    return all_of(*every), where("ne", other)
+    plain = where("ne", other)
+    differing = plain & (where("gt", other) | where("lt", other))
+    every = where("ge", least) | where("le", least) & where("contains", least)
+    return ~where("startswith", other) & differing & every, plain
 
 
 class Questions:
@@ -228,34 +197,27 @@ class Questions:
     """
 
     def __init__(self, known: Callable[[str | None], KnownList], expect: Expect) -> None:
-        self._list_of, self._claim = known, expect
+        self._list_of, self._expect = functools.cache(known), expect
         try:
-            self._known = known("mydrafts")
-            self._own = self._known.own
+            self._known = self._list_of("mydrafts")
             self._claim_narrowed()
             self._known.need_filter()
             operation = self._known.lister.operation
-            require(self._shows_own(self._known), operation, "does not show the suite's own items any more")
+            require(self._known.shows_own, operation, "does not show the suite's own items any more")
         except Blocked as obstacle:
             raise Untested(str(obstacle)) from None
-        self._items = Items(self._known.filter_path, {name: name for name in self._own})
-        self._of_files = self._known.of_files
-        self._window = "pages-cover" if self._of_files else "top-and-skip"
-        # Which drafts are in other collections is not shown; attachments have none.
-        self._holding = {self._known.lister.label: True}
-
-    @property
-    def _ordered(self) -> Items:
-        """The items by the field that orders take; where they take none, orders are not judged."""
-        return replace(self._items, path=self._known.field.by_order or self._items.path)
+        self._items = Items(self._known.filter_path, {name: name for name in self._known.own})
+        # Where orders take no field, they are not judged.
+        self._ordered = replace(self._items, path=self._known.field.by_order or self._items.path)
+        self._window = "pages-cover" if self._known.of_files else "top-and-skip"
 
     def _judging(self, what: str) -> Claim:
-        return self._claim(f"{'attachment-' * self._known.of_files}list-{what}")
+        return self._expect(f"{'attachment-' * self._known.of_files}list-{what}")
 
     def _claim_narrowed(self) -> None:
         """Claim that a filter by several values gives just those which filters by each of them give, each once."""
-        path, own, lister = self._known.field.by_filter, self._own, self._known.lister
-        if path is None or self._known.field.filters:
+        path, own, lister = self._known.field.by_filter, self._known.own, self._known.lister
+        if path is None or self._known.field.proven:
             return
         plain, several = lister.page(), lister.page(filter=equals(path, *own))
         alone = {value: lister.page(filter=equals(path, value)) for value in own}
@@ -268,9 +230,8 @@ class Questions:
         for value, page in alone.items() if comparable else ():
             wrong += [value] if page.size >= 0 and page.names(value) != (value in shown) else []
         if wrong or picks or comparable:
-            exchanges = [page.exchange for page in (plain, alone[(wrong or own)[0]], several)]
-            expected, seen = f"{', '.join(own)}, and no other item", several.seen_beside(own)
-            self._judging("filter-meaning").holds(not wrong, *exchanges, expected=expected, seen=seen)
+            beside = plain, alone[(wrong or own)[0]]
+            several.claim(self._judging("filter-meaning"), not wrong, own, ", and no other item", *beside)
 
     def claim_all_options(self) -> None:
         """Claim that a list with every option at once is the part that was asked for, in either order.
@@ -281,38 +242,41 @@ class Questions:
             Untested: the list is not seen to come in order, or the service refuses such filters.
         """
         for condition in _but_for_one(self._items):
-            falling, rising = (
-                Question(condition, ((self._ordered, down),), top=2, skip=1) for down in (True, False)
-            )
+            orders = ((self._ordered, True),), ((self._ordered, False),)
+            falling, rising = (Question(condition, order, top=2, skip=1) for order in orders)
             if self.claim_answer(falling):
                 self.claim_answer(rising)
                 return
-        raise Untested(
-            "which fields orders take, and operators filters, is not shown: none that is known does"
-        )
+        raise Untested("which fields orders take, and operators filters, is not shown: none known does")
 
     def claim_answers(self, properties: Properties, deal: Deal) -> None:
         """Claim that questions are answered: this realm's share of the table, and two that are drawn."""
-        table = _table(self._items, self._ordered, of_files=self._of_files)
+        table = _table(self._items, self._ordered, of_files=self._known.of_files)
         first = list(deal({str(question): question for question in table}).values())
-        drawn = _questions(self._items, self._ordered)
+        drawn = st.builds(
+            Question,
+            _conditions(self._items),
+            st.sampled_from(((), ((self._ordered, False),), ((self._ordered, True),))),
+            st.one_of(st.none(), st.integers(1, 7)),
+            st.one_of(st.none(), st.integers(0, 7)),
+            st.sampled_from(("mydrafts",) if self._known.of_files else (None, "my", "mydrafts")),
+        )
         properties.hold(drawn, self._answered, requests=len(first) + 2, each=1, first=first)
 
     def _answered(self, question: Question) -> None:
         self.claim_answer(question)
 
-    def claim_answer(self, question: Question, among: Sequence[str] = ()) -> bool:
+    def claim_answer(self, question: Question) -> bool:
         """Claim that a list holds what was asked for, and in that order; whether it was given at all.
 
         Where it is answered wrongly, the list is asked for again without some of the options, so that the finding is
         about the one that is at fault.
-
-        Args:
-            among: The names that the list is narrowed to; the own ones by default.
         """
-        if (question.order and not self._known.is_ordered) or not self._holds_own(question.collection):
+        known = self._list_of(question.collection)
+        # Which drafts are in other collections is not shown.
+        if (question.order and not self._known.is_ordered) or not known.shows_own:
             return False
-        page = self._ask(question, among)
+        page = question.ask(known)
         passed_over = question.condition.unsure and page.size > 1
         if usable(page.exchange).refusal or page.size < 0 or passed_over:
             return False
@@ -320,46 +284,29 @@ class Questions:
         seen = page.order_of(whole)
         # In which order the list comes without one is not shown: the window may hold any of those that match.
         right = page.size == len(wanted) == len(seen) and (seen == wanted or not question.order)
-        bounded = not question.order and question.top is not None and not self._of_files
+        bounded = not question.order and question.top is not None and not known.of_files
         clauses = ["filter-with-top" if bounded else "filter-meaning"]
         if question.order:
             clauses += ["orderby-meaning"] + [self._window] * (question.top is not None)
-        for clause in clauses if right else [self._at_fault(question, page, clauses, among)]:
-            wording = {"expected": ", ".join(wanted) or "nothing", "seen": page.seen_beside(wanted)}
-            self._judging(clause).holds(right, page.exchange, **wording)
+        for clause in clauses if right else [self._at_fault(question, known, page, clauses)]:
+            page.claim(self._judging(clause), right, wanted)
         return True
 
-    def _at_fault(self, question: Question, page: Page, clauses: Sequence[str], among: Sequence[str]) -> str:
+    def _at_fault(self, question: Question, known: KnownList, page: Page, clauses: Sequence[str]) -> str:
         """The clause of the option without which a list is answered rightly that is answered wrongly with it."""
         whole, wanted = question.answer()
         seen = page.order_of(whole)
         if len(clauses) == 1 or page.size > len(seen):
             # Items are there that do not match, or there is nothing else that could be at fault.
             return clauses[0]
-        unpaged = self._ask(replace(question, top=None, skip=None), among)
+        unpaged = replace(question, top=None, skip=None).ask(known)
         if unpaged.order_of(whole) == whole and unpaged.size == len(whole) and self._window in clauses:
             parts = [whole[start : start + len(wanted)] for start in range(len(whole))]
             moved = len(seen) != len(wanted) or seen in [*parts, wanted[::-1]]
             return self._window if moved else "orderby-meaning"
         # Where the list without the order holds what was asked for, it is the order that changes that.
-        plain = self._ask(replace(question, order=()), among)
+        plain = replace(question, order=()).ask(known)
         return "orderby-meaning" if len(plain.order_of(whole)) == len(wanted) == plain.size else clauses[0]
-
-    def _holds_own(self, collection: str | None) -> bool:
-        """Whether the list of a collection holds the own items."""
-        known = self._list_of(collection)
-        if known.lister.label not in self._holding:
-            self._holding[known.lister.label] = self._shows_own(known)
-        return self._holding[known.lister.label]
-
-    def _shows_own(self, known: KnownList) -> bool:
-        # Others beside them are there because the filter does not work, which is for the claims to say.
-        page = known.lister.page(filter=equals(known.filter_path, *self._own))
-        return len(page.order_of(self._own)) == len(self._own)
-
-    def _ask(self, question: Question, among: Sequence[str]) -> Page:
-        narrow = equals(self._known.filter_path, *(among or self._own))
-        return self._list_of(question.collection).lister.page(**question.options(narrow))
 
     def claim_pairs(self) -> None:
         """Claim what only items show that are equal by a field: that a quote is doubled in a literal, and a second key.
@@ -372,24 +319,25 @@ class Questions:
         for items in fields:
             # Those without a quote come first.
             plain, *_, special = sorted(set(items.texts.values()), key=lambda text: "'" in text)
-            if "'" not in plain and "'" in special and self._picks(items, plain, uids):
-                self.claim_answer(Question(items.where("eq", special)), uids)
+            picked = Question(items.where("eq", plain))
+            if "'" not in plain and "'" in special and picked.ask(self._known).holds_just(picked.answer()[0]):
+                self.claim_answer(Question(items.where("eq", special)))
                 break
         for items in fields if self._known.is_ordered else ():
             pages = [narrowed.page(orderby=f"{items.path}{word}") for word in ("", " desc")]
-            rising, falling = ([text for text, _ in itertools.groupby(_texts(items, page))] for page in pages)
+            named = [[items.texts[uid] for uid in page.order_of(list(items.texts))] for page in pages]
+            rising, falling = ([text for text, _ in itertools.groupby(texts)] for texts in named)
             in_order = len(rising) == len(set(items.texts.values())) and falling == rising[::-1]
             if in_order and len(items.texts) == len(uids):
-                ranks = Items(items.path, {uid: str(rising.index(text)) for uid, text in items.texts.items()})
+                ranks = {uid: str(rising.index(text)) for uid, text in items.texts.items()}
+                first, second = (
+                    replace(items, texts=ranks),
+                    replace(self._ordered, texts={uid: uid for uid in uids}),
+                )
                 for falls in (False, True):
-                    order = (ranks, False), (replace(self._ordered, texts={uid: uid for uid in uids}), falls)
-                    self.claim_answer(Question(Condition("", frozenset(uids)), order), uids)
+                    order = (first, False), (second, falls)
+                    self.claim_answer(Question(items.condition("", lambda _: True), order))
                 break
-
-    def _picks(self, items: Items, text: str, among: Sequence[str]) -> bool:
-        """Whether `eq` on a field picks the items that have a text."""
-        question = Question(items.where("eq", text))
-        return self._ask(question, among).holds_just(question.answer()[0])
 
 
 def _fields_in_pairs(page: Page, uids: Sequence[str]) -> Iterator[Items]:
@@ -406,8 +354,3 @@ def _fields_in_pairs(page: Page, uids: Sequence[str]) -> Iterator[Items]:
         worded = not any(character.isdigit() for text in texts.values() for character in text)
         if worded and 1 < len(set(texts.values())) < len(texts):
             yield Items(path, texts)
-
-
-def _texts(items: Items, page: Page) -> list[str]:
-    """The texts of a page's items, in their order."""
-    return [items.texts[name] for name in page.order_of(list(items.texts))]

@@ -6,11 +6,11 @@ rest, and only then is anything claimed.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Final
 
 from contracts.cases.identifiers import saved_under_every_kind
@@ -22,17 +22,17 @@ from contracts.cases.list_pages import (
     Record,
     Search,
     drafts_of,
-    equals,
     naming,
     told,
 )
 from contracts.cases.world import World
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Blocked, Untested, done, require, taken, usable
+from contracts.checks.outcomes import Blocked, Untested, require, taken, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import Actor
+from contracts.session.namespace import SUITE_PREFIX
 
 #: More drafts than any account is thought to have.
 BEYOND = 9_000
@@ -41,8 +41,8 @@ _LOOKED_AT = 2
 _MOST_UIDS = 3
 
 
-def claim_listed(claim: Claim, world: World, lister: Lister, uid: str, again: int = 0) -> None:
-    """Claim that a list is given and holds a draft, if need be a few seconds later, and so often again.
+def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
+    """Claim that a list is given and holds a draft, if need be a few seconds later.
 
     A refused list is the contradiction itself, no precondition that failed.
 
@@ -52,17 +52,8 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str, again: in
     first = lister.page()
     if first.records is None and not first.not_found:
         claim.accepted(first.exchange)
-    shown = Search(True, [first]) if first.names(uid) else _look_until(True, world, lister, uid)
-    if not shown.found:
-        _need_names(lister, shown)
-    for look in chain([shown], (_looked_again(lister, uid) for _ in range(again))):
-        claim.holds(look.found, *look.exchanges, expected=f"the draft {uid} in the list", seen=look.seen)
-
-
-def _looked_again(lister: Lister, uid: str) -> Search:
-    """Look for a draft in a list that held it: its first page tells enough where it has the draft, or nothing."""
-    page = lister.page()
-    return Search(page.names(uid), [page]) if page.size < 1 or page.names(uid) else lister.search(uid)
+    shown = Search(uid, [first])
+    (shown if shown.found else _look_until(True, world, lister, uid)).claim(claim, there=True)
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
@@ -72,12 +63,10 @@ def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> No
         Blocked: it lists items, and none names any draft of the suite's; or it is "not found" where it should be given,
             and the service is not seen to tell so that a list holds nothing.
     """
-    result = _look_until(False, world, lister, uid)
-    _need_names(lister, result)
-    first = result.pages[0]
-    if first.records is None and not _empty_is_not_found(world, lister.actor):
-        raise Blocked(lister.operation, f"the answer is no list: {first.exchange.answer.quote()}")
-    claim.holds(not result.found, *result.exchanges, expected=f"no draft {uid}", seen=result.seen)
+    shown = _look_until(False, world, lister, uid)
+    if shown.pages[0].records is None and not _empty_is_not_found(world, lister.actor):
+        raise shown.pages[0].no_list
+    shown.claim(claim, there=False)
 
 
 def need_listed(world: World, lister: Lister, uid: str) -> None:
@@ -87,21 +76,11 @@ def need_listed(world: World, lister: Lister, uid: str) -> None:
 
 
 def _look_until(wanted: bool, world: World, lister: Lister, uid: str) -> Search:
-    return world.until(lambda: lister.search(uid), lambda search: search.found is wanted)
-
-
-def _need_names(lister: Lister, result: Search) -> None:
-    if result.nameless:
+    shown = world.until(lambda: lister.search(uid), lambda search: search.found is wanted)
+    records = [record for page in shown.pages for record in page.records or ()]
+    if records and SUITE_PREFIX not in json.dumps(records):
         raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
-
-
-def claim_adds_nothing(claim: Claim, lister: Lister, uid: str) -> None:
-    """Claim that a filter by a uid gives no item where the list does not hold it without the filter."""
-    if lister.field is None:
-        raise Untested("which fields filters take is not shown, and none was seen to pick what is equal")
-    chosen = lister.read(filter=equals(lister.field, uid))
-    if not (chosen.names(uid) and lister.search(uid).found):
-        claim.holds(not chosen.names(uid), chosen.exchange, expected=f"no draft {uid}", seen=chosen.seen)
+    return shown
 
 
 def claim_bounded(claim: Claim, lister: Lister, top: int) -> None:
@@ -124,7 +103,7 @@ def claim_empty(claim: Claim, page: Page) -> None:
 def claim_no_items(claim: Claim, page: Page) -> None:
     """Claim that no item comes, however that is told; a refusal gives none."""
     if page.records is None and not page.exchange.answer.refusal:
-        raise Blocked(page.exchange.operation or "", f"the answer is no list: {page.exchange.answer.quote()}")
+        raise page.no_list
     claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.seen)
 
 
@@ -154,11 +133,15 @@ def _empty_is_not_found(world: World, actor: Actor) -> bool:
 def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
     """Claim that items of a list of drafts are drafts, by the exists check on the identifiers that an item holds.
 
-    Args:
-        prefix: Of the run's own identifiers; other items come first.
+    Items that hold the prefix of the run's own identifiers come last.
     """
-    records = sorted(lister.needed(1), key=lambda record: any(prefix in name for name in _named(record)))
-    for names in filter(None, map(_named, records[:_LOOKED_AT])):
+
+    def uids(record: Record) -> list[str]:
+        """Texts of a record that may be the uid of its document, the shortest path first."""
+        return list(dict.fromkeys(filter(is_valid_uid, readers.values(record))))[:_MOST_UIDS]
+
+    items = sorted(map(uids, lister.needed(1)), key=lambda names: any(prefix in name for name in names))
+    for names in filter(None, items[:_LOOKED_AT]):
         checks = [lister.actor.draft_exists(name) for name in names]
         gone = not any(usable(check).success for check in checks)
         page = lister.page()
@@ -168,35 +151,16 @@ def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
         claim.holds(not listed, page.exchange, *checks, expected="a draft for each item", seen=seen)
 
 
-def _named(record: Record) -> list[str]:
-    """Texts of a record that may be the uid of its document, the shortest path first."""
-    return list(dict.fromkeys(value for value in readers.values(record) if is_valid_uid(value)))[:_MOST_UIDS]
-
-
-def _ways_to_see(known: KnownList, uid: str) -> list[Lister]:
-    """The list, and the list by the draft's uid where filters are seen to work."""
-    path = known.proven_path
-    return [known.lister, *([known.lister.with_fixed(filter=equals(path, uid))] if path else [])]
-
-
 def listers_of(known: KnownList, uid: str) -> list[Lister]:
-    """The list, and the list by the draft's uid, where they show a draft of the actor's own."""
+    """The list, and the list by the draft's uid where filters are seen to work, that show a draft of the actor's."""
 
     def look() -> list[Lister]:
-        ways = _ways_to_see(known, uid)
+        ways = filter(None, (known.lister, known.picking(uid)))
         return [each for each in ways if readers.carries_identifier(usable(each.page().exchange), uid)]
 
     if not (shown := known.world.until(look, bool)):
         raise Untested("the list does not show a draft that was just saved")
     return shown
-
-
-def claim_listed_once(claim: Claim, world: World, lister: Lister, uid: str) -> None:
-    """Claim that a list which holds a draft holds it once; where it was a moment ago, it may not be any more."""
-    page = world.until(lister.page, lambda page: page.count(uid) <= 1)
-    done(page.exchange)
-    count = page.count(uid)
-    claim.holds(count <= 1, page.exchange, expected="the draft once", seen=f"{count} times")
 
 
 def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -> None:
@@ -210,7 +174,7 @@ def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -
         actor.delete_draft(uid)
 
     def absent() -> bool:
-        pages = [lister.page() for lister in _ways_to_see(known, uid)]
+        pages = [each.page() for each in (known.lister, known.picking(uid)) if each]
         shown[:] = [actor.draft_exists(uid), *(page.exchange for page in pages)]
         if usable(shown[0]).success or pages[0].size < 0:
             raise Untested("the published record of the settings has a draft, or there is no list of drafts")
@@ -226,7 +190,6 @@ _LOOKS = 5
 HEAD = 12
 #: A list that holds fewer says nothing about its parts.
 _ENOUGH = 4
-
 #: Items of a page of a long list; three make up the whole list. One that is shorter says nothing about long ones.
 _PAGE: Final = 9
 _LONG: Final = 16
@@ -236,7 +199,7 @@ Cut = tuple[int, int | None]
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of a list: the answer, what it has to begin with, and the names of its items; None where it is no list.
+    """A part of a list: the answer, what it has to begin with, and the names of its items.
 
     A service may fill a part up with what comes behind.
     """
@@ -244,122 +207,85 @@ class _Part:
     cut: Cut
     page: Page
     due: list[str]
-    names: list[str] | None
+    names: list[str]
 
     @property
     def right(self) -> bool:
         """Whether it begins with what is due."""
-        return self.names is not None and self.names[: len(self.due)] == self.due
+        return self.page.records is not None and self.names[: len(self.due)] == self.due
 
 
 #: The names of the items at the start of a list while its parts were asked for, in order; and those parts.
-_Parts = tuple[list[str], list[_Part]]
+_Look = tuple[list[str], list[_Part]]
 
 
-def _part(lister: Lister, cut: Cut) -> Page:
-    skip, top = cut
-    return lister.page(skip=skip) if top is None else lister.page(skip=skip, top=top)
-
-
-def _at_rest(lister: Lister, narrowed: Lister | None, cuts: Sequence[Cut], **base: Option) -> _Parts:
-    """Ask for parts of a list while it is at rest.
-
-    Args:
-        narrowed: The list with the suite's own items alone, for when the whole one is never at rest.
-        base: Options of the list that the parts are parts of.
-    """
+def _at_rest(known: KnownList, cuts: Sequence[Cut], **base: Option) -> _Look:
+    """Ask for parts of a list, with base options, while it is at rest: the whole one, or else the own items alone."""
     head = max(HEAD, *(skip + (top or 0) for skip, top in cuts))
-    before = lister.needed(_ENOUGH, **base)
-    for _ in range(_LOOKS):
-        pages = [_part(lister, cut) for cut in cuts]
-        after = lister.needed(_ENOUGH, **base)
-        names = naming(before, after)
-        items = names(before)[:head]
-        if items == names(after)[:head]:
-            named = [None if page.records is None else names(page.records) for page in pages]
-            due = [items[skip:][:top] for skip, top in cuts]
-            return items, list(map(_Part, cuts, pages, due, named))
-        before = after
-    if narrowed is not None:
-        return _at_rest(narrowed, None, cuts, **base)
-    raise Blocked(lister.operation, f"the list changed during each of {_LOOKS} looks")
+    for lister in filter(None, (known.lister, known.picking(*known.own))):
+        before = lister.needed(_ENOUGH, **base)
+        for _ in range(_LOOKS):
+            pages = [lister.page(skip=skip, top=top) for skip, top in cuts]
+            after = lister.needed(_ENOUGH, **base)
+            names = naming(before, after)
+            items = names(before)[:head]
+            if items == names(after)[:head]:
+                named = [names(page.records or ()) for page in pages]
+                due = [items[skip:][:top] for skip, top in cuts]
+                return items, list(map(_Part, cuts, pages, due, named))
+            before = after
+    raise Blocked(known.lister.operation, f"the list changed during each of {_LOOKS} looks")
 
 
-def _parts(known: KnownList, cuts: Sequence[Cut], good: Callable[[_Parts], bool]) -> _Parts:
-    """Parts of a list beside the list that they are parts of.
+def _looks(known: KnownList, cuts: Sequence[Cut]) -> list[_Look]:
+    """Parts of a list beside the list that they are parts of, once or twice; the last look is the one to judge.
 
     The order of a list without options is not shown, and need not be that in which it is paged. Where the parts are
-    not good beside it, they are held against the list with a skip of zero, unless items of the first are lost there.
+    not right beside it, they are held against the list with a skip of zero, unless items of the first are lost there.
     """
-    plain = _at_rest(known.lister, known.narrowed, cuts)
+    plain = _at_rest(known, cuts)
     in_order = f"{known.lister.sign}orderby" in known.lister.fixed
-    if good(plain) or in_order or not any(skip for skip, _ in cuts):
-        return plain
+    if all(part.right for part in plain[1]) or in_order or not any(skip for skip, _ in cuts):
+        return [plain]
     with suppress(Blocked):
-        paged = _at_rest(known.lister, known.narrowed, cuts, skip=0)
+        paged = _at_rest(known, cuts, skip=0)
         # A list with a skip of zero that is the plain one without its first items tells that skip counts wrongly.
         tails = (plain[0][start:] for start in range(1, len(plain[0]) - 1))
         if not any(paged[0][: len(tail)] == tail for tail in tails):
-            return paged
-    return plain
-
-
-def _right(looked: _Parts) -> bool:
-    """Whether every part begins with what is due."""
-    return all(part.right for part in looked[1])
-
-
-def _names(parts: Sequence[_Part]) -> list[str]:
-    return [name for part in parts for name in part.names or ()]
+            return [plain, paged]
+    return [plain]
 
 
 def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
     """Claim that parts of a list, each by skip and top, are what the list holds there."""
-    for part in _parts(known, cuts, _right)[1]:
+    for part in _looks(known, cuts)[-1][1]:
         skip, top = part.cut
         what = f"the list from item {skip + 1} on" if top is None else f"items {skip + 1} to {skip + top}"
-        seen = part.page.seen if part.names is None else f"{len(part.names)} items: {_some(part.names)}"
-        claim.holds(part.right, part.page.exchange, expected=f"{what}: {_some(part.due)}", seen=seen)
+        part.page.claim(claim, part.right, part.due, f", which are {what}")
         if top is not None:
             claim.at_most(part.page.exchange, top)
 
 
-def claim_pages_in_order(claim: Claim, known: KnownList, size: int) -> None:
-    """Claim that pages of `size` of the falling list are parts of that list."""
-    falling = replace(known, lister=known.lister.with_fixed(orderby=f"{known.order_path} desc"))
-    claim_parts(claim, falling, *_pages(known, size))
+def pages(known: KnownList, size: int) -> list[Cut]:
+    """The pages that hold the start of a list of drafts, or all of a list that holds just the known items."""
+    alone = known.of_files or f"{known.lister.sign}filter" in known.lister.fixed
+    return [(skip, size) for skip in range(0, len(known.own) if alone else HEAD, size)]
 
 
-def _pages(known: KnownList, size: int) -> list[Cut]:
-    """The pages that hold the start of a list of drafts, or all of a document's files."""
-    items = len(known.own) if known.of_files else HEAD
-    return [(skip, size) for skip in range(0, items, size)]
-
-
-def claim_pages_cover(claim: Claim, known: KnownList, size: int, items: int = 0) -> None:
-    """Claim that pages of `size` taken one after another neither repeat an item of the list's start nor lose one.
-
-    Args:
-        items: So many, where these are others than are looked at in a list of this kind.
-    """
-    cuts = [(skip, size) for skip in range(0, items, size)] or _pages(known, size)
-    walks: list[_Parts] = []
-
-    def covering(looked: _Parts) -> bool:
-        walks.append(looked)
-        return {*looked[0]} <= {*_names(looked[1])}
-
-    due, parts = _parts(known, cuts, covering)
-    # Beside the list in another order each page may hold other items, and none of them twice.
-    for walk in (parts, *(walk for _, walk in walks if walk is not parts)):
-        exchanges, names = [part.page.exchange for part in walk], _names(walk)
-        answered = all(part.names is not None for part in walk)
+def claim_pages_cover(claim: Claim, known: KnownList, size: int) -> None:
+    """Claim that pages of `size` taken one after another neither repeat an item of the list's start nor lose one."""
+    looks = _looks(known, pages(known, size))
+    for due, parts in looks:
+        exchanges = [part.page.exchange for part in parts]
+        answered = all(part.page.records is not None for part in parts)
         claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
-        twice = [name for name, times in Counter(names).items() if times > 1]
-        claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {_some(twice)}")
-    exchanges, names = [part.page.exchange for part in parts], _names(parts)
-    lost = [name for name in due if name not in names]
-    claim.holds(not lost, *exchanges, expected=f"each of {len(due)} items once", seen=f"lost: {_some(lost)}")
+        # Beside the list in another order each page may hold other items, and none of them twice.
+        times = Counter(name for part in parts for name in part.names)
+        twice = [name for name in times if times[name] > 1]
+        claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {told(twice)}")
+        if parts is looks[-1][1]:
+            lost, expected = [name for name in due if name not in times], f"each of {len(due)} items once"
+            claim.holds(not lost, *exchanges, expected=expected, seen=f"lost: {told(lost)}")
 
 
 def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = (), *, size: int = _PAGE) -> None:
@@ -367,22 +293,15 @@ def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = (), *
 
     Where filters do not pick them, or fewer are kept, nothing is claimed: shorter lists are judged.
     """
-    every = saved_under_every_kind(known.world)
-    uids = [*known.own, *paired(known.world), *(uid for _, uid, saved in every if taken(saved)), *more]
-    if not known.field.filters or len(uids) < _LONG:
-        return
-    long = known.lister.with_fixed(filter=equals(known.filter_path, *uids))
-    if long.page().size >= 0:  # so long a filter may not be taken
-        claim_pages_cover(claim, replace(known, lister=long), size, len(uids))
+    saved = [uid for _, uid, exchange in saved_under_every_kind(known.world) if taken(exchange)]
+    uids = (*known.own, *paired(known.world), *saved, *more)
+    long = known.picking(*uids)
+    if long and len(uids) >= _LONG and long.page().size >= 0:  # so long a filter may not be taken
+        claim_pages_cover(claim, replace(known, lister=long, own=uids), size)
 
 
 def need_parts(known: KnownList, *cuts: Cut) -> bool:
     """Require that skip, alone or with top, gives parts of a list, for claims about what else it does."""
-    looked = _parts(known, cuts, _right)
-    bounded = (part.cut[1] is None or part.page.size <= part.cut[1] for part in looked[1])
-    given = _right(looked) and all(bounded)
+    parts = _looks(known, cuts)[-1][1]
+    given = all(part.right and part.page.size <= (part.cut[1] or part.page.size) for part in parts)
     return require(given, known.lister.operation, "skip does not give the part that it names")
-
-
-def _some(names: Sequence[str]) -> str:
-    return told(names) or "nothing"

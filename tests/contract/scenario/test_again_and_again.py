@@ -67,7 +67,7 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
     files = KnownList(
         world, attachments_of(world.author, uid), tuple(f"{number}.txt" for number in range(len(sent)))
     )
-    lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 1, len(files.own))
+    lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 1)
 
 
 @contract(

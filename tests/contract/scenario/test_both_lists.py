@@ -1,6 +1,7 @@
 """Both lists, of drafts and of a document's attachments: what each option does alone, and all of them together."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -102,7 +103,7 @@ def test_skip_beyond_the_end_gives_no_attachment(
 @contract(operations=LISTS, requests=1.8)
 def test_not_every_filter_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
     """A filter is read: by some field that the items carry it has an effect."""
-    known_lists.claim_filters_heeded(expect(clause), known(world))
+    known_lists.claim_heeded(expect(clause), known(world), "filter")
 
 
 @smoke(requests=2)
@@ -110,7 +111,7 @@ def test_not_every_filter_is_passed_over(clause: str, known: Known, world: World
 @contract(operations=LISTS, requests=1)
 def test_not_every_order_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
     """An orderby is read: by some field that the items carry it has an effect."""
-    known_lists.claim_orders_heeded(expect(clause), known(world))
+    known_lists.claim_heeded(expect(clause), known(world), "orderby")
 
 
 @smoke()
@@ -142,7 +143,9 @@ def test_pages_of_an_ordered_list_are_in_order(
     clause: str, known: Known, world: World, expect: Expect
 ) -> None:
     """Orderby applies before skip and top, so that pages taken together are in order."""
-    lists.claim_pages_in_order(expect(clause), known(world), 3)
+    asked = known(world)
+    falling = replace(asked, lister=asked.lister.with_fixed(orderby=asked.order(falling=True)))
+    lists.claim_parts(expect(clause), falling, *lists.pages(asked, 3))
 
 
 @smoke(requests=4)
