@@ -380,7 +380,7 @@ class World:
 
     def disturbed(self, identifier: str) -> bool:
         """Whether a workflow record may not be as it was found, for what some case of the run sent to it."""
-        return self._session.shared.marked(mark_of(self.realm, identifier))
+        return bool(self._session.shared.offered(mark_of(self.realm, identifier)))
 
     def new_submission(self, identifier: str | None = None) -> str:
         """The identifier of a record that is submitted through the workflow now; it stays for good."""

@@ -348,7 +348,7 @@ class Look:
                 lacking[realm] = first.lacks_rights
                 continue
             if first.refused and self._rights.takes_workflow_draft(realm):
-                self.session.shared.mark(DRAFTS_OF_WORKFLOW)
+                self.session.shared.offer(DRAFTS_OF_WORKFLOW, value=True)
             break
         if lacking:
             where, how = ", ".join(lacking), next(iter(lacking.values()))

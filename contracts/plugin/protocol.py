@@ -155,7 +155,7 @@ def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
     note_universal(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
-        worker.shared.mark(mark)
+        worker.shared.offer(mark, value=True)
     tried.ending = _ending(tried.ending, attempt, worker)
     lost = worker.breaker.unanswered > unanswered
     tried.spoilt = is_spoilt(attempt, tried.ending, lost=lost, disturbed=worker.breaker.fault_since(began))

@@ -152,13 +152,6 @@ class SharedState:
         """Put something under a name, in place of what lies there."""
         self.renewed(name, lambda: value, lambda _: False)
 
-    def drop(self, name: str, which: Callable[[Any], bool]) -> None:
-        """Take away what lies under a name, if it is this."""
-        path = self._path(name)
-        with FileLock(f"{path}.lock"):
-            if path.exists() and which(_read(path)):
-                path.unlink()
-
     def offer(self, name: str, value: object) -> None:
         """Put something where other cases find it, unless something lies there."""
         self.renewed(name, lambda: value)
@@ -173,14 +166,6 @@ class SharedState:
     def take(self, counter: str) -> int:
         """The next number of a counter, from 0."""
         return next_number(self._path(f"counter {counter}"))
-
-    def mark(self, name: str) -> None:
-        """Leave a mark that every worker sees from now on."""
-        self.offer(f"mark {name}", value=True)
-
-    def marked(self, name: str) -> bool:
-        """Whether some worker has left this mark."""
-        return self.offered(f"mark {name}") is not None
 
     def _path(self, name: str) -> Path:
         if name not in self._paths:  # some are asked for with every request

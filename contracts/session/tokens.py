@@ -76,6 +76,7 @@ class TokenStore:
         self._issue = issue
         self._learn = learn
         self._tokens: dict[str, Token] = {}
+        self._refused: set[str] = set()
         self._uses: Counter[str] = Counter()
         self.alone = False
 
@@ -87,7 +88,11 @@ class TokenStore:
             self.forget(role, token.value)
         elif token is not None and (as_it_is or not token.ending):
             return token
-        token = self._shared.renewed(_name(role), lambda: self._issue(role), lambda kept: not kept.ending)
+        token = self._shared.renewed(
+            _name(role),
+            lambda: self._issue(role),
+            lambda kept: not kept.ending and kept.value not in self._refused,
+        )
         self._learn(token.value)
         self._tokens[role] = token
         return token
@@ -95,7 +100,7 @@ class TokenStore:
     def forget(self, role: str, refused: str) -> None:
         """Drop a token that no longer works, unless another worker has renewed it already."""
         self._tokens.pop(role, None)
-        self._shared.drop(_name(role), lambda kept: kept.value == refused)
+        self._refused.add(refused)
 
     def note_sign_in(self) -> None:
         """Remember that a case has signed in by itself: some services end an account's earlier tokens then."""
