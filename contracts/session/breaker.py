@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import sleep
 from typing import Final
 
@@ -144,28 +145,26 @@ def _given_up(operation: str) -> str:
     return f"given up: {operation}"
 
 
+@dataclass
 class Admission:
     """Lets a request pass while the breaker is closed and the budget has room; above the ledger.
 
     What is stopped here was never on its way. `on_spent` is told when the budget of the cases is spent.
     """
 
-    def __init__(
-        self, below: Layer, breaker: Breaker, budget: RequestBudget, on_spent: Callable[[str], None]
-    ) -> None:
-        self._below = below
-        self._breaker = breaker
-        self._budget = budget
-        self._on_spent = on_spent
+    below: Layer
+    breaker: Breaker
+    budget: RequestBudget
+    on_spent: Callable[[str], None]
 
     def send(self, request: Request) -> Exchange:
         """Send a request for which there is room, after a pause where the one before it met a fault."""
-        self._breaker.admit(request.operation)
+        self.breaker.admit(request.operation)
         try:
-            self._budget.take(essential=request.housekeeping)
+            self.budget.take(essential=request.housekeeping)
         except BudgetSpent as spent:
             if not request.housekeeping:
-                self._on_spent(str(spent))
+                self.on_spent(str(spent))
             raise
-        self._breaker.pause()
-        return self._below.send(request)
+        self.breaker.pause()
+        return self.below.send(request)

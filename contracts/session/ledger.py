@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -188,20 +189,20 @@ class Ledger:
             self._file.flush()
 
 
+@dataclass
 class WriteAhead:
     """The layer that writes down a write before it is sent, and what became of it after."""
 
-    def __init__(self, below: Layer, ledger: Ledger) -> None:
-        self._below = below
-        self._ledger = ledger
+    below: Layer
+    ledger: Ledger
 
     def send(self, request: Request) -> Exchange:
         """Send a request; a write only when its line is on disk."""
         entry = None
         if request.writes:
             headers = request.headers if request.written is None else request.written[1]
-            entry = self._ledger.intend(request, realm_as_sent(headers, request.realm))
-        exchange = self._below.send(request)
+            entry = self.ledger.intend(request, realm_as_sent(headers, request.realm))
+        exchange = self.below.send(request)
         if entry is not None:
             self._settle(entry, exchange)
         return exchange
@@ -212,7 +213,7 @@ class WriteAhead:
         assigns = load_description().operations[entry.operation].assigns_identifier
         renamed = assigns and state == "created" and not _tells(answer, entry.identifier)
         given = named(answer) if state == "created" and (renamed or not entry.identifier) else None
-        self._ledger.settle(entry, state, given, renamed=renamed)
+        self.ledger.settle(entry, state, given, renamed=renamed)
 
 
 def _tells(answer: Response | None, identifier: str) -> bool:
