@@ -31,7 +31,7 @@ from contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedSt
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.session.way import check_way, proxy_passwords
-from contracts.settings.target import AUTHOR, Target
+from contracts.settings.target import AUTHOR, Target, WireNames
 
 #: The case on whose behalf the session signs in.
 SIGNING_IN = "[signing in]"
@@ -117,7 +117,9 @@ class Session:
         sending: Layer = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
         record = Record(sending, self.name, self.redactor, events, faults)
         admitted: Layer = Admission(record, self.breaker, budget, stop)
-        self._guard = Guard(record if self._dry_run else admitted, target, self.namespace, transport)
+        self._guard = Guard(
+            record if self._dry_run else admitted, target, WireNames.of(target), self.namespace, transport
+        )
         self.tokens = TokenStore(self.shared, self._sign_in, self.redactor.learn)
         self.authentication = Authentication(
             self._guard, self.tokens, self.shared, self.breaker, target.base_url, faults.tell
