@@ -386,7 +386,7 @@ class Look:
             return
         text = f"{self._target.base_url} is sent names of its own: {names.in_words()}"
         yield Diagnosis(_NAMES, State.NOTE, text)
-        self.limit += _NAME_COSTS * len(names.sent)
+        self.limit += _NAME_COSTS * len(names)
         for realm in self.realms:
             for tried in _tried_names(self._target, realm):
                 name, _, operation, *_ = tried

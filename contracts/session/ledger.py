@@ -60,12 +60,6 @@ def header_as_sent(realm_sent: str) -> dict[str, str | None]:
     return {"Realm": {WITHOUT_REALM: None, EMPTY_REALM: ""}.get(realm_sent, realm_sent)}
 
 
-def stored_by(operation: str | None) -> str | None:
-    """What an operation leaves behind, in the words of the report; None for nothing."""
-    described = load_description().operations.get(operation or "")
-    return described.stores if described else None
-
-
 class Entry(Format, frozen=True):
     """One write, a line of the ledger: `what` it leaves, where, as whom, and what became of it; `by` names the worker.
 
@@ -83,11 +77,6 @@ class Entry(Format, frozen=True):
     at: Moment
     by: str = ""
     realm_sent: str = ""
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """What makes two lines the same write, in the ledgers of all workers together."""
-        return self.by, self.number
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -114,7 +103,8 @@ class Ledger:
         Raises:
             ResidueSpent: it could create one permanent record more than the run may; nothing was noted.
         """
-        what = stored_by(write.operation)
+        described = load_description().operations.get(write.operation or "")
+        what = described.stores if described else None
         if what is None:
             return None
         with self._lock:
@@ -282,7 +272,7 @@ def read_entries(paths: Iterable[Path]) -> list[Entry]:
     for line in (line for path in paths for line in read_bytes(path).decode("utf-8", "replace").split("\n")):
         with suppress(ValueError, RecursionError, msgspec.ValidationError):
             entry = msgspec.convert(json.loads(line), Entry)
-            entries[entry.key] = entry
+            entries[entry.by, entry.number] = entry
     return list(entries.values())
 
 

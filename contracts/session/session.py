@@ -154,10 +154,6 @@ class Session:
         """Whether the target began with this session or its group, so that nothing was used up before."""
         return self.disposable or self.target.is_sandbox
 
-    def keep(self, identifier: str) -> None:
-        """Keep a draft that cases share until the end."""
-        self.kept.add(identifier)
-
     @property
     def counts(self) -> Counter[str]:
         """How many requests were sent, and how many of them were repetitions."""
