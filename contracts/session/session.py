@@ -193,17 +193,10 @@ def _private_folder(resources: ExitStack) -> Path:
     return Path(resources.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
 
 
-#: Settings that name records for the suite to write to; every such write is meant to be refused, but for spare and
-#: existing ones.
-_GRANTS = (
-    "locked_identifier",
-    "existing_identifier",
-    "others_identifier",
-    "published_identifier",
-    "spare_identifiers",
-    "attachment_identifiers",
-)
-#: Settings that name records which are only referred to.
+#: Settings whose names end so name records for the suite to write to; every such write is meant to be refused, but for
+#: spare and existing ones.
+_GRANTS = ("_identifier", "_identifiers")
+#: The setting that names records which are only referred to.
 _REFERENCES = ("contact_organization",)
 
 
@@ -212,13 +205,10 @@ def namespace_of(target: Target, token: str, seed: str | None = None) -> Namespa
     return Namespace(token, _named(target, _GRANTS), seed, foreign=_named(target, _REFERENCES))
 
 
-def _named(target: Target, names: tuple[str, ...]) -> set[str]:
-    identifiers: set[str] = set()
-    for settings in target.realm.values():
-        for name in names:
-            value = getattr(settings, name)
-            identifiers |= {value} if isinstance(value, str) else set(value or ())
-    return identifiers
+def _named(target: Target, endings: tuple[str, ...]) -> set[str]:
+    settings = [pair for realm in target.realm.values() for pair in vars(realm).items()]
+    given = [value or () for name, value in settings if name.endswith(endings)]
+    return {each for value in given for each in ([value] if isinstance(value, str) else value)}
 
 
 #: Name of the sessions that look whether a target has started.
