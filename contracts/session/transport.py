@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
 from dataclasses import replace
 from functools import lru_cache
-from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -163,6 +162,8 @@ _FIRST_LOOKS = 2
 _LOOK_SECONDS = 0.06
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Headers of every request that has none of its own.
+_ALWAYS: Final = {"User-Agent": "registry-contracts", "Accept-Encoding": "gzip, deflate"}
 _CREDENTIALS = ("Authorization", "Realm", "Cookie")
 _PORTS = {"http": 80, "https": 443}
 
@@ -203,18 +204,8 @@ class Transport:
         self._looks: float = _FIRST_LOOKS
         #: What no other host gets when a redirect is followed.
         self._private_headers = tuple(filter(None, (*_CREDENTIALS, target.names.realm_header)))
-        self.http = requests.Session()
-        # Entries of ~/.netrc would replace the Authorization header of a case, and cookies would couple cases. What
-        # else the environment says stands in the way to each address.
-        self.http.trust_env = False
-        self.http.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        self.http.headers.clear()
-        self.http.headers["User-Agent"] = "registry-contracts"
-        self.http.headers["Accept-Encoding"] = "gzip, deflate"
         self._way_to = lru_cache(maxsize=32)(lambda origin: way_to(origin, target.tls))
-        adapter = _TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
-        self.http.mount("http://", adapter)
-        self.http.mount("https://", adapter)
+        self._adapter = _TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
 
     def prepare(self, request: Request) -> requests.PreparedRequest:
         """Put a request together as it will go out; raises `SuiteError` where HTTP has no way to carry it."""
@@ -222,9 +213,9 @@ class Transport:
         if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
             body = _Chunks(body)
         try:
-            prepared = self.http.prepare_request(
-                requests.Request(request.method, request.url, headers=dict(request.headers), data=body)
-            )
+            # In no session: its cookies would couple cases, and entries of ~/.netrc replace their credentials.
+            headers = {**_ALWAYS, **request.headers}
+            prepared = requests.Request(request.method, request.url, headers, data=body).prepare()
         except (requests.exceptions.RequestException, ValueError) as error:
             # The library's own words may hold the header they are about.
             what, why = request.operation or request.method, type(error).__name__
@@ -262,8 +253,7 @@ class Transport:
         way = self._way_to(f"{parts.scheme}://{parts.netloc}")
         coding = None
         try:
-            # Past the session's own `send`, which reads cookies and redirects of whatever kind.
-            response = self.http.get_adapter(request.url or "").send(
+            response = self._adapter.send(
                 request,
                 stream=True,
                 timeout=(min(timeout, LONGEST_CONNECT_SECONDS), timeout),
