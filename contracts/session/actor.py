@@ -64,7 +64,7 @@ class OperationCalls:
         return self.send("listDrafts", **parts)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Actor(OperationCalls):
     """A role in a realm (`any` for operations that carry none), which sends on behalf of a case, as in `Request`.
 

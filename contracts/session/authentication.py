@@ -44,7 +44,7 @@ class NoTokenError(EnvironmentFault):
     """The service gave this role no token, so nothing can be done as it."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Authentication:
     """Signs requests with the token of their role, and sends one again whose token had ended.
 

@@ -145,7 +145,7 @@ def _given_up(operation: str) -> str:
     return f"given up: {operation}"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Admission:
     """Lets a request pass while the breaker is closed and the budget has room; above the ledger.
 

@@ -58,7 +58,7 @@ def draft_cleanup(session: Session) -> DraftCleanup:
     )
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class DraftCleanup:
     """Deletes the drafts that a ledger holds, newest first, until it is `stopped`.
 

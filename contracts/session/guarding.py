@@ -14,7 +14,7 @@ from contracts.settings.guard import GuardViolation, refuse_request
 from contracts.settings.target import Target, WireNames
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Guard:
     """Refuses production, addresses beside the target, and writes outside the namespace."""
 

@@ -179,7 +179,7 @@ class Ledger:
             self._file.flush()
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class WriteAhead:
     """The layer that writes down a write before it is sent, and what became of it after."""
 

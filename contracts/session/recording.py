@@ -21,7 +21,7 @@ class Events(Protocol):
         """Append one event."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class FaultLog:
     """Counts and writes down, in a few words each, what stood in the way of exchanges."""
 
@@ -37,7 +37,7 @@ class FaultLog:
             )
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Record:
     """Keeps what was sent and answered, redacted, once for each request however often it was tried.
 

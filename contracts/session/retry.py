@@ -49,7 +49,7 @@ _NO_RETRY: Final = RetryAfter(0)
 _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Retry:
     """Sends each request as often as is polite and safe; `tell` takes each try that met a fault, and the fault."""
 

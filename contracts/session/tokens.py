@@ -61,7 +61,7 @@ class Token:
         return None if end is None or at is None else end - at - timedelta(seconds=self.ahead)
 
 
-@dataclass(repr=False)
+@dataclass(eq=False, repr=False)
 class TokenStore:
     """Tokens of a run by role, `issue`d by the service and shared by its workers.
 
