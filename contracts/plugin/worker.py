@@ -64,7 +64,7 @@ class Worker(Session):
             ledger_folder=folder,
             request_budget=request_budget(target, selection.profile),
             disposable=embedded,
-            events=self.journal,
+            events=self.journal.write,
         )
         self.tokens.alone = name == MAIN
         self.plan = plan

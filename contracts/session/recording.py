@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Protocol
 
 from contracts.exchanges.exchange import NO_BODY, Exchange
 from contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from contracts.session.layers import Layer, Request
 from contracts.session.transport import WITHOUT_CONTENT
 
-
-class Events(Protocol):
-    """Takes what is written down; a run's journal is one."""
-
-    def write(self, kind: str, **fields: Any) -> None:
-        """Append one event."""
+#: Takes what is written down, one event at a time: its kind, and its fields by name.
+Events = Callable[..., None]
 
 
 @dataclass(eq=False, repr=False)
@@ -32,7 +27,7 @@ class FaultLog:
         """Take note of what an exchange has met."""
         self.counts[fault] += 1
         if self.events is not None:
-            self.events.write(
+            self.events(
                 "fault", fault=fault, case=exchange.case, realm=exchange.realm, operation=exchange.operation
             )
 
@@ -68,7 +63,7 @@ class Record:
         exchange.id = f"{self.name}-{number}"
         if self.events is not None:
             learn_tokens(exchange, self.redactor)
-            self.events.write("exchange", **redacted(exchange, self.redactor).to_record())
+            self.events("exchange", **redacted(exchange, self.redactor).to_record())
         if request.gathered is not None:
             request.gathered.append(exchange)
         return exchange

@@ -95,11 +95,11 @@ class Session:
             for place in dict.fromkeys((folder, self.private)):
                 resources.callback(ProcessLock(place, name).release)
             most = target.pace.permanent_records
-            self.permanent_records = ResidueBudget(self.private, most, self.namespace.names_existing)
+            self.shared = SharedState(self.private)
+            self.permanent_records = ResidueBudget(self.shared, most, self.namespace.names_existing)
             self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self.permanent_records)
             resources.callback(self.ledger.close)
             self._resources = resources.pop_all()
-        self.shared = SharedState(self.private)
         self.used_up = UsedUp(group.used_up if group and not self.unused else None, target.base_url)
         self._stack(group.stop if group else lambda _: None, request_budget, events)
 
