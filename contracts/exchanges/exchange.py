@@ -10,7 +10,7 @@ import codecs
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -37,16 +37,18 @@ NO_TIME: Final = datetime.fromtimestamp(0, UTC)
 
 
 class Headers(HTTPHeaderDict):
-    """Headers of a message, found by name in any case; the values of one that is repeated are joined by commas."""
+    """Headers of a message, found by name in any case; the values of one that is repeated are joined by commas.
+
+    `pairs` are names and values as they stand in the message, in their order.
+    """
+
+    def __init__(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
+        self.pairs = tuple(pairs.items() if isinstance(pairs, Mapping) else pairs)
+        super().__init__(self.pairs)
 
     def __repr__(self) -> str:
         # Values may be credentials.
         return f"Headers({', '.join(self)})"
-
-    @property
-    def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Names and values as they stand in the message, repeated ones included."""
-        return tuple(self.iteritems())
 
     def first(self, name: str) -> str | None:
         """The first value of a header, or None."""
