@@ -99,12 +99,12 @@ def found(
         return False
 
     untold = f"{actor.realm} tells no id of an attachment"
-    known_untold = actor.shared.marked(untold)
+    known_untold = actor.shared.offered(untold)
     if until(look, bool, 0 if known_untold else actor.settle_seconds if patience is None else patience):
         return made[0]
     if (records or known_untold) and not list(_told(created, size, _OTHERWISE)):
         if patience is None:  # for an ordinary name: the next one need not be looked for as long
-            actor.shared.mark(untold)
+            actor.shared.offer(untold, value=True)
         raise Untested(UNTOLD)
     raise Blocked(
         "createAttachment", f"no number in the answers is an id under which {sought.filename} is found"

@@ -262,7 +262,7 @@ class World:
 
     def keep(self, uid: str) -> None:
         """Keep a draft that cases share until the end of the run."""
-        self._session.keep(uid)
+        self._session.kept.add(uid)
 
     def take(self, counter: str, most: int) -> int | None:
         """The next number of a counter of the realm that all workers share, from 0; None from `most` on."""
@@ -287,7 +287,7 @@ class World:
         """A uid of a draft that is to stay until the end of the run; arguments as for `kept_draft`."""
         uid = uid or self.uid()
         uid = uid if not word else f"{self._session.namespace.prefix}{word}-{uid[-12:]}"
-        self._session.keep(uid)
+        self._session.kept.add(uid)
         return uid
 
     def attachment_ids(self, uid: str) -> list[int]:
@@ -386,7 +386,7 @@ class World:
 
     def disturbed(self, identifier: str) -> bool:
         """Whether a workflow record may not be as it was found, for what some case of the run sent to it."""
-        return self._session.shared.marked(mark_of(self.realm, identifier))
+        return bool(self._session.shared.offered(mark_of(self.realm, identifier)))
 
     def new_submission(self, identifier: str | None = None) -> str:
         """The identifier of a record that is submitted through the workflow now; it stays for good."""
@@ -394,7 +394,7 @@ class World:
 
     def _submit(self, identifier: str | None) -> Exchange:
         identifier = identifier or self.uid()
-        self._session.keep(identifier)
+        self._session.kept.add(identifier)
         if self._own is None:
             self._session.permanent_records.foresee(identifier)
         sent = self.submit("createWorkflowRecordWithIdentifier", identifier, query=())

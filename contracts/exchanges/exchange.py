@@ -10,7 +10,7 @@ import codecs
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -19,6 +19,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from msgspec import UNSET, Meta, UnsetType
+from urllib3 import HTTPHeaderDict
 
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.json_bodies import read_json
@@ -34,34 +35,15 @@ _HTTP_VERSION: Final = "HTTP/1.1"
 NO_TIME: Final = datetime.fromtimestamp(0, UTC)
 
 
-class Headers(Mapping[str, str]):
-    """Headers of a message, found by name in any case; `pairs` as they stand in it, repeated ones included."""
+class Headers(HTTPHeaderDict):
+    """Headers of a message, found by name in any case; the values of one that is repeated are joined by commas.
 
-    __slots__ = ("_values", "pairs")
+    `pairs` are names and values as they stand in the message, in their order.
+    """
 
     def __init__(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
-        self.pairs: tuple[tuple[str, str], ...] = tuple(
-            pairs.items() if isinstance(pairs, Mapping) else pairs
-        )
-        self._values: dict[str, str] = {}
-        for name, value in self.pairs:
-            key, values = name.lower(), self._values
-            values[key] = f"{values[key]}, {value}" if key in values else value
-
-    def __getitem__(self, name: str) -> str:
-        """The value of a header; the values of one that is repeated are joined with commas (RFC 9110, 5.3)."""
-        return self._values[name.lower()]
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.lower() in self._values
-
-    def __iter__(self) -> Iterator[str]:
-        """Every name once, as it was written first."""
-        names = {name.lower(): name for name, _ in reversed(self.pairs)}
-        return (names[key] for key in self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
+        self.pairs = tuple(pairs.items() if isinstance(pairs, Mapping) else pairs)
+        super().__init__(self.pairs)
 
     def __repr__(self) -> str:
         # Values may be credentials.
@@ -69,7 +51,7 @@ class Headers(Mapping[str, str]):
 
     def first(self, name: str) -> str | None:
         """The first value of a header, or None."""
-        return next((value for key, value in self.pairs if key.lower() == name.lower()), None)
+        return next(iter(self.getlist(name)), None)
 
 
 #: Note of an exchange: its token was refused before its expiration, and so were fresh ones in its place.

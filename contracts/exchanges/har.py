@@ -105,11 +105,6 @@ class Archive:
             if exchange is not None:
                 yield exchange
 
-    @property
-    def exchanges(self) -> tuple[Exchange, ...]:
-        """All of them at once."""
-        return tuple(self)
-
 
 @dataclass(frozen=True, slots=True)
 class _Start:

@@ -17,7 +17,7 @@ _OPENINGS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 _BYTE_ORDER_MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-class _Flawed(ValueError):
+class _Flawed(Exception):
     """Why a body is no JSON, in a few words."""
 
 
@@ -57,8 +57,6 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
         return json.loads(
             content, object_pairs_hook=members, parse_constant=_no_constant, parse_int=whole_number
         )
-    except _Flawed:
-        raise
     except UnicodeDecodeError:
         raise _Flawed("bytes that are not UTF-8") from None
     except RecursionError:

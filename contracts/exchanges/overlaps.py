@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -50,42 +49,34 @@ def span_of(exchange: Exchange) -> Span:
     return Span(subject_of(url), writes(method, url), exchange.started, exchange.ended)
 
 
+@dataclass(slots=True)
+class _UnderWay:
+    subject: str
+    writes: bool
+    overlapped: bool
+
+
 class Overlaps:
     """Follows requests as they begin and end; one overlaps with the writes under way, and with those that begin."""
 
     def __init__(self) -> None:
-        #: Of each request under way: its subject, whether it writes, the writes begun before it, and whether any of
-        #: those was under way still.
-        self._open: dict[int, tuple[str, bool, int, bool]] = {}
-        self._begun: Counter[str] = Counter()
-        self._writing: Counter[str] = Counter()
+        self._open: dict[int, _UnderWay] = {}
 
-    def begin(self, number: int, method: str, url: str) -> None:
+    def begin(self, number: int, subject: str, *, writing: bool) -> None:
         """A request is sent, under a number of its own."""
-        self.enter(number, subject_of(url), writing=writes(method, url))
-
-    def enter(self, number: int, subject: str, *, writing: bool) -> None:
-        """Like `begin`, for a request whose subject is known."""
-        beside = _about(self._writing, subject) > 0
-        self._open[number] = subject, writing, _about(self._begun, subject), beside
-        for counter in (self._begun, self._writing) if writing else ():
-            counter.update((subject, _ALL))
+        beside = [each for each in self._open.values() if _touch(each.subject, subject)]
+        for each in beside:
+            each.overlapped |= writing
+        self._open[number] = _UnderWay(subject, writing, any(each.writes for each in beside))
 
     def end(self, number: int) -> bool:
         """Its answer ended; returns whether a write that may change what it is about was under way beside it."""
-        subject, writing, before, beside = self._open.pop(number)
-        if writing:
-            self._writing.subtract((subject, _ALL))
-        return beside or _about(self._begun, subject) > before + writing
+        return self._open.pop(number).overlapped
 
 
-#: Under this name all writes are counted.
-_ALL: Final = ""
-
-
-def _about(counter: Counter[str], subject: str) -> int:
-    """How many of some writes may change what a request is about."""
-    return counter[_ALL] if subject == EVERYTHING else counter[subject] + counter[EVERYTHING]
+def _touch(one: str, other: str) -> bool:
+    """Whether what one request is about may be what another one is about."""
+    return one == other or EVERYTHING in (one, other)
 
 
 def overlapping(spans: Sequence[Span]) -> list[bool]:
@@ -93,15 +84,16 @@ def overlapping(spans: Sequence[Span]) -> list[bool]:
 
     One without times counts as overlapped, and so does everything that it may have changed.
     """
+    changed = {span.subject for span in spans if span.writes and span.ended is None}
     overlaps, overlapped = Overlaps(), [span.ended is None for span in spans]
-    for place, span in enumerate(spans):
-        if overlapped[place] and span.writes:
-            overlaps.enter(place, span.subject, writing=True)
     for _, turn, place in sorted(_turns(spans)):
+        span = spans[place]
         if turn == _BEGINS:
-            overlaps.enter(place, spans[place].subject, writing=spans[place].writes)
+            overlaps.begin(place, span.subject, writing=span.writes)
         else:
-            overlapped[place] = overlaps.end(place)
+            everything = bool(changed) and span.subject == EVERYTHING
+            unsure = everything or not changed.isdisjoint((span.subject, EVERYTHING))
+            overlapped[place] = overlaps.end(place) or unsure
     return overlapped
 
 

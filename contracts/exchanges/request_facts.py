@@ -45,8 +45,6 @@ _SHOWN: Final = 200
 _NAME_SHOWN: Final = 140
 #: Characters at fault in an identifier that are told.
 _FOREIGN_TOLD: Final = 3
-#: Names of members that a validator takes for a position.
-_NUMBERED: Final = re.compile(r"\+?[0-9]+")
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 #: What such a half is written with.
 _HALF_SIGN: Final = rb"\ud"
@@ -200,7 +198,7 @@ def _of_value(schema: Mapping[str, Any], value: Any) -> Iterator[RequestFault]:
         return
     validator = _validator(json.dumps(schema, sort_keys=True))
     for error in validator.iter_errors(value):
-        yield from _of_body(error, value)
+        yield from _of_body(error)
 
 
 def _readable(value: Any) -> Any:
@@ -212,7 +210,7 @@ def _readable(value: Any) -> Any:
     return [_readable(item) for item in value] if isinstance(value, list) else value
 
 
-def _of_body(error: jsonschema_rs.ValidationError, whole: Any) -> Iterator[RequestFault]:
+def _of_body(error: jsonschema_rs.ValidationError) -> Iterator[RequestFault]:
     steps = [str(step) for step in error.instance_path]
     why = cut(error.message, _SHOWN)
     place = ".".join(["body", *steps])
@@ -225,13 +223,13 @@ def _of_body(error: jsonschema_rs.ValidationError, whole: Any) -> Iterator[Reque
     elif keyword == "propertyNames" and _in_other_case(error):
         yield RequestFault(f"{place}:letter-case", why, firm=False)
     else:
-        kind, value = _KINDS.get(keyword, "wrong-kind"), _at(whole, error.instance_path)
+        kind, value = _KINDS.get(keyword, "wrong-kind"), error.instance
         if keyword in ("minLength", "maxLength"):
             why = _length_in_words(".".join(steps), value, keyword, error)
         yield RequestFault(f"{place}:{kind}", why, firm=_is_firm(kind, error, value))
 
 
-def _length_in_words(name: str, text: str, keyword: str, error: jsonschema_rs.ValidationError) -> str:
+def _length_in_words(name: str, text: Any, keyword: str, error: jsonschema_rs.ValidationError) -> str:
     rule = "at most" if keyword == "maxLength" else "at least"
     return f"{name} has {len(text):,} characters, {rule} {getattr(error.kind, 'limit', 0):,} are allowed"
 
@@ -249,20 +247,6 @@ def _is_firm(kind: str, error: jsonschema_rs.ValidationError, value: Any) -> boo
     text_due = "string" in list(getattr(error.kind, "types", ()))
     left_out = value is None or (value in ("", [], {}) and bool(error.instance_path))
     return not left_out and not (text_due and isinstance(value, int | float))
-
-
-def _at(value: Any, path: Sequence[Any]) -> Any:
-    for step in path:
-        value = value[_member_name(value, step) if isinstance(value, dict) else step]
-    return value
-
-
-def _member_name(value: Mapping[str, Any], step: str | int) -> str:
-    """The name of a member; the validator tells one of digits as a number, `5` like `05` and `+5`."""
-    if isinstance(step, str):
-        return step
-    alike = (name for name in value if _NUMBERED.fullmatch(name) and int(name) == step)
-    return str(step) if str(step) in value else next(alike)
 
 
 def _keyword(error: jsonschema_rs.ValidationError) -> str:

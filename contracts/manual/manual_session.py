@@ -88,7 +88,7 @@ class ManualSession(Session):
             ledger_folder=ledger_folder,
             request_budget=target.pace.request_budget,
             disposable=disposable,
-            events=self.notes,
+            events=self.notes.write,
             dry_run=dry_run,
         )
         self.exchanges: list[Exchange] = []

@@ -23,7 +23,7 @@ from multidict import CIMultiDict
 
 from contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from contracts.exchanges.overlaps import Overlaps
+from contracts.exchanges.overlaps import Overlaps, subject_of, writes
 from contracts.interface.cross_origin import PREFIX, AllowedOrigins, is_preflight
 from contracts.manual.traffic_findings import BY_HAND
 from contracts.safe_text import plain_line
@@ -168,7 +168,8 @@ class ProxyHandler:
     @contextmanager
     def _counted(self, passing: _RelayedExchange) -> Iterator[None]:
         """Hand an exchange over once it has ended, and know of it until then."""
-        self._overlaps.begin(passing.number, passing.method, passing.url)
+        writing = writes(passing.method, passing.url)
+        self._overlaps.begin(passing.number, subject_of(passing.url), writing=writing)
         try:
             yield
         finally:

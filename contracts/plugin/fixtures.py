@@ -62,7 +62,7 @@ def observe(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) ->
 def settings(worker: Worker, realm: str) -> RealmSettings:
     """The target's settings for the realm; drafts are those of its workflow where the first look showed that."""
     settings = worker.target.realm_settings(realm)
-    if settings.draft_document is None and worker.shared.marked(DRAFTS_OF_WORKFLOW):
+    if settings.draft_document is None and worker.shared.offered(DRAFTS_OF_WORKFLOW):
         return replace(
             settings, draft_schema=settings.workflow_schema, draft_document=settings.workflow_document
         )

@@ -348,7 +348,7 @@ class Look:
                 lacking[realm] = first.lacks_rights
                 continue
             if first.refused and self._rights.takes_workflow_draft(realm):
-                self.session.shared.mark(DRAFTS_OF_WORKFLOW)
+                self.session.shared.offer(DRAFTS_OF_WORKFLOW, value=True)
             break
         if lacking:
             where, how = ", ".join(lacking), next(iter(lacking.values()))
@@ -386,7 +386,7 @@ class Look:
             return
         text = f"{self._target.base_url} is sent names of its own: {names.in_words()}"
         yield Diagnosis(_NAMES, State.NOTE, text)
-        self.limit += _NAME_COSTS * len(names.sent)
+        self.limit += _NAME_COSTS * len(names)
         for realm in self.realms:
             for tried in _tried_names(self._target, realm):
                 name, _, operation, *_ = tried

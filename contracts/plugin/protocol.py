@@ -105,7 +105,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     findings = [worker.finding(seen, case, exchanges) for seen in confirm(attempts)]
     confirmed = [finding for finding in findings if finding.confirmed]
     for finding in confirmed:
-        worker.shared.mark(_mark(finding.clause, finding.operation, case))
+        worker.shared.offer(_mark(finding.clause, finding.operation, case), value=True)
     reports, ending = _conclusion(case, judged, confirmed, worker)
     worker.write_case(case, attempts, ending, started, findings=findings, tried=tried)
     _speak(item, reports, ending, confirmed, worker)
@@ -158,7 +158,7 @@ def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
     note_universal(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
-        worker.shared.mark(mark)
+        worker.shared.offer(mark, value=True)
     tried.ending = _ending(tried.ending, attempt, worker)
     lost = worker.breaker.unanswered > unanswered
     tried.spoilt = is_spoilt(attempt, tried.ending, lost=lost, disturbed=worker.breaker.fault_since(began))
@@ -305,7 +305,7 @@ def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.It
     broken = error.evidence if isinstance(error, Blocked) else None
     if broken is None or not {each.id for each in attempt.exchanges}.issuperset(broken.exchanges):
         return
-    if not item.config.stash[WORKER].shared.marked(_mark(*broken.key, case_of(item))):
+    if not item.config.stash[WORKER].shared.offered(_mark(*broken.key, case_of(item))):
         attempt.note(broken)
 
 

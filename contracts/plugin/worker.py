@@ -66,7 +66,7 @@ class Worker(Session):
             ledger_folder=folder,
             request_budget=request_budget(target, selection.profile),
             disposable=embedded,
-            events=self.journal,
+            events=self.journal.write,
         )
         self.plan = plan
         self.day = datetime.fromisoformat(plan.started).date()

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json as jsonlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
+
+from msgspec import UNSET, UnsetType
 
 from contracts.exchanges.exchange import Exchange
 from contracts.session.authentication import SIGN_IN, NoTokenError
@@ -30,60 +32,39 @@ _NO_REALM: Final = "rc-no-such-realm"
 _DISTURBED: Final = ("draft", "attachment")
 
 
-class _Default:
-    """Marks an argument that was not given, where None has a meaning of its own."""
+#: An argument that was not given, where None has a meaning of its own.
+DEFAULT: Final = UNSET
+_Replaced = str | UnsetType | None
 
 
-DEFAULT: Final = _Default()
-_Replaced = str | _Default | None
+def _at(operation: str) -> Callable[..., Exchange]:
+    """The method that sends an operation on a document, by its uid, or on what its path parameters name."""
+
+    def send(actor: OperationCalls, path: str | Mapping[str, str], **parts: Any) -> Exchange:
+        return actor.send(operation, path={"uid": path} if isinstance(path, str) else path, **parts)
+
+    return send
 
 
 class OperationCalls:
     """The operations that a case names most often; what else a request can have is given as to `Actor.send`."""
 
     send: Callable[..., Exchange]
+    get_draft, get_draft_info = _at("getDraft"), _at("getDraftInfo")
+    draft_exists, delete_draft = _at("draftExists"), _at("deleteDraft")
+    list_attachments, attachment_exists = _at("listAttachments"), _at("attachmentExists")
+    get_attachment, get_attachment_thumbnail = _at("getAttachment"), _at("getAttachmentThumbnail")
 
     def create_token(self, **parts: Any) -> Exchange:
         """Sign in."""
         return self.send("createToken", **parts)
 
-    def get_draft(self, uid: str, **parts: Any) -> Exchange:
-        """Read the content of a draft."""
-        return self.send("getDraft", path={"uid": uid}, **parts)
-
-    def get_draft_info(self, uid: str, **parts: Any) -> Exchange:
-        """Read the metadata of a draft."""
-        return self.send("getDraftInfo", path={"uid": uid}, **parts)
-
-    def draft_exists(self, uid: str, **parts: Any) -> Exchange:
-        """Ask whether a draft is there."""
-        return self.send("draftExists", path={"uid": uid}, **parts)
-
-    def delete_draft(self, uid: str, **parts: Any) -> Exchange:
-        """Delete a draft."""
-        return self.send("deleteDraft", path={"uid": uid}, **parts)
-
     def list_drafts(self, **parts: Any) -> Exchange:
         """List drafts."""
         return self.send("listDrafts", **parts)
 
-    def list_attachments(self, uid: str, **parts: Any) -> Exchange:
-        """List the attachments of a document."""
-        return self.send("listAttachments", path={"uid": uid}, **parts)
 
-    def attachment_exists(self, path: Mapping[str, str], **parts: Any) -> Exchange:
-        """Ask whether an attachment is there, by its path parameters."""
-        return self.send("attachmentExists", path=path, **parts)
-
-    def get_attachment(self, path: Mapping[str, str], **parts: Any) -> Exchange:
-        """Download an attachment, by its path parameters."""
-        return self.send("getAttachment", path=path, **parts)
-
-    def get_attachment_thumbnail(self, path: Mapping[str, str], **parts: Any) -> Exchange:
-        """Download the thumbnail of an attachment, by its path parameters."""
-        return self.send("getAttachmentThumbnail", path=path, **parts)
-
-
+@dataclass(eq=False, repr=False)
 class Actor(OperationCalls):
     """A role in a realm (`any` for operations that carry none), which sends on behalf of a case, as in `Request`.
 
@@ -91,56 +72,40 @@ class Actor(OperationCalls):
     raise what keeps a case from going on. `before` says which account is refused the same just before; empty for none.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        role: str,
-        realm: str,
-        case: str,
-        *,
-        attempt: int = 1,
-        advisory: bool = False,
-        exchanges: list[Exchange] | None = None,
-        judge: Callable[[Exchange], None] | None = None,
-        before: str = "",
-    ) -> None:
-        self._judge = judge
-        self._before = before
-        self.role = role
-        self.realm = realm
-        self._session = session
-        self._sender: dict[str, Any] = {
-            "case": case,
-            "attempt": attempt,
-            "realm": realm,
-            "role": role,
-            "advisory": advisory,
-            "gathered": exchanges,
-        }
+    session: Session
+    role: str
+    realm: str
+    case: str
+    _: KW_ONLY
+    attempt: int = 1
+    advisory: bool = False
+    exchanges: list[Exchange] | None = None
+    judge: Callable[[Exchange], None] | None = None
+    before: str = ""
 
     @property
     def settle_seconds(self) -> float:
         """How long an effect may take to show on the target."""
-        return self._session.settle_seconds
+        return self.session.settle_seconds
 
     @property
     def shared(self) -> SharedState:
         """What all workers of the run share."""
-        return self._session.shared
+        return self.session.shared
 
     def uploadable(self, size: int) -> int:
         """The size of a file, in bytes, or somewhat less than the limit of the settings where that may refuse it."""
-        limit = self._session.target.attachments.size_limit_bytes
+        limit = self.session.target.attachments.size_limit_bytes
         return size if limit is None else min(size, limit - limit // 50)
 
     def token(self) -> str | None:
         """This role's bearer token; None for the anonymous. Raises `NoTokenError` where the service gave none."""
-        return None if self.role == ANONYMOUS else self._session.authentication.token(self.role)
+        return None if self.role == ANONYMOUS else self.session.authentication.token(self.role)
 
     @property
     def token_that_ended_early(self) -> str:
         """Which token was refused before its expiration where a fresh one was taken; empty where none was."""
-        return self._session.authentication.ended_early
+        return self.session.authentication.ended_early
 
     def send(  # noqa: PLR0913 - every part of a request can be replaced
         self,
@@ -169,17 +134,15 @@ class Actor(OperationCalls):
             summed: Keep only the beginning of the answer's body, and the digest of all of it.
             documented: A name that goes out as the interface document writes it, whatever the target calls it.
         """
-        described = self._session.description.operations[operation]
+        described = self.session.description.operations[operation]
         if json is not DEFAULT:
             body = jsonlib.dumps(json, ensure_ascii=False).encode("utf-8", "surrogatepass")
         pairs = list(query.items() if isinstance(query, Mapping) else query)
-        url = described.url(self._session.target.base_url, **(path or {})) + _query(pairs)
-        listed = listed_headers(described, self.realm if isinstance(realm, _Default) else realm)
+        url = described.url(self.session.target.base_url, **(path or {})) + _query(pairs)
+        listed = listed_headers(described, self.realm if realm is UNSET else realm)
         if isinstance(token, str):
             listed["Authorization"] = f"Bearer {token}"
-        own = isinstance(token, _Default) and not any(
-            name.lower() == "authorization" for name in headers or {}
-        )
+        own = token is UNSET and not any(name.lower() == "authorization" for name in headers or {})
         request = Request(
             operation=operation,
             method=described.method,
@@ -194,13 +157,18 @@ class Actor(OperationCalls):
             documented=documented,
             # Protected operations get the token; where the document is silent a signed-in client sends it too.
             signed=own and operation != SIGN_IN and self.role != ANONYMOUS,
-            **self._sender,
+            case=self.case,
+            attempt=self.attempt,
+            realm=self.realm,
+            role=self.role,
+            advisory=self.advisory,
+            gathered=self.exchanges,
         )
-        if own and not request.altered and self._before:
-            self._refuse_first(request, self._before, path or {}, pairs)
-        exchange = self._session.send(request)
-        if own and self._judge is not None and not request.altered and not request.once:
-            self._judge(exchange)
+        if own and not request.altered and self.before:
+            self._refuse_first(request, self.before, path or {}, pairs)
+        exchange = self.session.send(request)
+        if own and self.judge is not None and not request.altered and not request.once:
+            self.judge(exchange)
         return exchange
 
     def _refuse_first(
@@ -208,17 +176,17 @@ class Actor(OperationCalls):
     ) -> None:
         """Let an account be refused the same, for a uid that is too short or else for its realm."""
         same, short = (
-            self._session.description.operations[str(request.operation)],
-            self._session.namespace.uid(TOO_SHORT),
+            self.session.description.operations[str(request.operation)],
+            self.session.namespace.uid(TOO_SHORT),
         )
         used_up = same.needs == "temporary-file"
         if used_up or same.family not in _DISTURBED or not isinstance(request.body, bytes | None):
             return
         place = {**path, "uid": short} if "uid" in path else {}
-        url = same.url(self._session.target.base_url, **place) + _query(query)
+        url = same.url(self.session.target.base_url, **place) + _query(query)
         headers = request.headers if place else {**request.headers, "Realm": _NO_REALM}
         with suppress(NoTokenError):
-            self._session.send(replace(request, url=url, headers=headers, identifiers=(short,), role=role))
+            self.session.send(replace(request, url=url, headers=headers, identifiers=(short,), role=role))
 
     def _altered(
         self, changed: set[str], query: list[tuple[str, str]], token: _Replaced, realm: _Replaced
@@ -226,11 +194,11 @@ class Actor(OperationCalls):
         """What of a request ought to have it refused, but for its content: credentials or realm."""
         if token is None or self.role == ANONYMOUS:
             return "no credentials"
-        if not isinstance(token, _Default) or "authorization" in changed:
+        if token is not UNSET or "authorization" in changed:
             return "other credentials"
         if self.role == "restricted":
             return "credentials without rights"
-        if not isinstance(realm, _Default) or "realm" in changed or any(name == "Realm" for name, _ in query):
+        if realm is not UNSET or "realm" in changed or any(name == "Realm" for name, _ in query):
             return "realm"
         return ""
 

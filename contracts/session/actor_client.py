@@ -1,4 +1,4 @@
-"""A session of the library `requests` whose adapter opens no connection: an actor sends what a library asks it to."""
+"""A session of the library `requests` that opens no connection: an actor sends what a library asks it to."""
 
 from __future__ import annotations
 
@@ -26,19 +26,9 @@ class ActorClient(requests.Session):
         super().__init__()
         self.trust_env = False
         self.exchanges: list[Exchange] = []
-        self.mount("http://", _ActorAdapter(actor, self.exchanges))
-
-    def get_redirect_target(self, resp: requests.Response) -> None:
-        """Follow no redirect."""
-
-
-class _ActorAdapter(HTTPAdapter):
-    def __init__(self, actor: Actor, exchanges: list[Exchange]) -> None:
-        super().__init__()
         self._actor = actor
-        self._exchanges = exchanges
 
-    def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:
+    def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:
         """Send one request; raises `UsageError` for one that the description does not know."""
         address = urlsplit(str(request.url))
         matched = load_description().match(str(request.method), address.path)
@@ -56,7 +46,7 @@ class _ActorAdapter(HTTPAdapter):
         query = parse_qsl(address.query, keep_blank_values=True)
         body = request.body.encode() if isinstance(request.body, str) else request.body
         exchange = self._actor.send(operation.id, path=path, query=query, body=body, headers=given)
-        self._exchanges.append(exchange)
+        self.exchanges.append(exchange)
         answer = exchange.answer
         pairs = (pair for pair in answer.headers.pairs if pair[0].lower() not in _UNPACKED)
         raw = HTTPResponse(
@@ -68,4 +58,4 @@ class _ActorAdapter(HTTPAdapter):
             preload_content=False,
             enforce_content_length=False,
         )
-        return self.build_response(request, raw)
+        return HTTPAdapter().build_response(request, raw)

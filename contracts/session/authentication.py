@@ -7,7 +7,7 @@ it is fresh is a finding (design 4.7), and stays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from contracts.errors import EnvironmentFault
@@ -44,36 +44,27 @@ class NoTokenError(EnvironmentFault):
     """The service gave this role no token, so nothing can be done as it."""
 
 
+@dataclass(eq=False, repr=False)
 class Authentication:
     """Signs requests with the token of their role, and sends one again whose token had ended.
 
-    Args:
-        tell: Takes each exchange that was refused for a token without a reason to end, and what is to be told of it.
+    `tell` takes each exchange that was refused for a token without a reason to end, and what is to be told of it.
     """
 
-    def __init__(
-        self,
-        below: Layer,
-        tokens: TokenStore,
-        shared: SharedState,
-        breaker: Breaker,
-        base_url: str,
-        tell: Callable[[Exchange, str], None],
-    ) -> None:
-        self._below = below
-        self._tokens = tokens
-        self._shared = shared
-        self._breaker = breaker
-        self._base_url = base_url
-        self._tell = tell
-        #: Roles and operations of which a fresh token was refused just as the one before.
-        self._beyond_cure: set[tuple[str, str | None]] = set()
-        #: The last sign-in of a case after which a token was seen to be known still.
-        self._known_since: dict[str, str] = {}
+    below: Layer
+    tokens: TokenStore
+    shared: SharedState
+    breaker: Breaker
+    base_url: str
+    tell: Callable[[Exchange, str], None]
+    #: Roles and operations of which a fresh token was refused just as the one before.
+    _beyond_cure: set[tuple[str, str | None]] = field(default_factory=set)
+    #: The last sign-in of a case after which a token was seen to be known still.
+    _known_since: dict[str, str] = field(default_factory=dict)
 
     def token(self, role: str) -> str:
         """A role's bearer token. Raises `NoTokenError` where the service gave none."""
-        token = self._tokens.token(role)
+        token = self.tokens.token(role)
         if not token.value:
             raise NoTokenError(f"createToken gave the {role} no token: {token.refusal}")
         return token.value
@@ -81,14 +72,14 @@ class Authentication:
     @property
     def ended_early(self) -> str:
         """Which token was refused before its expiration where a fresh one was taken, in words; empty where none was."""
-        return str(self._shared.offered(_ENDED_EARLY) or "")
+        return str(self.shared.offered(_ENDED_EARLY) or "")
 
     def send(self, request: Request) -> Exchange:
         """Send a request, and again with a fresh token where it was refused for the old one."""
         signed = self._signed(request) if request.signed else request
-        exchange = self._below.send(signed)
+        exchange = self.below.send(signed)
         if request.operation == SIGN_IN and exchange.response is not None and exchange.response.success:
-            self._tokens.note_sign_in()
+            self.tokens.note_sign_in()
         left = _RENEWALS if request.signed and not request.once else 0
         while left and exchange.answered and exchange.answer.refusal:
             outlived = self._outlived(signed, exchange.answer)
@@ -96,11 +87,11 @@ class Authentication:
             if not outlived and early is None:
                 break
             signed, before = self._signed(request), exchange
-            exchange = self._below.send(signed)
+            exchange = self.below.send(signed)
             refused = _not_known(exchange.response)
             if early is not None and exchange.answered and not refused:
-                self._tell(before, ENDED_EARLY)
-                self._shared.offer(
+                self.tell(before, ENDED_EARLY)
+                self.shared.offer(
                     _ENDED_EARLY, f"{early}, was refused in {request.realm}, and a fresh one taken"
                 )
             left = left - 1 if self.ended_early else 0
@@ -120,16 +111,16 @@ class Authentication:
         It may have expired, or been ended by a later sign-in, which is not shown, or the service may have forgotten it
         when something disturbed it.
         """
-        token = self._tokens.token(request.role, as_it_is=True)
+        token = self.tokens.token(request.role, as_it_is=True)
         if not _carries(request, token):
             return False
         issued = read_timestamp(token.issued)
-        forgotten = issued is not None and self._breaker.fault_since(issued.timestamp())
-        if not (token.over or self._tokens.displaced(request.role, token.value) or forgotten):
+        forgotten = issued is not None and self.breaker.fault_since(issued.timestamp())
+        if not (token.over or self.tokens.displaced(request.role, token.value) or forgotten):
             return False
         if answer.status not in _ABOUT_WHO_ASKS and not self._shown_unknown(request, token, answer.status):
             return False
-        self._tokens.forget(request.role, token.value)
+        self.tokens.forget(request.role, token.value)
         return True
 
     def _early(self, request: Request, answer: Response) -> str | None:
@@ -141,10 +132,10 @@ class Authentication:
         beyond = (request.role, request.operation) in self._beyond_cure
         if not _not_known(answer) or (beyond and not self.ended_early):
             return None
-        token = self._tokens.token(request.role, as_it_is=True)
+        token = self.tokens.token(request.role, as_it_is=True)
         if not _carries(request, token):  # a call beside this one has had it replaced meanwhile
             return f"a token of {request.role}'s"
-        self._tokens.forget(request.role, token.value)
+        self.tokens.forget(request.role, token.value)
         until = f" and valid until {token.expires}" if token.expires else ""
         return f"a token of {request.role}'s, issued at {token.issued[:_SECONDS]}Z{until}"
 
@@ -153,12 +144,12 @@ class Authentication:
 
         The document shows no status for it outside the workflow, so it is tried, once in a run, by a list of drafts.
         """
-        last = self._tokens.last_sign_in()
+        last = self.tokens.last_sign_in()
         # That it was known once says nothing any more when its expiration has passed.
         known = not token.over and self._known_since.get(token.value) == last
         if request.realm not in DOCUMENT_REALMS or known:
             return False
-        usual = self._shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(request, NO_TOKEN))
+        usual = self.shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(request, NO_TOKEN))
         if status != usual:
             return False
         if self._status_for(request, token.value) == usual:
@@ -173,14 +164,14 @@ class Authentication:
         look = Request(
             listing.id,
             listing.method,
-            listing.url(self._base_url),
+            listing.url(self.base_url),
             {**headers, "Authorization": encoded(f"Bearer {token}")},
             altered="other credentials",
             case=_LOOKING,
             realm=request.realm,
             role=request.role,
         )
-        return self._below.send(look).status
+        return self.below.send(look).status
 
 
 def _carries(request: Request, token: Token) -> bool:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from time import sleep
 from typing import Final
 
@@ -34,6 +35,7 @@ _LONGEST_PAUSE_SECONDS: Final = 4.0
 _FAULT_MARK: Final = "last fault"
 
 
+@dataclass(eq=False, repr=False)
 class Breaker:
     """Watches the exchanges of one session, and shares with its group what it gives up.
 
@@ -41,26 +43,25 @@ class Breaker:
     counts the requests before that were not answered.
     """
 
-    def __init__(self, on_break: Callable[[str], None], shared: SharedState) -> None:
-        self._on_break = on_break
-        self._shared = shared
-        self._lock = threading.Lock()
-        self._time_outs: Counter[str] = Counter()
-        self._unanswered: Counter[str] = Counter()
-        self._given_up: dict[str, str] = {}
-        self.in_a_row = 0
-        self._row_seconds = 0.0
-        self._answered = 0
-        self._lost = 0.0
-        self.open: str | None = None
-        self.unanswered = 0
+    on_break: Callable[[str], None]
+    shared: SharedState
+    open: str | None = None
+    unanswered: int = 0
+    in_a_row: int = 0
+    _row_seconds: float = 0.0
+    _answered: int = 0
+    _lost: float = 0.0
+    _time_outs: Counter[str] = field(default_factory=Counter)
+    _unanswered: Counter[str] = field(default_factory=Counter)
+    _given_up: dict[str, str] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def admit(self, operation: str | None) -> None:
         """Let a request of an operation pass, unless the breaker is open or the operation was given up."""
         if self.open:
             raise EnvironmentFault(f"the circuit breaker is open: {self.open}")
         name = operation or ""
-        if name not in self._given_up and (reason := self._shared.offered(_given_up(name))):
+        if name not in self._given_up and (reason := self.shared.offered(_given_up(name))):
             self._given_up[name] = reason
         if name in self._given_up:
             raise GivenUp(self._given_up[name])
@@ -83,11 +84,11 @@ class Breaker:
 
     def mark_fault(self) -> None:
         """Tell all sessions that a fault was met: a service that was disturbed may have forgotten tokens."""
-        self._shared.put(_FAULT_MARK, time.time())
+        self.shared.put(_FAULT_MARK, time.time())
 
     def fault_since(self, moment: float) -> bool:
         """Whether any session has met a fault since a moment, in seconds since the epoch."""
-        last: float | None = self._shared.offered(_FAULT_MARK)
+        last: float | None = self.shared.offered(_FAULT_MARK)
         return last is not None and last >= moment
 
     def timed_out(self, operation: str | None, limit: float) -> None:
@@ -121,7 +122,7 @@ class Breaker:
             reason = None if self.open else self._reason_to_open(fault)
             self.open = self.open or reason
         if reason is not None:
-            self._on_break(reason)
+            self.on_break(reason)
 
     def _reason_to_open(self, fault: str) -> str | None:
         if self.in_a_row >= BREAKER_THRESHOLD and self._row_seconds >= LONGEST_OUTAGE_SECONDS:
@@ -137,35 +138,33 @@ class Breaker:
         counter[name] += 1
         if counter[name] >= most and name not in self._given_up:
             self._given_up[name] = reason = f"{name or 'a path'} is given up: {counter[name]} {words}"
-            self._shared.offer(_given_up(name), reason)
+            self.shared.offer(_given_up(name), reason)
 
 
 def _given_up(operation: str) -> str:
     return f"given up: {operation}"
 
 
+@dataclass(eq=False, repr=False)
 class Admission:
     """Lets a request pass while the breaker is closed and the budget has room; above the ledger.
 
     What is stopped here was never on its way. `on_spent` is told when the budget of the cases is spent.
     """
 
-    def __init__(
-        self, below: Layer, breaker: Breaker, budget: RequestBudget, on_spent: Callable[[str], None]
-    ) -> None:
-        self._below = below
-        self._breaker = breaker
-        self._budget = budget
-        self._on_spent = on_spent
+    below: Layer
+    breaker: Breaker
+    budget: RequestBudget
+    on_spent: Callable[[str], None]
 
     def send(self, request: Request) -> Exchange:
         """Send a request for which there is room, after a pause where the one before it met a fault."""
-        self._breaker.admit(request.operation)
+        self.breaker.admit(request.operation)
         try:
-            self._budget.take(essential=request.housekeeping)
+            self.budget.take(essential=request.housekeeping)
         except BudgetSpent as spent:
             if not request.housekeeping:
-                self._on_spent(str(spent))
+                self.on_spent(str(spent))
             raise
-        self._breaker.pause()
-        return self._below.send(request)
+        self.breaker.pause()
+        return self.below.send(request)

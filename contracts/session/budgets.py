@@ -86,6 +86,7 @@ class _Places:
     under_way: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(eq=False, repr=False)
 class ResidueBudget:
     """The permanent records of a run: a count for each realm, and a plan.
 
@@ -96,19 +97,16 @@ class ResidueBudget:
     are accepted all the same are evidence of a fault, and one fault must not take the places of the planned records
     (design 4.5). So each kind of them gets a few places, and all of them together little more than the plan leaves.
 
-    Args:
-        folder: Private folder that all workers of the run see.
-        most: Permanent records that the run may create in one realm.
-        exists: Whether an identifier is one of a record that exists already, or that has been counted.
+    The run may create so many records at `most` in one realm. `exists` says of an identifier whether it is one of a
+    record that exists already.
     """
 
-    def __init__(self, folder: Path, most: int, exists: Callable[[str], bool]) -> None:
-        self._shared = SharedState(folder)
-        self._most = most
-        self._exists = exists
-        self._plan: Mapping[str, tuple[str, int]] | None = None
-        self._planned: Counter[str] = Counter()
-        self._foreseen: set[str] = set()
+    shared: SharedState
+    most: int
+    exists: Callable[[str], bool]
+    _plan: Mapping[str, tuple[str, int]] | None = None
+    _planned: Counter[str] = field(default_factory=Counter)
+    _foreseen: set[str] = field(default_factory=set)
 
     def plan(self, cases: Mapping[str, tuple[str, int]]) -> None:
         """Keep places for the records that cases create when they pass: realm and number by the id of the case."""
@@ -122,7 +120,7 @@ class ResidueBudget:
 
     def unplanned(self, realm: str) -> int:
         """How many records of a realm the plan of the run leaves over."""
-        return max(0, self._most - self._planned[realm])
+        return max(0, self.most - self._planned[realm])
 
     def counted(self, realms: Iterable[str]) -> dict[str, int]:
         """How many records the run has created in each of some realms, or may have created, where there are any."""
@@ -139,9 +137,9 @@ class ResidueBudget:
             with self._places(write.realm) as places:
                 if self._take(places, write, record):
                     return
-            if len(places.there) >= self._most or time.monotonic() > deadline:
+            if len(places.there) >= self.most or time.monotonic() > deadline:
                 raise ResidueSpent(
-                    f"the run has created the {self._most} permanent records it may create in {write.realm} "
+                    f"the run has created the {self.most} permanent records it may create in {write.realm} "
                     "(setting pace.permanent_records)"
                 )
             time.sleep(_POLL_SECONDS)
@@ -156,13 +154,13 @@ class ResidueBudget:
         """
         with self._places(write.realm) as places:
             places.under_way -= Counter([record])
-            exists = self._exists(record) or record in places.there
+            exists = self.exists(record) or record in places.there
             if kept and (renamed or not exists):
                 name = f"{record} again {len(places.there)}" if exists else record
                 places.there[name] = self._label(write, record)
 
     def _places(self, realm: str) -> AbstractContextManager[_Places]:
-        return self._shared.held(f"permanent records of {realm}", _Places)
+        return self.shared.held(f"permanent records of {realm}", _Places)
 
     def _label(self, write: Request, record: str) -> str:
         of_plan = self._plan is None or (write.case in self._plan and not write.advisory)
@@ -174,12 +172,12 @@ class ResidueBudget:
         there = places.there
         # The service has made a further record when this name was sent again.
         again = any(known.startswith(f"{record} again ") for known in there)
-        if self._exists(record) and not again:
+        if self.exists(record) and not again:
             return True
         if again or record not in there:
             if label := self._label(write, record):
                 self._refuse_evidence(there, write, label)
-            if len(there.keys() | places.under_way.keys() | {record}) + again > self._most:
+            if len(there.keys() | places.under_way.keys() | {record}) + again > self.most:
                 return False
         places.under_way[record] += 1
         return True
@@ -208,29 +206,29 @@ class ResidueBudget:
 USED_UP_FILE: Final = "used.jsonl"
 
 
+@dataclass(frozen=True)
 class UsedUp:
     """The temporary files of one target that its runs have used, and that no run gives back.
 
     They stand in a file of all targets, a line each, kept beside the run folders; None remembers nothing.
     """
 
-    def __init__(self, path: Path | None, target: str) -> None:
-        self._path = path
-        self._target = target
+    path: Path | None
+    target: str
 
     def of(self, realm: str) -> frozenset[str]:
         """Ids that were used in a realm; a line that cannot be read, as a full disk leaves one, tells of none."""
-        if self._path is None or not self._path.exists():
+        if self.path is None or not self.path.exists():
             return frozenset()
         read = set()
-        for line in self._path.read_text("utf-8", "replace").splitlines():
+        for line in self.path.read_text("utf-8", "replace").splitlines():
             with suppress(ValueError, TypeError):
                 target, place, name = json.loads(line)
-                read |= {name} if (target, place) == (self._target, realm) else set()
+                read |= {name} if (target, place) == (self.target, realm) else set()
         return frozenset(read)
 
     def note(self, realm: str, name: str) -> None:
         """Remember that an id is about to be used."""
-        if self._path is not None:
-            with FileLock(f"{self._path}.lock"), self._path.open("a", encoding="utf-8") as file:
-                file.write("\n" + json.dumps([self._target, realm, name]))  # whatever the last line lacks
+        if self.path is not None:
+            with FileLock(f"{self.path}.lock"), self.path.open("a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps([self.target, realm, name]))  # whatever the last line lacks

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 from contracts.errors import EnvironmentFault
@@ -56,6 +58,7 @@ def draft_cleanup(session: Session) -> DraftCleanup:
     )
 
 
+@dataclass(eq=False, repr=False)
 class DraftCleanup:
     """Deletes the drafts that a ledger holds, newest first, until it is `stopped`.
 
@@ -63,19 +66,12 @@ class DraftCleanup:
     this is certain not to happen. `kept` are identifiers of drafts that cases share until the end of the run.
     """
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        remove: Callable[[Entry, bool], bool],
-        stopped: Callable[[], bool],
-        kept: set[str],
-    ) -> None:
-        self._ledger = ledger
-        self._remove = remove
-        self._stopped = stopped
-        self._kept = kept
-        self._tried: set[tuple[str, str, str]] = set()
-        self._unwritten: OSError | None = None
+    ledger: Ledger
+    remove: Callable[[Entry, bool], bool]
+    stopped: Callable[[], bool]
+    kept: set[str]
+    _tried: set[tuple[str, str, str]] = field(default_factory=set)
+    _unwritten: OSError | None = None
 
     def after_case(self) -> None:
         """Delete what is not shared, and was not tried in vain before."""
@@ -93,9 +89,9 @@ class DraftCleanup:
             OSError: something could not be written about a deletion, all others of which were sent nevertheless.
         """
         if last:
-            self._kept.clear()
+            self.kept.clear()
         self._remove_all(self._chosen())
-        if last and any(map(_uncertain, self._ledger.removable())) and not self._stopped():
+        if last and any(map(_uncertain, self.ledger.removable())) and not self.stopped():
             time.sleep(_SETTLING_SECONDS)
             self._remove_all(filter(_uncertain, self._chosen()), certain=True)
         if self._unwritten is not None:
@@ -103,24 +99,18 @@ class DraftCleanup:
 
     def _chosen(self) -> list[Entry]:
         """The drafts that are not shared, newest first."""
-        return [draft for draft in self._ledger.removable() if draft.identifier not in self._kept]
+        return [draft for draft in self.ledger.removable() if draft.identifier not in self.kept]
 
     def _remove_all(self, drafts: Iterable[Entry], *, certain: bool = False) -> None:
         for draft in drafts:
-            if not self._stopped():
-                self._try(draft, certain)
-
-    def _try(self, draft: Entry, certain: bool) -> None:
-        try:
-            gone = self._remove(draft, certain or not _uncertain(draft))
-        except EnvironmentFault:
-            return  # stays in the ledger as not removed, and is reported as a leftover
-        except OSError as error:
-            # The journal takes no more; a disk that is full leaves no drafts with the service.
-            self._unwritten = error
-            return
-        if gone:
-            self._ledger.removed(*draft.place)
+            # What the environment stands in the way of stays in the ledger, and is reported as a leftover.
+            with suppress(EnvironmentFault):
+                try:
+                    if not self.stopped() and self.remove(draft, certain or not _uncertain(draft)):
+                        self.ledger.removed(*draft.place)
+                except OSError as error:
+                    # The journal takes no more; a disk that is full leaves no drafts with the service.
+                    self._unwritten = error
 
 
 def _uncertain(draft: Entry) -> bool:

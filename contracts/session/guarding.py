@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from contracts.errors import SuiteError
@@ -14,30 +14,30 @@ from contracts.settings.guard import GuardViolation, refuse_request
 from contracts.settings.target import Target, WireNames
 
 
+@dataclass(eq=False, repr=False)
 class Guard:
     """Refuses production, addresses beside the target, and writes outside the namespace."""
 
-    def __init__(self, below: Layer, target: Target, namespace: Namespace, transport: Transport) -> None:
-        self._below = below
-        self._target = target
-        self._names = WireNames.of(target)
-        self._namespace = namespace
-        self._prepare = transport.prepare
+    below: Layer
+    target: Target
+    names: WireNames
+    namespace: Namespace
+    transport: Transport
 
     def send(self, request: Request) -> Exchange:
         """Send a request that may leave, in the target's names."""
-        names, written = self._names.without(request.documented), request
+        names, written = self.names.without(request.documented), request
         if names:
             url, headers = names.url(request.url, request.operation), names.headers(request.headers)
             request = replace(request, url=url, headers=headers, written=(request.url, request.headers))
-        prepared = self._prepare(request)
-        refuse_request(request.method, prepared.url or "", prepared.headers, self._target)
-        foreign = [name for name in request.identifiers if not self._namespace.owns(name)]
+        prepared = self.transport.prepare(request)
+        refuse_request(request.method, prepared.url or "", prepared.headers, self.target)
+        foreign = [name for name in request.identifiers if not self.namespace.owns(name)]
         if request.writes and foreign:
             raise SuiteError(
                 f"{request.operation} would write to {foreign[0]!r}, outside the run's namespace"
             )
-        exchange = self._below.send(replace(request, prepared=prepared))
+        exchange = self.below.send(replace(request, prepared=prepared))
         if request is not written and exchange.response is not None:
             given = exchange.request_headers.first("Realm") or ""
             exchange.response = replace(exchange.response, realm_given=given)

@@ -76,7 +76,10 @@ class Request:
 
 
 class Layer(Protocol):
-    """Sends a request on; what the environment does in place of an answer stands in the exchange."""
+    """Sends a request on; what the environment does in place of an answer stands in the exchange.
+
+    A layer has no text of its own (`repr=False`): it may hold tokens, and stand in the locals of a failure.
+    """
 
     def send(self, request: Request) -> Exchange:
         """Send one request.

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -59,12 +60,6 @@ def header_as_sent(realm_sent: str) -> dict[str, str | None]:
     return {"Realm": {WITHOUT_REALM: None, EMPTY_REALM: ""}.get(realm_sent, realm_sent)}
 
 
-def stored_by(operation: str | None) -> str | None:
-    """What an operation leaves behind, in the words of the report; None for nothing."""
-    described = load_description().operations.get(operation or "")
-    return described.stores if described else None
-
-
 class Entry(Format, frozen=True):
     """One write, a line of the ledger: `what` it leaves, where, as whom, and what became of it; `by` names the worker.
 
@@ -82,11 +77,6 @@ class Entry(Format, frozen=True):
     at: Moment
     by: str = ""
     realm_sent: str = ""
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """What makes two lines the same write, in the ledgers of all workers together."""
-        return self.by, self.number
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -113,7 +103,8 @@ class Ledger:
         Raises:
             ResidueSpent: it could create one permanent record more than the run may; nothing was noted.
         """
-        what = stored_by(write.operation)
+        described = load_description().operations.get(write.operation or "")
+        what = described.stores if described else None
         if what is None:
             return None
         with self._lock:
@@ -188,20 +179,20 @@ class Ledger:
             self._file.flush()
 
 
+@dataclass(eq=False, repr=False)
 class WriteAhead:
     """The layer that writes down a write before it is sent, and what became of it after."""
 
-    def __init__(self, below: Layer, ledger: Ledger) -> None:
-        self._below = below
-        self._ledger = ledger
+    below: Layer
+    ledger: Ledger
 
     def send(self, request: Request) -> Exchange:
         """Send a request; a write only when its line is on disk."""
         entry = None
         if request.writes:
             headers = request.headers if request.written is None else request.written[1]
-            entry = self._ledger.intend(request, realm_as_sent(headers, request.realm))
-        exchange = self._below.send(request)
+            entry = self.ledger.intend(request, realm_as_sent(headers, request.realm))
+        exchange = self.below.send(request)
         if entry is not None:
             self._settle(entry, exchange)
         return exchange
@@ -212,7 +203,7 @@ class WriteAhead:
         assigns = load_description().operations[entry.operation].assigns_identifier
         renamed = assigns and state == "created" and not _tells(answer, entry.identifier)
         given = named(answer) if state == "created" and (renamed or not entry.identifier) else None
-        self._ledger.settle(entry, state, given, renamed=renamed)
+        self.ledger.settle(entry, state, given, renamed=renamed)
 
 
 def _tells(answer: Response | None, identifier: str) -> bool:
@@ -281,7 +272,7 @@ def read_entries(paths: Iterable[Path]) -> list[Entry]:
     for line in (line for path in paths for line in read_bytes(path).decode("utf-8", "replace").split("\n")):
         with suppress(ValueError, RecursionError, msgspec.ValidationError):
             entry = msgspec.convert(json.loads(line), Entry)
-            entries[entry.key] = entry
+            entries[entry.by, entry.number] = entry
     return list(entries.values())
 
 

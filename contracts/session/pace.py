@@ -10,7 +10,7 @@ from filelock import FileLock, Timeout
 
 from contracts.exchanges.exchange import Exchange
 from contracts.session.layers import Layer, Request
-from contracts.session.shared_state import write_whole
+from contracts.session.shared_state import SharedState
 
 #: More requests than so many are never under way together: a run has a few workers with a few threads each.
 MOST_SLOTS: Final = 256
@@ -20,6 +20,10 @@ LONGEST_INTERVAL_SECONDS: Final = 86_400.0
 _POLL_SECONDS: Final = 0.005
 #: The longest rest that one response can impose on all sessions; a service that asks for more gets no retry.
 LONGEST_REST_SECONDS: Final = 30.0
+
+#: Under which the next free moment and the end of a rest lie.
+_NEXT: Final = "next moment"
+_REST: Final = "rest"
 
 
 class Pace:
@@ -34,9 +38,7 @@ class Pace:
         self._below = below
         rate = requests_per_second
         self._interval = min(1.0 / rate, LONGEST_INTERVAL_SECONDS) if rate else 0.0
-        self._clock = folder / "pace"
-        self._rest = folder / "rest"
-        self._clock_lock = FileLock(folder / "pace.lock")
+        self._shared = SharedState(folder)
         self._slots = [FileLock(folder / f"slot-{n}.lock") for n in range(min(concurrency or 0, MOST_SLOTS))]
         self.sent = 0
 
@@ -54,30 +56,30 @@ class Pace:
 
     def rest(self, seconds: float) -> None:
         """Let no worker send anything for some seconds, because the service asked for it (Retry-After)."""
-        if seconds <= 0:
-            return
         until = time.monotonic() + min(seconds, LONGEST_REST_SECONDS)
-        with self._clock_lock:
-            if until > _moment(self._rest):
-                # In one piece: it is read without the lock.
-                write_whole(self._rest, repr(until).encode())
+        if seconds > 0:
+            self._shared.renewed(_REST, lambda: until, lambda kept: kept >= until)
 
     def wait_for_moment(self) -> None:
         """Wait until a moment of this request's own, outside every rest, has come."""
         while True:
-            _pause(self._next_moment() - time.monotonic())
-            rest = _moment(self._rest) - time.monotonic()
-            if rest <= 0:
+            _pause(self._own_moment())
+            rest = self._moment(_REST)
+            if rest <= time.monotonic():
                 return
-            _pause(min(rest, LONGEST_REST_SECONDS))
+            _pause(rest)
 
-    def _next_moment(self) -> float:
+    def _own_moment(self) -> float:
         if not self._interval:
             return 0.0
-        with self._clock_lock:
-            start = max(time.monotonic(), _moment(self._clock))
-            self._clock.write_text(repr(start + self._interval), encoding="utf-8")
-        return start
+
+        def next_one() -> float:
+            return max(time.monotonic(), self._moment(_NEXT)) + self._interval
+
+        return self._shared.renewed(_NEXT, next_one, lambda _: False) - self._interval
+
+    def _moment(self, name: str) -> float:
+        return float(self._shared.offered(name) or 0.0)
 
     def _acquire_slot(self) -> FileLock | None:
         while self._slots:
@@ -91,14 +93,6 @@ class Pace:
         return None
 
 
-def _pause(seconds: float) -> None:
-    if seconds > 0:
-        time.sleep(seconds)
-
-
-def _moment(path: Path) -> float:
-    """A moment from a file; long past when there is none, or when a kill cut it short."""
-    try:
-        return float(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return 0.0
+def _pause(until: float) -> None:
+    if (left := until - time.monotonic()) > 0:
+        time.sleep(left)

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -49,26 +49,19 @@ _NO_RETRY: Final = RetryAfter(0)
 _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
 
 
+@dataclass(eq=False, repr=False)
 class Retry:
     """Sends each request as often as is polite and safe."""
 
-    def __init__(
-        self,
-        below: Pace,
-        target: Target,
-        transport: Transport,
-        breaker: Breaker,
-        budget: RequestBudget,
-    ) -> None:
-        self._below = below
-        self._target = target
-        self._transport = transport
-        self._breaker = breaker
-        self._budget = budget
-        self._refusing_in_json: set[str | None] = set()
-        self._without_pages: set[str | None] = set()
-        self._deadline: float | None = None
-        self.repeated = 0
+    below: Pace
+    target: Target
+    transport: Transport
+    breaker: Breaker
+    budget: RequestBudget
+    repeated: int = 0
+    _refusing_in_json: set[str | None] = field(default_factory=set)
+    _without_pages: set[str | None] = field(default_factory=set)
+    _deadline: float | None = None
 
     @contextmanager
     def time_limit(self, seconds: float) -> Iterator[None]:
@@ -98,21 +91,21 @@ class Retry:
             self._note_fault(exchange, exchange.fault)
             wait = self._wait_before_next(exchange)
             if wait is not None:
-                self._below.rest(_requested_wait(exchange.response))
+                self.below.rest(_requested_wait(exchange.response))
             once = request.once and exchange.received
             again = wait is not None and not once and self._may_send_again(request, exchange)
-            if not again or wait is None or not self._budget.affords():
+            if not again or wait is None or not self.budget.affords():
                 # An outage, where the service asks for a longer wait than there is time for.
                 asks = exchange.response is not None and _wait_before(2, exchange.response) is None
                 spent += LONGEST_OUTAGE_SECONDS * asks
-                self._breaker.missed(exchange.operation, exchange.fault, spent)
+                self.breaker.missed(exchange.operation, exchange.fault, spent)
                 return exchange
             retries, unsettled = retries + 1, exchange.unsettled
             self.repeated += 1
-            self._breaker.wait(wait, polite=exchange.status == _TOO_MANY)
+            self.breaker.wait(wait, polite=exchange.status == _TOO_MANY)
 
     def _try(self, request: Request, retries: int) -> Exchange:
-        exchange = self._below.send(self._in_time(request))
+        exchange = self.below.send(self._in_time(request))
         exchange.retries = retries
         if answer := exchange.response:
             fault = environment_fault(answer, exchange.operation)
@@ -131,7 +124,7 @@ class Retry:
         """
         operation = exchange.operation
         if operation == "draftExists" and answer.success and answer.hollow_page:
-            pages = operation in self._without_pages or self._breaker.in_a_row
+            pages = operation in self._without_pages or self.breaker.in_a_row
             return page_words(answer) if pages else None
         usual = operation in self._refusing_in_json or operation == _SIGN_IN
         page = answer.refusal and answer.hollow_page and _leaves_nothing(exchange)
@@ -139,7 +132,7 @@ class Retry:
 
     def _note_answer(self, exchange: Exchange) -> None:
         answer = exchange.response
-        self._breaker.answered(exchange.operation)
+        self.breaker.answered(exchange.operation)
         if answer is None or answer.hollow_page:
             return
         if answer.success:
@@ -148,16 +141,16 @@ class Retry:
             self._refusing_in_json.add(exchange.operation)
 
     def _note_fault(self, exchange: Exchange, fault: str) -> None:
-        self._breaker.mark_fault()
+        self.breaker.mark_fault()
         if fault in TIMED_OUT:
-            self._breaker.timed_out(exchange.operation, self._transport.timeout)
+            self.breaker.timed_out(exchange.operation, self.transport.timeout)
 
     def _wait_before_next(self, exchange: Exchange) -> float | None:
         """Seconds to wait before another try; None when there is to be none."""
         wait = _wait_before(exchange.retries + 2, exchange.response)
         most = _MOST_TRIES
         if exchange.fault in TIMED_OUT:
-            most = 1 if self._breaker.silent(exchange.operation) else _MOST_TIME_OUTS
+            most = 1 if self.breaker.silent(exchange.operation) else _MOST_TIME_OUTS
         return None if exchange.retries + 1 >= most or wait is None or wait >= self._left() else wait
 
     def _may_send_again(self, request: Request, exchange: Exchange) -> bool:
@@ -187,13 +180,13 @@ class Retry:
         look = replace(
             request, method="GET", url=url, headers=headers, body=None, verbatim=True, summed=False
         )
-        look = replace(look, prepared=self._transport.prepare(look))
-        refuse_request(look.method, look.url, texts(headers), self._target)
+        look = replace(look, prepared=self.transport.prepare(look))
+        refuse_request(look.method, look.url, texts(headers), self.target)
         answer = None
         for number in range(1, _MOST_TIME_OUTS + 1):
-            if answer is None and self._budget.affords():
-                self._breaker.wait(_wait_before(number + 1, None) or 0.0)
-                answer = self._below.send(self._in_time(look)).response
+            if answer is None and self.budget.affords():
+                self.breaker.wait(_wait_before(number + 1, None) or 0.0)
+                answer = self.below.send(self._in_time(look)).response
                 answer = None if answer and environment_fault(answer, _LOOKUP_OPERATION) else answer
         return answer
 

@@ -31,7 +31,7 @@ from contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedSt
 from contracts.session.tokens import Token, TokenStore, token_of
 from contracts.session.transport import Transport
 from contracts.session.way import check_way, proxy_passwords
-from contracts.settings.target import AUTHOR, Target
+from contracts.settings.target import AUTHOR, Target, WireNames
 
 #: The case on whose behalf the session signs in.
 SIGNING_IN = "[signing in]"
@@ -95,11 +95,11 @@ class Session:
             for place in dict.fromkeys((folder, self.private)):
                 resources.callback(ProcessLock(place, name).release)
             most = target.pace.permanent_records
-            self.permanent_records = ResidueBudget(self.private, most, self.namespace.names_existing)
+            self.shared = SharedState(self.private)
+            self.permanent_records = ResidueBudget(self.shared, most, self.namespace.names_existing)
             self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self.permanent_records)
             resources.callback(self.ledger.close)
             self._resources = resources.pop_all()
-        self.shared = SharedState(self.private)
         self.used_up = UsedUp(group.used_up if group and not self.unused else None, target.base_url)
         self._stack(group.stop if group else lambda _: None, request_budget, events)
 
@@ -117,7 +117,9 @@ class Session:
         sending: Layer = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
         record = Record(sending, self.name, self.redactor, events, faults)
         admitted: Layer = Admission(record, self.breaker, budget, stop)
-        self._guard = Guard(record if self._dry_run else admitted, target, self.namespace, transport)
+        self._guard = Guard(
+            record if self._dry_run else admitted, target, WireNames.of(target), self.namespace, transport
+        )
         self.tokens = TokenStore(self.shared, self._sign_in, self.redactor.learn)
         self.authentication = Authentication(
             self._guard, self.tokens, self.shared, self.breaker, target.base_url, faults.tell
@@ -151,10 +153,6 @@ class Session:
     def unused(self) -> bool:
         """Whether the target began with this session or its group, so that nothing was used up before."""
         return self.disposable or self.target.is_sandbox
-
-    def keep(self, identifier: str) -> None:
-        """Keep a draft that cases share until the end."""
-        self.kept.add(identifier)
 
     @property
     def counts(self) -> Counter[str]:
@@ -195,17 +193,10 @@ def _private_folder(resources: ExitStack) -> Path:
     return Path(resources.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
 
 
-#: Settings that name records for the suite to write to; every such write is meant to be refused, but for spare and
-#: existing ones.
-_GRANTS = (
-    "locked_identifier",
-    "existing_identifier",
-    "others_identifier",
-    "published_identifier",
-    "spare_identifiers",
-    "attachment_identifiers",
-)
-#: Settings that name records which are only referred to.
+#: Settings whose names end so name records for the suite to write to; every such write is meant to be refused, but for
+#: spare and existing ones.
+_GRANTS = ("_identifier", "_identifiers")
+#: The setting that names records which are only referred to.
 _REFERENCES = ("contact_organization",)
 
 
@@ -214,13 +205,10 @@ def namespace_of(target: Target, token: str, seed: str | None = None) -> Namespa
     return Namespace(token, _named(target, _GRANTS), seed, foreign=_named(target, _REFERENCES))
 
 
-def _named(target: Target, names: tuple[str, ...]) -> set[str]:
-    identifiers: set[str] = set()
-    for settings in target.realm.values():
-        for name in names:
-            value = getattr(settings, name)
-            identifiers |= {value} if isinstance(value, str) else set(value or ())
-    return identifiers
+def _named(target: Target, endings: tuple[str, ...]) -> set[str]:
+    settings = [pair for realm in target.realm.values() for pair in vars(realm).items()]
+    given = [value or () for name, value in settings if name.endswith(endings)]
+    return {each for value in given for each in ([value] if isinstance(value, str) else value)}
 
 
 #: Name of the sessions that look whether a target has started.

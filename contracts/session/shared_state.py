@@ -20,9 +20,6 @@ from filelock import FileLock, Timeout
 
 PRIVATE_PREFIX: Final = "registry-contracts-"
 _OWNER_ONLY: Final = 0o077
-#: A process that looks holds the lock for a moment; one that starts waits for it, at most this long.
-_LONGEST_WAIT_SECONDS: Final = 10.0
-_RENAMES_WHAT_IS_OPEN: Final = os.name == "posix"
 
 
 class ProcessLock:
@@ -30,9 +27,9 @@ class ProcessLock:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"alive-{name}.lock"
-        begun = folder / f"begun-{name}.lock" if _RENAMES_WHAT_IS_OPEN else self._path
+        begun = folder / f"begun-{name}.lock"
         self._lock = FileLock(begun, mode=0o600)
-        self._lock.acquire(timeout=_LONGEST_WAIT_SECONDS)
+        self._lock.acquire()
         # Under its name only once it is held: a process that looked in between would take this one for dead.
         begun.rename(self._path)
 
@@ -98,8 +95,8 @@ def remove_abandoned_private_folders(parent: Path | None = None) -> int:
 
 def _is_ours(path: Path) -> bool:
     facts = path.lstat()
-    mine = not hasattr(os, "getuid") or facts.st_uid == os.getuid()
-    return stat.S_ISDIR(facts.st_mode) and mine and not facts.st_mode & _OWNER_ONLY
+    mine = facts.st_uid == os.getuid() and not facts.st_mode & _OWNER_ONLY
+    return stat.S_ISDIR(facts.st_mode) and mine
 
 
 T = TypeVar("T")
@@ -152,13 +149,6 @@ class SharedState:
         """Put something under a name, in place of what lies there."""
         self.renewed(name, lambda: value, lambda _: False)
 
-    def drop(self, name: str, which: Callable[[Any], bool]) -> None:
-        """Take away what lies under a name, if it is this."""
-        path = self._path(name)
-        with FileLock(f"{path}.lock"):
-            if path.exists() and which(_read(path)):
-                path.unlink()
-
     def offer(self, name: str, value: object) -> None:
         """Put something where other cases find it, unless something lies there."""
         self.renewed(name, lambda: value)
@@ -173,14 +163,6 @@ class SharedState:
     def take(self, counter: str) -> int:
         """The next number of a counter, from 0."""
         return next_number(self._path(f"counter {counter}"))
-
-    def mark(self, name: str) -> None:
-        """Leave a mark that every worker sees from now on."""
-        self.offer(f"mark {name}", value=True)
-
-    def marked(self, name: str) -> bool:
-        """Whether some worker has left this mark."""
-        return self.offered(f"mark {name}") is not None
 
     def _path(self, name: str) -> Path:
         if name not in self._paths:  # some are asked for with every request

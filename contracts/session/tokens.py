@@ -61,6 +61,7 @@ class Token:
         return None if end is None or at is None else end - at - timedelta(seconds=self.ahead)
 
 
+@dataclass(eq=False, repr=False)
 class TokenStore:
     """Tokens of a run by role, `issue`d by the service and shared by its workers.
 
@@ -69,15 +70,13 @@ class TokenStore:
     token that another worker is using.
     """
 
-    def __init__(
-        self, shared: SharedState, issue: Callable[[str], Token], learn: Callable[[str], None]
-    ) -> None:
-        self._shared = shared
-        self._issue = issue
-        self._learn = learn
-        self._tokens: dict[str, Token] = {}
-        self._uses: Counter[str] = Counter()
-        self.alone = False
+    shared: SharedState
+    issue: Callable[[str], Token]
+    learn: Callable[[str], None]
+    alone: bool = False
+    _tokens: dict[str, Token] = field(default_factory=dict)
+    _refused: set[str] = field(default_factory=set)
+    _uses: Counter[str] = field(default_factory=Counter)
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
         """The role's token, issued on first use by any worker; `as_it_is` also when it ought to be renewed."""
@@ -87,27 +86,31 @@ class TokenStore:
             self.forget(role, token.value)
         elif token is not None and (as_it_is or not token.ending):
             return token
-        token = self._shared.renewed(_name(role), lambda: self._issue(role), lambda kept: not kept.ending)
-        self._learn(token.value)
+        token = self.shared.renewed(
+            _name(role),
+            lambda: self.issue(role),
+            lambda kept: not kept.ending and kept.value not in self._refused,
+        )
+        self.learn(token.value)
         self._tokens[role] = token
         return token
 
     def forget(self, role: str, refused: str) -> None:
         """Drop a token that no longer works, unless another worker has renewed it already."""
         self._tokens.pop(role, None)
-        self._shared.drop(_name(role), lambda kept: kept.value == refused)
+        self._refused.add(refused)
 
     def note_sign_in(self) -> None:
         """Remember that a case has signed in by itself: some services end an account's earlier tokens then."""
-        self._shared.put(_SIGNED_IN, datetime.now(UTC).isoformat())
+        self.shared.put(_SIGNED_IN, datetime.now(UTC).isoformat())
 
     def last_sign_in(self) -> str:
         """When a case has last signed in by itself; empty for never."""
-        return str(self._shared.offered(_SIGNED_IN) or "")
+        return str(self.shared.offered(_SIGNED_IN) or "")
 
     def displaced(self, role: str, value: str) -> bool:
         """Whether a token may have ended before its time: a case has signed in since, or another worker renewed it."""
-        stored: Token | None = self._shared.offered(_name(role))
+        stored: Token | None = self.shared.offered(_name(role))
         # Both are ISO 8601 by this machine's clock, in UTC.
         return stored is None or stored.value != value or self.last_sign_in() > stored.issued
 

@@ -162,6 +162,8 @@ _FIRST_LOOKS = 2
 _LOOK_SECONDS = 0.06
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Headers of every request that has none of its own.
+_ALWAYS: Final = {"User-Agent": "registry-contracts", "Accept-Encoding": "gzip, deflate"}
 _CREDENTIALS = ("Authorization", "Realm", "Cookie")
 _PORTS = {"http": 80, "https": 443}
 
@@ -189,10 +191,6 @@ class _Chunks:
         return iter(self._chunks)
 
 
-#: Sent with every request, where a case names no others.
-_OWN_HEADERS: Final = {"User-Agent": "registry-contracts", "Accept-Encoding": "gzip, deflate"}
-
-
 class Transport:
     """The lowest layer: pooled connections to one target.
 
@@ -216,11 +214,10 @@ class Transport:
         body = request.body
         if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
             body = _Chunks(body)
-        prepared = requests.PreparedRequest()
         try:
-            prepared.prepare(
-                request.method, request.url, headers={**_OWN_HEADERS, **request.headers}, data=body
-            )
+            # In no session: its cookies would couple cases, and entries of ~/.netrc replace their credentials.
+            headers = {**_ALWAYS, **request.headers}
+            prepared = requests.Request(request.method, request.url, headers, data=body).prepare()
         except (requests.exceptions.RequestException, ValueError) as error:
             # The library's own words may hold the header they are about.
             what, why = request.operation or request.method, type(error).__name__

@@ -4,7 +4,6 @@ Everything that cannot be used is named with file and line; production is refuse
 environment variables.
 """
 
-import json
 import math
 import re
 from collections.abc import Collection, Mapping
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from contracts.errors import UsageError, suggestion
-from contracts.file_formats import Keys, TomlFile, is_file, read_text, read_toml_file
+from contracts.file_formats import Keys, TomlFile, is_file, parse, read_text, read_toml_file
 from contracts.interface.description import load_description
 from contracts.settings.guard import checked_base_url, refuse_production, refuse_production_realm
 from contracts.settings.target import (
@@ -345,16 +344,10 @@ def _refuse(source: TomlFile, keys: Keys, message: str) -> NoReturn:
 def _document(source: TomlFile, keys: Keys, path: Path) -> dict[str, Any]:
     """The JSON object in a file that a setting names."""
     try:
-        document = json.loads(read_text(path, path.name), parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        _refuse(source, keys, f"is not JSON: {path.name}: {error}; correct that file")
+        document = parse(read_text(path, path.name), path.name)
     except UsageError as error:
         _refuse(source, keys, f"cannot be used: {error}")
     if not isinstance(document, dict) or not isinstance(document.get("header", {}), dict):
         why = "must hold one JSON object, whose header is an object too, if there is one"
         _refuse(source, keys, f"{why}: {path.name}")
     return document
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")

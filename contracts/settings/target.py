@@ -8,7 +8,7 @@ each request as it leaves: cases, checks and the ledger know those of the interf
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn, Self
@@ -316,14 +316,11 @@ REALM_HEADER: Final = "the header Realm"
 BEARER: Final = "Bearer"
 
 
-@dataclass(frozen=True)
-class WireNames:
-    """Writes requests in a target's own names: realms, query parameters, collections, the scheme, the realm's header.
+class WireNames(dict[str, str]):
+    """A target's own names by the documented ones: realms, query parameters, collections, scheme, the realm's header.
 
-    `sent` maps the documented name to the one that is sent.
+    It writes requests in them.
     """
-
-    sent: Mapping[str, str]
 
     @classmethod
     def of(cls, target: Target) -> WireNames:
@@ -337,23 +334,15 @@ class WireNames:
 
     def without(self, documented: str) -> WireNames:
         """All but one, which goes out as the document writes it; an empty name leaves them all."""
-        return WireNames({name: sent for name, sent in self.sent.items() if name != documented})
+        return WireNames({name: sent for name, sent in self.items() if name != documented})
 
     def in_words(self) -> str:
         """Each name and what is sent in its place, for a sentence."""
-        return ", ".join(f"'{sent}' for {documented}" for documented, sent in self.sent.items())
-
-    def __iter__(self) -> Iterator[str]:
-        """The documented names."""
-        return iter(self.sent)
-
-    def __bool__(self) -> bool:
-        """Whether the target has any names of its own."""
-        return bool(self.sent)
+        return ", ".join(f"'{sent}' for {documented}" for documented, sent in self.items())
 
     def headers(self, headers: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
         """Headers with the target's realm, its header and token scheme; values that are no documented names stay."""
-        own = self.sent.get(REALM_HEADER)
+        own = self.get(REALM_HEADER)
         return {
             (own if own and name.lower() == _REALM.lower() else name): self._header(name.lower(), value)
             for name, value in headers.items()
@@ -372,9 +361,9 @@ class WireNames:
         text = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
         scheme, space, token = text.partition(" ")
         if name == "realm" and text in DEVELOPMENT_REALMS:
-            text = self.sent.get(text, text)
+            text = self.get(text, text)
         elif name == "authorization" and scheme == BEARER and space:
-            text = f"{self.sent.get(BEARER, BEARER)} {token}"
+            text = f"{self.get(BEARER, BEARER)} {token}"
         return text.encode("utf-8", "surrogateescape") if isinstance(value, bytes) else text
 
     def _pair(self, pair: str, listed: tuple[str, ...]) -> str:
@@ -383,10 +372,10 @@ class WireNames:
         if documented not in listed:
             return pair
         values = {_REALM: DEVELOPMENT_REALMS, _COLLECTION: COLLECTIONS}.get(documented, ())
-        if plain in values and plain in self.sent:
-            value = quote(self.sent[plain])
-        if documented in self.sent:
-            name = quote(self.sent[documented], safe="$")
+        if plain in values and plain in self:
+            value = quote(self[plain])
+        if documented in self:
+            name = quote(self[documented], safe="$")
         return f"{name}{equals}{value}"
 
 

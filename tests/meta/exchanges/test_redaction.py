@@ -156,7 +156,7 @@ def written(tmp_path: Path) -> Callable[..., str]:
 
     def write(made: Exchange, known: str = TOKEN) -> str:
         with Journal(tmp_path / "journal-main.jsonl", "main") as journal:
-            Record(Given(made), "main", Redactor([known]), journal, FaultLog(None)).send(REQUEST)
+            Record(Given(made), "main", Redactor([known]), journal.write, FaultLog(None)).send(REQUEST)
         (event,) = [
             plain(each.value)
             for each in read_journal(tmp_path / "journal-main.jsonl")

@@ -11,6 +11,7 @@ import pytest
 from contracts.exchanges.exchange import Response
 from contracts.session.budgets import ResidueBudget, ResidueSpent
 from contracts.session.ledger import Ledger, named, outcome, read_entries, removable, residue
+from contracts.session.shared_state import SharedState
 from tests.meta import messages
 from tests.meta.messages import response
 
@@ -26,7 +27,7 @@ def ledger(tmp_path: Path) -> Iterator[Callable[..., Ledger]]:
 
     def make(name: str = "main", most: int | None = None) -> Ledger:
         given = {"given-by-settings"}
-        budget = None if most is None else ResidueBudget(tmp_path, most, given.__contains__)
+        budget = None if most is None else ResidueBudget(SharedState(tmp_path), most, given.__contains__)
         made.append(Ledger(tmp_path / f"ledger-{name}.jsonl", budget))
         return made[-1]
 
@@ -148,7 +149,7 @@ PLAN = {"test_a_contact_is_created": ("abs-dev", 7), "[the kept contact of abs-d
 @pytest.fixture
 def planned(tmp_path: Path) -> ResidueBudget:
     """A budget of twelve records in each realm, eight of which are planned in abs-dev."""
-    budget = ResidueBudget(tmp_path, 12, {"given-by-settings"}.__contains__)
+    budget = ResidueBudget(SharedState(tmp_path), 12, {"given-by-settings"}.__contains__)
     budget.plan(PLAN)
     return budget
 

@@ -221,7 +221,7 @@ BAD = [
     ),
     (REALM + "country_terms = [1]\n", 4, "a list of texts"),
     (DOCUMENT.format("nowhere.json"), 4, "names no file: 'nowhere.json'; the path is relative to"),
-    (DOCUMENT.format("broken.json"), 4, "is not JSON: broken.json: Expecting ',' delimiter: line 2"),
+    (DOCUMENT.format("broken.json"), 4, "broken.json: is not JSON: Expecting ',' delimiter: line 2"),
     (DOCUMENT.format("list.json"), 4, "must hold one JSON object"),
     (DOCUMENT.format("header.json"), 4, "whose header is an object too"),
     (DOCUMENT.format("latin.json"), 4, "latin.json:2: is not UTF-8"),

@@ -148,4 +148,4 @@ def test_contacts(world: World, expect: Expect, turn: int) -> None:
 @contract("draft-get-content")
 def test_past_the_transport(world: World) -> None:
     """A connection that a case opens itself."""
-    requests.get(world.author._session.target.base_url, timeout=5)
+    requests.get(world.author.session.target.base_url, timeout=5)
