@@ -119,9 +119,14 @@ class WorkflowRecords:
 
     def given(self, exchange: Exchange, sent: Any) -> str:
         """The identifier that an accepted submission was given."""
-        known = self.comes_to_know(named_identifiers(done(exchange), sent))
+        answer, operation = done(exchange), exchange.operation or ""
+        named = list(named_identifiers(answer, sent))
+        known = self.comes_to_know(named)
         if known is None:
-            raise Blocked(exchange.operation or "", "the answer names no identifier that works")
+            shown = (answer.quote(), (exchange.id,), exchange.role)
+            none = contradicted("workflow-identifier-returned", operation, "an identifier", *shown)
+            cause = "the answer names no identifier that works"
+            raise Blocked(operation, cause, evidence=None if named else none)
         return known
 
     def claim_nothing_came_of(self, claim: Claim, identifier: str, *refused: Exchange) -> None:
