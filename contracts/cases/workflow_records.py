@@ -21,7 +21,17 @@ from contracts.cases.submissions import (
 from contracts.cases.world import World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import Attempt, Blocked, Untested, done, missing, require, taken, usable
+from contracts.checks.outcomes import (
+    Attempt,
+    Blocked,
+    Untested,
+    contradicted,
+    done,
+    missing,
+    require,
+    taken,
+    usable,
+)
 from contracts.checks.workflow import Row, ended_in, require_row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
