@@ -83,7 +83,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         return True
     with worker.giving_up_where_broken(item.session):
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        worker.tokens.alone = worker.name == MAIN
+        worker.tokens.alone = worker.name == MAIN and worker.selection.profile is not Profile.SMOKE
         # In case a worker dies in it.
         worker.journal.write("begin", case_of(item).begun)
         reports = _run(item, nextitem, worker)
