@@ -25,8 +25,8 @@ from contracts.cases.submissions import CREATE_NAMED, UPDATE
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.errors_array import turned_down
-from contracts.checks.outcomes import Attempt, Blocked, CheckOutcome, Result, Untested, done, usable
-from contracts.checks.sequences import DraftTracker, SequenceCheck, Step
+from contracts.checks.outcomes import Attempt, Blocked, Result, Untested, done, usable
+from contracts.checks.sequences import DraftTracker, Step, Told
 from contracts.errors import GivenUp
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -191,12 +191,12 @@ class DraftModel:
 
     def claim(self, expect: Callable[[str, str], Claim], exchange: Exchange, *before: Exchange) -> None:
         """Claim what is promised of the next exchange; `before` is shown with it."""
-        for _, result in self.due(exchange):
-            held, seen = result.outcome is CheckOutcome.HELD, str(result.seen)
-            expect(*result.key).holds(held, *before, exchange, expected=result.expected, seen=seen)
+        for told in self.take(exchange):
+            result, seen = told.result, str(told.result.seen)
+            expect(*result.key).holds(told.held, *before, exchange, expected=result.expected, seen=seen)
 
-    def due(self, exchange: Exchange) -> list[tuple[SequenceCheck, Result]]:
-        """The checks that are due on the next exchange, with their results."""
+    def take(self, exchange: Exchange) -> list[Told]:
+        """What the next exchange tells."""
         self.exchanges.append(exchange)
         facts = read_request(exchange, load_description())
         if facts is None:
@@ -206,15 +206,7 @@ class DraftModel:
         if answer.redirect and answer.success:
             answer = replace(answer, status=200)  # it leads to the document that was saved
         step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
-        judged = []
-        for due in self.tracker.due(step):
-            blame, result = due.blame(), due.judge(step)
-            if result is not None:
-                judged.append((due, result))
-            if result is not None and blame is not None and result.outcome is CheckOutcome.HELD:
-                # What a contradiction would speak against holds, too.
-                judged.append((due, replace(result, clause=blame[0], operation=blame[1])))
-        return judged
+        return list(self.tracker.take(step))
 
 
 @dataclass(frozen=True)
@@ -334,7 +326,7 @@ class Life:
 
     def _list(self, actor: Actor, collection: str) -> None:
         """List a collection until it is as promised, which may be a few seconds later; then judge it."""
-        lister, told = drafts_of(actor, collection), list[tuple[SequenceCheck, Result]]()
+        lister, told = drafts_of(actor, collection), list[Told]()
         own = self._model.of(actor) if collection == "mydrafts" else []
         lost: list[str] = []
 
@@ -349,14 +341,13 @@ class Life:
                 if own:
                     self._accepted(*_MINE, usable(self._model.exchanges[-1]))
                 raise
-            told[:] = [
-                found for sent in self._players.attempt.exchanges[start:] for found in self._model.due(sent)
-            ]
-            return not lost and all(result.outcome is CheckOutcome.HELD for _, result in told)
+            sent = self._players.attempt.exchanges[start:]
+            told[:] = [each for exchange in sent for each in self._model.take(exchange)]
+            return not lost and all(each.held for each in told)
 
         self._players.world.eventually(look)
-        for due, result in told:
-            self._judge(due, result)
+        for each in told:
+            self._judge(each)
         if own:
             self._players.worked.add(f"listDrafts by {actor.role}")
             seen = f"not there: {', '.join(lost)}"
@@ -369,14 +360,14 @@ class Life:
         return usable(exchange)
 
     def _take(self, exchange: Exchange) -> None:
-        for due, result in self._model.due(exchange):
-            self._judge(due, result)
+        for told in self._model.take(exchange):
+            self._judge(told)
 
-    def _judge(self, due: SequenceCheck, result: Result) -> None:
-        held = result.outcome is CheckOutcome.HELD
-        name = next((name for name, each in self._documents.items() if each.uid == due.subject), None)
-        key = result.key if held or name is None else self._refined(name, result)
-        self._hold(key, held, result.expected, str(result.seen))
+    def _judge(self, told: Told) -> None:
+        result = told.result
+        name = next((name for name, each in self._documents.items() if each.uid == told.subject), None)
+        key = result.key if told.held or name is None else self._refined(name, result)
+        self._hold(key, told.held, result.expected, str(result.seen))
 
     def _refined(self, name: str, result: Result) -> tuple[str, str]:
         """What a contradiction speaks against, asked by another operation: the one that tells it may be wrong alone."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import structs
 
 from contracts.checks import errors_array
-from contracts.checks.outcomes import Blocked, CheckOutcome, Result, usable
-from contracts.checks.sequences import SETTLE_SECONDS, RecentRecords, SequenceCheck, Step, site_of
+from contracts.checks.outcomes import Blocked, Result, usable
+from contracts.checks.sequences import SETTLE_SECONDS, DraftTracker, RecentRecords, Step, Told, site_of
 from contracts.checks.table import (
     TABLE,
     Judgement,
@@ -20,7 +21,7 @@ from contracts.checks.table import (
     fault_results,
     universal_results,
 )
-from contracts.checks.trackers import Sequences, SignIns
+from contracts.checks.trackers import AttachmentTracker, RecordTracker, SignIns
 from contracts.checks.workflow import Row, carries_message, misplaced_messages
 from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
@@ -296,7 +297,12 @@ class Watch:
         self._unlabelled = set(habits.unlabelled)
         self._redactor = redactor
         self._sign_ins = SignIns()
-        self._sequences = Sequences(self._sign_ins, settle_seconds)
+        self._trackers = (
+            DraftTracker(settle_seconds).take,
+            AttachmentTracker(settle_seconds).take,
+            RecordTracker().take,
+            self._sign_ins.take,
+        )
         self._alone = alone
         self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         self._worked: RecentRecords[bool] = RecentRecords()
@@ -382,7 +388,7 @@ class Watch:
         if readable and worked(exchange):
             known = [*([same_before] if who is not None else []), *([record] if updates else [])]
             for key in known:
-                self._worked.put(key, state=True)
+                self._worked[key] = True
         own = response if exchange.fault is None and response is not None and response.status < 500 else None
         right = self._labelled(exchange, operation) and not faults and not _is_unread(exchange, operation)
         right = right and readable and own is not None and not 300 <= own.status < 400
@@ -407,19 +413,19 @@ class Watch:
     def _of_sequences(self, step: Step) -> tuple[list[TrafficFinding], list[str]]:
         """What an exchange contradicts of earlier ones, and the clauses that held."""
         findings, held = [], []
-        for due, result in self._sequences.take(step):
-            if result.outcome is CheckOutcome.HELD:
-                held.append(result.clause)
+        for told in chain.from_iterable(tracker(step) for tracker in self._trackers):
+            if told.held:
+                held.append(told.result.clause)
             else:
-                findings.append(self._of_sequence(step, due, result))
+                findings.append(self._of_sequence(step, told))
         return findings, held
 
-    def _of_sequence(self, step: Step, due: SequenceCheck, result: Result) -> TrafficFinding:
-        subjects = self._subjects[result.clause, step.operation, step.realm]
+    def _of_sequence(self, step: Step, told: Told) -> TrafficFinding:
+        subjects = self._subjects[told.result.clause, step.operation, step.realm]
         if len(subjects) < ENOUGH:
-            subjects.add(due.subject)
+            subjects.add(told.subject)
         firm = self._alone or len(subjects) >= ENOUGH
-        return of_service(result, step.exchange, firm=firm, because_of=due.because_of)
+        return of_service(told.result, step.exchange, firm=firm, because_of=told.because_of)
 
     def _without_secrets(self, finding: TrafficFinding, *, hidden: bool) -> TrafficFinding:
         quotes = (finding.fault or "").rpartition(":")[2] not in _WITHOUT_QUOTES
