@@ -119,7 +119,7 @@ ACCEPTANCE: Final = Check("accepted", "accepted (2xx)", _accepts(lambda response
 TAKEN: Final = Check(
     "taken",
     "accepted (2xx), without errors",
-    _accepts(lambda response: response.success and not errors_array.turned_down(response)),
+    _accepts(errors_array.accepted),
     of_operation=lambda operation: operation.clauses.right_request,
     applies=_right_request,
 )

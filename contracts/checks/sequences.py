@@ -26,6 +26,7 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.settings.target import Pace
 
+_PORTS: Final = {"http": ":80", "https": ":443"}
 #: How many records are followed at a time.
 FOLLOWED: Final = 2000
 #: How long a change may take to show in a list where no target says otherwise, in seconds.
@@ -138,9 +139,9 @@ class RecentRecords(dict[tuple[str, ...], State]):
 
 
 def site_of(url: str) -> str:
-    """Scheme and host of an address, in small letters."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}".lower()
+    """Scheme and host of an address, in small letters and without the port that goes without saying."""
+    scheme, _, rest = url.lower().partition("://")
+    return f"{scheme}://{rest.partition('/')[0].removesuffix(_PORTS.get(scheme, '/'))}"
 
 
 CREATE: Final = "createWorkflowRecordWithIdentifier"

@@ -17,7 +17,7 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.request_facts import RequestFacts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import is_valid_uid
-from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
+from contracts.settings.target import DEVELOPMENT_REALMS, REALMS
 
 
 class Row(StrEnum):
@@ -145,7 +145,6 @@ NOT_LOCKED: Final = Check(
 CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, FREE, NOT_IN_USE, NOT_LOCKED)
 
 _UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
-_REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 
 
 def misplaced_messages(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[Result, bool]]:
@@ -176,7 +175,7 @@ def _misplaced(
         yield clause, f"the realm {realm} of the request is found", True
     other = _UNCONFIGURED.search(response.text)
     named = {realm.lower(), (response.realm_given or realm).lower()}
-    if other is not None and realm in _REALMS and other["realm"].lower() not in named:
+    if other is not None and realm in REALMS and other["realm"].lower() not in named:
         yield str(Row.SCHEMA_UNKNOWN), f"the message names the realm of the request, {realm}", True
     creates = facts.operation.needs is None
     if Row.TAKEN in rows and not creates:

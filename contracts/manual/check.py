@@ -281,10 +281,6 @@ def verdict_line(verdict: TrafficVerdict, judged: str) -> str:
     return f"verdict: {verdict.word} ({int(verdict.exit_code)}): {reason} (target: {plain_line(judged)})"
 
 
-#: Ports that go without saying.
-_PORTS: Final = {"http": ":80", "https": ":443"}
-
-
 def check_archive(path: Path, shown: str, asked: CheckFacts) -> tuple[Tally, TrafficVerdict, CheckFacts]:
     """Judge the exchanges of a HAR.
 
@@ -333,15 +329,8 @@ def _noting(archive: Archive, spans: dict[int, Span]) -> Iterator[Exchange]:
 
 
 def _below(url: str, base_url: str) -> bool:
-    return _plain(url).startswith(_plain(base_url).rstrip("/") + "/")
-
-
-def _plain(url: str) -> str:
-    """An address with scheme and host in small letters, and without the port that goes without saying."""
-    scheme, _, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    scheme = scheme.lower()
-    return f"{scheme}://{host.lower().removesuffix(_PORTS.get(scheme, '/'))}{slash}{path}"
+    base = urlsplit(base_url).path.rstrip("/") + "/"
+    return site_of(url) == site_of(base_url) and urlsplit(url).path.startswith(base)
 
 
 def consumer_toml(tally: Tally, source: str) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from contracts.checks import errors_array
-from contracts.checks.outcomes import Blocked, Result, usable
+from contracts.checks.outcomes import Result
 from contracts.checks.sequences import SETTLE_SECONDS, DraftTracker, RecentRecords, Step, Told, site_of
 from contracts.checks.table import (
     TABLE,
@@ -23,10 +23,9 @@ from contracts.checks.table import (
 )
 from contracts.checks.trackers import AttachmentTracker, RecordTracker, SignIns
 from contracts.checks.workflow import Row, carries_message, misplaced_messages
-from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Body, Exchange, Response, in_utf8
-from contracts.exchanges.readers import Ambiguous, environment_fault
+from contracts.exchanges.readers import environment_fault
 from contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
 from contracts.exchanges.request_facts import (
     CLOSING_SLASH,
@@ -41,7 +40,7 @@ from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import BY_HAND, Seen, Side, Standing, Tally, TrafficFinding
-from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
+from contracts.settings.target import PRODUCTION_REALMS, REALMS
 
 #: What programs send in place of a token that they do not have.
 _NO_TOKENS: Final = frozenset({"undefined", "null", "none", "nan", "[object object]", "<access_token>"})
@@ -89,18 +88,31 @@ def request_findings(
     """A finding for each fault of a request."""
     for fault in faults:
         clause = load_catalogue().for_fault(facts.operation.id, fault.key)
-        yield TrafficFinding(
-            side=Side.REQUEST,
-            standing=_standing(fault, clause),
-            clause=clause.id if clause else None,
-            level=str(clause.level) if clause else None,
-            fault=fault.key,
-            operation=facts.operation.id,
-            realm=exchange.realm,
-            expected=_expected(fault, clause),
-            seen=fault.says[:_LONGEST],
-            entries=(exchange.number,),
-        )
+        expected, seen = _expected(fault, clause), fault.says[:_LONGEST]
+        yield _finding(exchange, _standing(fault, clause), clause, expected, seen, fault.key)
+
+
+def _finding(
+    exchange: Exchange,
+    standing: Standing,
+    clause: Clause | None,
+    expected: str,
+    seen: str,
+    fault: str | None = None,
+) -> TrafficFinding:
+    """A finding about the request of an exchange where it has a fault, else about the answer."""
+    return TrafficFinding(
+        side=Side.REQUEST if fault else Side.ANSWER,
+        standing=standing,
+        clause=clause.id if clause else None,
+        level=str(clause.level) if clause else None,
+        fault=fault,
+        operation=exchange.operation,
+        realm=exchange.realm,
+        expected=expected,
+        seen=seen,
+        entries=(exchange.number,),
+    )
 
 
 def _standing(fault: RequestFault, clause: Clause | None) -> Standing:
@@ -170,7 +182,7 @@ def judge_answer(
         obstacles += Judgement(facts, tuple(results)).obstacles
     judged = Judgement(facts, tuple(results))
     about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
-    sure = _accepted(answer) or grounds.proven or about_token
+    sure = errors_array.accepted(answer) or grounds.proven or about_token
     findings = [
         of_service(
             result, exchange, firm=sure or TABLE[result.check].universal or TABLE[result.check].of_form
@@ -190,7 +202,7 @@ def _is_unread(exchange: Exchange, operation: Operation) -> bool:
 
 
 def _results(exchange: Exchange, answer: Response, facts: RequestFacts, grounds: Grounds) -> Iterator[Result]:
-    elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not _accepted(answer)
+    elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not errors_array.accepted(answer)
     # A refusal for something else than the content holds errors of whatever form.
     of_content = replace(facts, faults=()) if elsewhere else facts
     yield from answer_results(exchange, of_content, right=grounds.right)
@@ -199,13 +211,9 @@ def _results(exchange: Exchange, answer: Response, facts: RequestFacts, grounds:
         yield from fault_results(exchange, facts)
 
 
-def _accepted(answer: Response) -> bool:
-    return answer.success and not errors_array.turned_down(answer)
-
-
 def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> bool:
     """Whether a refusal plainly has another reason than the fault that shows."""
-    if _accepted(answer) or answer.status >= 500:
+    if errors_array.accepted(answer) or answer.status >= 500:
         return False
     fault = facts.faults[0]
     about_token = fault.key.startswith("header.Authorization")
@@ -227,32 +235,13 @@ def of_service(
         firm: Nothing but a broken promise explains it; else it is a remark.
         because_of: Number of the earlier exchange that it follows from.
     """
-    level = load_catalogue().clause(result.clause).level
-    standing = Standing.ADVICE if level is Level.SHOULD else Standing.FAULT
-    return TrafficFinding(
-        side=Side.ANSWER,
-        standing=standing if firm else Standing.REMARK,
-        clause=result.clause,
-        level=str(level),
-        fault=None,
-        operation=result.operation,
-        realm=exchange.realm,
-        expected=result.expected,
-        seen=result.seen[:_LONGEST_ANSWER],
-        entries=(exchange.number,),
-        because_of=because_of,
-    )
+    clause = load_catalogue().clause(result.clause)
+    standing = Standing.ADVICE if clause.level is Level.SHOULD else Standing.FAULT
+    seen = result.seen[:_LONGEST_ANSWER]
+    finding = _finding(exchange, standing if firm else Standing.REMARK, clause, result.expected, seen)
+    return structs.replace(finding, operation=result.operation, because_of=because_of)
 
 
-def worked(exchange: Exchange) -> bool:
-    """Whether an answer shows that the service took the request."""
-    try:
-        return _accepted(usable(exchange))
-    except (Blocked, EnvironmentFault, Ambiguous):
-        return False
-
-
-_REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 #: A browser asks with it before it calls; the interface document does not list it.
 _PREFLIGHT: Final = "OPTIONS"
 _LONGEST_PATH: Final = 300
@@ -352,18 +341,8 @@ class Watch:
             below = self._redactor.text(path)[:_LONGEST_PATH]
             self.tally.unknown(exchange.method, below)
             if exchange.fault is None and exchange.status in (404, 405, 501):
-                yield TrafficFinding(
-                    side=Side.REQUEST,
-                    standing=Standing.REMARK,
-                    clause=None,
-                    level=None,
-                    fault="path:unknown",
-                    operation=None,
-                    realm=ANY_REALM,
-                    expected="an operation of the interface",
-                    seen=f"{exchange.method} {below}",
-                    entries=(exchange.number,),
-                )
+                expected, seen = "an operation of the interface", f"{exchange.method} {below}"
+                yield _finding(exchange, Standing.REMARK, None, expected, seen, "path:unknown")
 
     def _judged(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[TrafficFinding]:
         response, site, operation = exchange.response, site_of(exchange.url), facts.operation
@@ -385,7 +364,7 @@ class Watch:
             faults = tuple(fault for fault in faults if fault.key != _NO_TOKEN_SENT)
         findings, held_alone, obstacles = judge_answer(exchange, facts, faults, grounds, self._sign_ins.knows)
         readable = response is None or response.body.whole
-        if readable and worked(exchange):
+        if readable and errors_array.was_taken(exchange):
             known = [*([same_before] if who is not None else []), *([record] if updates else [])]
             for key in known:
                 self._worked[key] = True
@@ -406,7 +385,7 @@ class Watch:
         Whether a service minds is not shown: what it refuses may be refused for that.
         """
         key = site_of(exchange.url), operation.id
-        if _unlabelled(exchange, operation) and worked(exchange):
+        if _unlabelled(exchange, operation) and errors_array.was_taken(exchange):
             self._unlabelled.add(key)
         return key in self._unlabelled or not _unlabelled(exchange, operation)
 
@@ -452,10 +431,15 @@ def habits_of(exchanges: Iterable[Exchange]) -> Habits:
         site, matched = site_of(exchange.url), _matched(exchange)
         if (exchange.request_headers.first("Authorization") or "").strip():
             with_token.add(site)
-        elif matched and matched.protected and site not in with_token | succeeded and worked(exchange):
+        elif (
+            matched
+            and matched.protected
+            and site not in with_token | succeeded
+            and errors_array.was_taken(exchange)
+        ):
             succeeded.add(site)
         if matched and (site, matched.id) not in unlabelled:
-            taken = _unlabelled(exchange, matched) and worked(exchange)
+            taken = _unlabelled(exchange, matched) and errors_array.was_taken(exchange)
             unlabelled |= {(site, matched.id)} if taken else set()
     return Habits(frozenset(succeeded - with_token), frozenset(unlabelled))
 
@@ -496,4 +480,4 @@ def _looks_packed(content: bytes) -> bool:
 
 def _shown_realm(facts: RequestFacts | None) -> str:
     named = facts.realm if facts else None
-    return named if named in _REALMS else ANY_REALM
+    return named if named in REALMS else ANY_REALM
