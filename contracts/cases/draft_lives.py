@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -26,7 +26,7 @@ from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.errors_array import turned_down
 from contracts.checks.outcomes import Attempt, Blocked, Result, Untested, done, usable
-from contracts.checks.sequences import DraftTracker, Step, Told
+from contracts.checks.sequences import Draft, DraftTracker, Step, Told
 from contracts.errors import GivenUp
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -178,16 +178,18 @@ class DraftModel:
     """
 
     def __init__(self) -> None:
-        self.tracker = DraftTracker(settle_seconds=0)
+        self._tracker = DraftTracker(settle_seconds=0)
         self.exchanges: list[Exchange] = []
 
     def never_saved(self, owner: Actor, uid: str) -> None:
         """Note that nothing was ever saved under a uid."""
-        self.tracker.never_saved(_SITE, owner.realm, uid, _account(owner.role))
+        unsaved = Draft(there=False, entry=0, at=None, who=_account(owner.role), content=None)
+        self._tracker.drafts[_SITE, owner.realm, uid] = unsaved
 
     def of(self, owner: Actor) -> list[str]:
         """Uids of the drafts of an account that are there."""
-        return self.tracker.of(_account(owner.role))
+        drafts, who = self._tracker.drafts.items(), _account(owner.role)
+        return [uid for (*_, uid), draft in drafts if draft.there and draft.who == who]
 
     def claim(self, expect: Callable[[str, str], Claim], exchange: Exchange, *before: Exchange) -> None:
         """Claim what is promised of the next exchange; `before` is shown with it."""
@@ -206,13 +208,10 @@ class DraftModel:
         if answer.redirect and answer.success:
             answer = replace(answer, status=200)  # it leads to the document that was saved
         step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
-        return list(self.tracker.take(step))
+        return list(self._tracker.take(step))
 
 
-@dataclass(frozen=True)
-class _Document:
-    """A document of a sequence."""
-
+class _Document(NamedTuple):
     uid: str
     owner: Actor
 
@@ -251,15 +250,11 @@ class Life:
             return
         document, foreign = self._documents[name], action.startswith("foreign")
         uid, owner = document.uid, document.owner
-        others = [
-            actor
-            for actor in (players.world.author, players.other)
-            if actor is not None and actor is not owner
-        ]
-        if foreign and not (others and uid in self._model.of(owner)):
+        stranger = players.other if owner is players.world.author else players.world.author
+        if foreign and (stranger is None or uid not in self._model.of(owner)):
             return
         self._done.append(call)
-        actor = others[0] if foreign else owner
+        actor = stranger if foreign and stranger is not None else owner
         try:
             if action.endswith("save"):
                 self._save(name, document, actor, foreign=foreign)

@@ -172,4 +172,3 @@ UNIVERSAL: Final = (
         of_form=True,
     ),
 )
-CHECKS: Final = (ACCEPTANCE, REFUSED, TURNED_DOWN, STATUS, EMPTY_OR_JSON, NO_CONTENT, TAKEN)

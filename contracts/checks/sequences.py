@@ -176,21 +176,16 @@ class DraftTracker:
 
     Args:
         settle_seconds: How long a change may take to show in a list.
+
+    Attributes:
+        drafts: What is known of each, by service, realm and uid.
     """
 
     def __init__(self, settle_seconds: float = SETTLE_SECONDS) -> None:
         self._settle = settle_seconds
-        self._drafts: RecentRecords[Draft] = RecentRecords()
+        self.drafts: RecentRecords[Draft] = RecentRecords()
         #: Operations that have shown a draft once that was there.
         self._shown_by: set[str] = set()
-
-    def never_saved(self, site: str, realm: str, uid: str, who: str) -> None:
-        """Note that nothing was ever saved under a uid, which traffic alone does not show."""
-        self._drafts[site, realm, uid] = Draft(there=False, entry=0, at=None, who=who, content=None)
-
-    def of(self, who: str) -> list[str]:
-        """Uids of the drafts of an account that are there."""
-        return [uid for (*_, uid), draft in self._drafts.items() if draft.there and draft.who == who]
 
     def take(self, step: Step) -> Iterator[Told]:
         """What the next step of the traffic tells."""
@@ -212,32 +207,32 @@ class DraftTracker:
         """A contact may be created under the identifier in its header."""
         for value in readers.values(step.sent):
             if isinstance(value, str):
-                self._drafts.pop(_draft_key(step, value), None)
+                self.drafts.pop(_draft_key(step, value), None)
 
     def _submitted(self, step: Step, key: tuple[str, ...]) -> None:
         """What a submission is refused for in an errors array ends it before the draft is saved."""
-        draft, answer = self._drafts.get(key), step.judged
+        draft, answer = self.drafts.get(key), step.judged
         workflow = step.facts.operation.family == "workflow"
         if draft is not None and workflow and answer is not None and step.refused and readers.errors(answer):
-            self._drafts[key] = replace(draft, refused=True)
+            self.drafts[key] = replace(draft, refused=True)
         else:
-            self._drafts.pop(key, None)
+            self.drafts.pop(key, None)
 
     def _written(self, step: Step, key: tuple[str, ...]) -> None:
         if step.vague or (step.taken and step.who is None):
-            self._drafts.pop(key, None)
+            self.drafts.pop(key, None)
             return
         if not step.taken:
             return
-        before, saved = self._drafts.get(key), step.facts.operation.stores == "draft"
+        before, saved = self.drafts.get(key), step.facts.operation.stores == "draft"
         sent = _without_nulls(step.sent) if step.right else None
         content = sent if saved else before.content if before else None
         number, ended = step.exchange.number, step.exchange.ended
         again = saved and before is not None and before.there
-        self._drafts[key] = Draft(saved, number, ended, str(step.who), content, again, number)
+        self.drafts[key] = Draft(saved, number, ended, str(step.who), content, again, number)
 
     def _read(self, step: Step, key: tuple[str, ...]) -> Iterator[Told]:
-        draft, uid = self._drafts.get(key), key[-1]
+        draft, uid = self.drafts.get(key), key[-1]
         if draft is None or draft.who != step.who:
             return
         promised = _promised(step, draft)
@@ -248,7 +243,7 @@ class DraftTracker:
         for each in told(step, clause, check, uid, draft.entry, expected, **arguments):
             if each.held:
                 self._shown_by |= {step.operation} if draft.there else set()
-                self._drafts[key] = replace(draft, looked=step.exchange.number, refused=False)
+                self.drafts[key] = replace(draft, looked=step.exchange.number, refused=False)
             if each.held or blame is None:
                 yield each
             if blame is not None:  # what a contradiction would speak against holds with the read
@@ -268,14 +263,14 @@ class DraftTracker:
             (False, ("draft-delete-spares-others", "deleteDraft")),
             (True, ("draft-save-spares-others", "saveDraft")),
         ):
-            others = (other for at, other in self._drafts.items() if at[:-1] == key[:-1] and at != key)
+            others = (other for at, other in self.drafts.items() if at[:-1] == key[:-1] and at != key)
             if draft.there and any(one.there is there and one.entry > draft.looked for one in others):
                 return blame
         return updated
 
     def _listed(self, step: Step) -> Iterator[Told]:
         personal = dict(step.facts.query).get("collection") == "my"
-        for (site, realm, uid), draft in self._drafts.items():
+        for (site, realm, uid), draft in self.drafts.items():
             if (site, realm) != (step.site, step.realm) or not draft.entry:
                 continue
             if not draft.there and draft.who == step.who:

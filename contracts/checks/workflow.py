@@ -54,11 +54,6 @@ def _messages(clause: str, realm: str, given: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stated.message_in(spelling) or "" for spelling in spellings))
 
 
-def carries_message_and_status(response: Response, row: Row, realm: str = "") -> bool:
-    """Whether an answer carries a row's message with its status."""
-    return response.status == load_catalogue().clause(row).status and carries_message(response, row, realm)
-
-
 def _stated(clause: str, realm: str) -> tuple[int, str]:
     stated = load_catalogue().clause(clause)
     message = stated.message_in(realm)
@@ -199,7 +194,7 @@ def row_or_outcome(exchange: Exchange, realm: str = "") -> str:
 
 def require_row(exchange: Exchange, row: Row, realm: str = "") -> None:
     """See to it that a row is given where its condition is the only fault, so that an order can be told."""
-    if not carries_message_and_status(usable(exchange), row, realm):
+    if _another_message(usable(exchange), clause=row, realm=realm) is not None:
         raise Blocked(
             exchange.operation or "", f"does not give the row of {row} where nothing else is at fault"
         )

@@ -219,7 +219,7 @@ def _lines_of(finding: TrafficFinding) -> Iterator[str]:
     after = f" after #{finding.because_of}" if finding.because_of else ""
     level = f" ({finding.level})" if finding.level else ""
     place = " ".join(word for word in (finding.operation, "in", finding.realm) if word)
-    name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
+    name = finding.fault or finding.what
     clause = f", clause {finding.clause}" if finding.side is Side.REQUEST and finding.clause else ""
     yield f"  {name}{level if not clause else ''}: {place}{clause}{level if clause else ''}, {listed}{more}{after}"
     if finding.side is Side.ANSWER:
@@ -234,7 +234,7 @@ def one_line(finding: TrafficFinding) -> str:
     sentence = (
         finding.seen if finding.side is Side.REQUEST else f"expected {finding.expected}; {finding.seen}"
     )
-    name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
+    name = finding.fault or finding.what
     where = where_in_words(finding.operation, [finding.realm])
     place = f"{finding.operation} {where}" if finding.operation else "no operation"
     return plain_line(f"#{finding.entries[0]} {whose}{weight}: {place}: {name}: {sentence}", 240)
