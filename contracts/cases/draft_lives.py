@@ -1,9 +1,9 @@
 """Lives of drafts: sequences of calls of two accounts, each answer held against the model of `checks.sequences`.
 
 A sequence is data, `save A, read A, delete A`, on documents of the author and one of the other account. A tour of
-them is run first; at night others are drawn. One that ends in
-a contradiction is shortened, each try on fresh documents; shortening is our own, as each try costs requests: on nine
-drawn faults it took 11 to 104 requests, and Hypothesis' shrinking 30 to 2,322; what fails now and then it gave up.
+them is run first; at night others are drawn. One that ends in a contradiction is shortened, each try on fresh
+documents; shortening is our own, as each try costs requests: on nine drawn faults it took 11 to 104 requests, and
+Hypothesis' shrinking 30 to 2,322; what fails now and then it gave up.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from contracts.manual.traffic_findings import (
     TrafficVerdict,
     verdict_of,
 )
-from contracts.manual.traffic_watch import Watch, habits_of
+from contracts.manual.traffic_watch import Watch
 from contracts.safe_text import encodable, many, plain_line
 
 JSON_NAME: Final = "check.json"
@@ -293,8 +293,8 @@ def check_archive(path: Path, shown: str, asked: CheckFacts) -> tuple[Tally, Tra
     """
     archive = read_har(path, shown)
     spans: dict[int, Span] = {}
-    habits = habits_of(_noting(archive, spans))
-    watch = Watch(TrafficRedactor(), alone=asked.alone, habits=habits)
+    watch = Watch(TrafficRedactor(), alone=asked.alone)
+    watch.look_through(_noting(archive, spans))
     if not spans:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
     unordered = archive.clock_turned or archive.lost > 0
@@ -314,7 +314,7 @@ def check_archive(path: Path, shown: str, asked: CheckFacts) -> tuple[Tally, Tra
         started=times[0].isoformat() if times else None,
         finished=times[-1].isoformat() if times else None,
         unreadable=len(archive) - len(spans),
-        notes=tuple(_notes(archive, spans.values(), habits.without_credentials)),
+        notes=tuple(_notes(archive, spans.values(), watch.without_credentials)),
     )
     return watch.tally, verdict_of(watch.tally), facts
 

@@ -32,6 +32,7 @@ from contracts.exchanges.request_facts import (
     RequestFacts,
     RequestFault,
     below_root,
+    body_schema,
     match_request,
     read_request,
     scheme_fault,
@@ -197,8 +198,7 @@ def judge_answer(
 
 def _is_unread(exchange: Exchange, operation: Operation) -> bool:
     """Whether the body of a request is not known, and its operation takes JSON."""
-    takes_json = operation.method in ("POST", "PUT") and not operation.id.endswith(("Attachment", "File"))
-    return takes_json and not exchange.request_body.whole
+    return body_schema(operation.id) is not None and not exchange.request_body.whole
 
 
 def _results(exchange: Exchange, answer: Response, facts: RequestFacts, grounds: Grounds) -> Iterator[Result]:
@@ -247,43 +247,26 @@ _PREFLIGHT: Final = "OPTIONS"
 _LONGEST_PATH: Final = 300
 
 
-@dataclass(frozen=True)
-class Habits:
-    """What a whole recording shows before its exchanges are judged one by one.
-
-    Attributes:
-        without_credentials: Sites whose requests have lost their Authorization headers: no request there carries one,
-            although protected operations succeed. So does a browser's sanitized export, or a tool that takes
-            credentials out.
-        unlabelled: Sites and operations where a request without the Content-Type that is listed was taken.
-    """
-
-    without_credentials: frozenset[str] = frozenset()
-    unlabelled: frozenset[tuple[str, str]] = frozenset()
-
-
 class Watch:
     """Judges the traffic of any client, live or from an archive; for one thread.
 
     Args:
         alone: No other client writes to the service meanwhile.
         settle_seconds: How long a change may take to show in a list.
-        habits: Of the whole recording, where there is one.
 
     Attributes:
         tally: Everything that was found so far.
+        without_credentials: Sites whose requests have lost their Authorization headers: no request there carries one,
+            although protected operations succeed. So does a browser's sanitized export, or a tool that takes
+            credentials out.
     """
 
     def __init__(
-        self,
-        redactor: TrafficRedactor,
-        *,
-        alone: bool = False,
-        settle_seconds: float = SETTLE_SECONDS,
-        habits: Habits = Habits(),
+        self, redactor: TrafficRedactor, *, alone: bool = False, settle_seconds: float = SETTLE_SECONDS
     ) -> None:
-        self._without_credentials = habits.without_credentials
-        self._unlabelled = set(habits.unlabelled)
+        self.without_credentials: frozenset[str] = frozenset()
+        #: Sites and operations where a request without the Content-Type that is listed was taken.
+        self._unlabelled: set[tuple[str, str]] = set()
         self._redactor = redactor
         self._sign_ins = SignIns()
         self._trackers = (
@@ -296,6 +279,20 @@ class Watch:
         self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         self._worked: RecentRecords[bool] = RecentRecords()
         self.tally = Tally()
+
+    def look_through(self, exchanges: Iterable[Exchange]) -> None:
+        """Learn what a whole recording shows, before its exchanges are judged one by one."""
+        succeeded, with_token = set[str](), set[str]()
+        for exchange in exchanges:
+            site = site_of(exchange.url)
+            matched = match_request(exchange.method, exchange.documented.url, load_description())
+            if (exchange.request_headers.first("Authorization") or "").strip():
+                with_token.add(site)
+            elif matched and matched.operation.protected and site not in with_token | succeeded:
+                succeeded |= {site} if errors_array.was_taken(exchange) else set()
+            if matched:
+                self._labelled(exchange, matched.operation)
+        self.without_credentials = frozenset(succeeded - with_token)
 
     def take(self, exchange: Exchange) -> Seen:
         """Take the next exchange.
@@ -360,7 +357,7 @@ class Watch:
             record_known=not updates or self._worked.get(record) is not None,
         )
         faults = mistakes_of(exchange, facts)
-        if site in self._without_credentials:
+        if site in self.without_credentials:
             faults = tuple(fault for fault in faults if fault.key != _NO_TOKEN_SENT)
         findings, held_alone, obstacles = judge_answer(exchange, facts, faults, grounds, self._sign_ins.knows)
         readable = response is None or response.body.whole
@@ -385,9 +382,11 @@ class Watch:
         Whether a service minds is not shown: what it refuses may be refused for that.
         """
         key = site_of(exchange.url), operation.id
-        if _unlabelled(exchange, operation) and errors_array.was_taken(exchange):
+        if not operation.lists_content_type or exchange.request_headers.first("Content-Type"):
+            return True
+        if key not in self._unlabelled and errors_array.was_taken(exchange):
             self._unlabelled.add(key)
-        return key in self._unlabelled or not _unlabelled(exchange, operation)
+        return key in self._unlabelled
 
     def _of_sequences(self, step: Step) -> tuple[list[TrafficFinding], list[str]]:
         """What an exchange contradicts of earlier ones, and the clauses that held."""
@@ -420,37 +419,6 @@ def _on_purpose(finding: TrafficFinding) -> TrafficFinding:
 
 def _contact_key(exchange: Exchange, facts: RequestFacts) -> tuple[str, ...]:
     return site_of(exchange.url), facts.realm or "", "contact", facts.path.get("uid", "")
-
-
-def habits_of(exchanges: Iterable[Exchange]) -> Habits:
-    """What a whole recording shows."""
-    succeeded: set[str] = set()
-    with_token: set[str] = set()
-    unlabelled: set[tuple[str, str]] = set()
-    for exchange in exchanges:
-        site, matched = site_of(exchange.url), _matched(exchange)
-        if (exchange.request_headers.first("Authorization") or "").strip():
-            with_token.add(site)
-        elif (
-            matched
-            and matched.protected
-            and site not in with_token | succeeded
-            and errors_array.was_taken(exchange)
-        ):
-            succeeded.add(site)
-        if matched and (site, matched.id) not in unlabelled:
-            taken = _unlabelled(exchange, matched) and errors_array.was_taken(exchange)
-            unlabelled |= {(site, matched.id)} if taken else set()
-    return Habits(frozenset(succeeded - with_token), frozenset(unlabelled))
-
-
-def _matched(exchange: Exchange) -> Operation | None:
-    matched = match_request(exchange.method, exchange.documented.url, load_description())
-    return matched.operation if matched else None
-
-
-def _unlabelled(exchange: Exchange, operation: Operation) -> bool:
-    return operation.lists_content_type and not exchange.request_headers.first("Content-Type")
 
 
 def _readable(exchange: Exchange) -> Exchange:
