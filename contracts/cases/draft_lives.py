@@ -1,9 +1,9 @@
 """Lives of drafts: sequences of calls of two accounts, each answer held against the model of `checks.sequences`.
 
 A sequence is data, `save A, read A, delete A`, on documents of the author and one of the other account. A tour of
-them is run first; at night others are drawn. One that ends in
-a contradiction is shortened, each try on fresh documents; shortening is our own, as each try costs requests: on nine
-drawn faults it took 11 to 104 requests, and Hypothesis' shrinking 30 to 2,322; what fails now and then it gave up.
+them is run first; at night others are drawn. One that ends in a contradiction is shortened, each try on fresh
+documents; shortening is our own, as each try costs requests: on nine drawn faults it took 11 to 104 requests, and
+Hypothesis' shrinking 30 to 2,322; what fails now and then it gave up.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -25,8 +25,8 @@ from contracts.cases.submissions import CREATE_NAMED, UPDATE
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.errors_array import turned_down
-from contracts.checks.outcomes import Attempt, Blocked, CheckOutcome, Result, Untested, done, usable
-from contracts.checks.sequences import DraftTracker, SequenceCheck, Step
+from contracts.checks.outcomes import Attempt, Blocked, Result, Untested, done, usable
+from contracts.checks.sequences import Draft, DraftTracker, Step, Told
 from contracts.errors import GivenUp
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -41,27 +41,20 @@ Calls = tuple[Call, ...]
 
 #: The document of the other account; the others are the author's.
 THEIRS: Final = "Z"
-#: What each word does, and the family that is left out once one of its operations does not work.
-FAMILIES: Final[Mapping[str, str]] = {
-    "save": "drafts",
-    "read": "drafts",
-    "exists": "drafts",
-    "delete": "deletions",
-    "info": "infos",
-    "foreign_save": "other account",
-    "foreign_delete": "other account",
-    "my": "personal lists",
-    "mydrafts": "lists",
-    "submit_faulty": "submissions",
+#: What each word does: the family that is left out once one of its operations does not work, and the operation.
+ACTIONS: Final[Mapping[str, tuple[str, str]]] = {
+    "save": ("drafts", "saveDraft"),
+    "read": ("drafts", "getDraft"),
+    "exists": ("drafts", "draftExists"),
+    "delete": ("deletions", "deleteDraft"),
+    "info": ("infos", "getDraftInfo"),
+    "foreign_save": ("other account", "saveDraft"),
+    "foreign_delete": ("other account", "deleteDraft"),
+    "my": ("personal lists", "listDrafts"),
+    "mydrafts": ("lists", "listDrafts"),
+    "submit_faulty": ("submissions", ""),
 }
 _LOOKS: Final = ("read", "exists", "info", "my", "mydrafts")
-_OPERATIONS: Final = {
-    "read": "getDraft",
-    "exists": "draftExists",
-    "info": "getDraftInfo",
-    "delete": "deleteDraft",
-    "foreign_delete": "deleteDraft",
-}
 CLAUSES: Final = (
     "draft-save-creates",
     "draft-save-updates",
@@ -145,11 +138,6 @@ class Players:
     off: dict[str, str] = field(default_factory=dict)
     worked: set[str] = field(default_factory=set)
 
-    @property
-    def sent(self) -> int:
-        """Requests sent on behalf of the attempt."""
-        return len(self.attempt.exchanges)
-
 
 #: What is promised of the collection of an account's drafts.
 _MINE: Final = ("list-mydrafts-has-mine", "listDrafts")
@@ -178,25 +166,27 @@ class DraftModel:
     """
 
     def __init__(self) -> None:
-        self.tracker = DraftTracker(settle_seconds=0)
+        self._tracker = DraftTracker(settle_seconds=0)
         self.exchanges: list[Exchange] = []
 
     def never_saved(self, owner: Actor, uid: str) -> None:
         """Note that nothing was ever saved under a uid."""
-        self.tracker.never_saved(_SITE, owner.realm, uid, _account(owner.role))
+        unsaved = Draft(there=False, entry=0, at=None, who=_account(owner.role), content=None)
+        self._tracker.drafts[_SITE, owner.realm, uid] = unsaved
 
     def of(self, owner: Actor) -> list[str]:
         """Uids of the drafts of an account that are there."""
-        return self.tracker.of(_account(owner.role))
+        drafts, who = self._tracker.drafts.items(), _account(owner.role)
+        return [uid for (*_, uid), draft in drafts if draft.there and draft.who == who]
 
     def claim(self, expect: Callable[[str, str], Claim], exchange: Exchange, *before: Exchange) -> None:
         """Claim what is promised of the next exchange; `before` is shown with it."""
-        for _, result in self.due(exchange):
-            held, seen = result.outcome is CheckOutcome.HELD, str(result.seen)
-            expect(*result.key).holds(held, *before, exchange, expected=result.expected, seen=seen)
+        for told in self.take(exchange):
+            result, seen = told.result, str(told.result.seen)
+            expect(*result.key).holds(told.held, *before, exchange, expected=result.expected, seen=seen)
 
-    def due(self, exchange: Exchange) -> list[tuple[SequenceCheck, Result]]:
-        """The checks that are due on the next exchange, with their results."""
+    def take(self, exchange: Exchange) -> list[Told]:
+        """What the next exchange tells."""
         self.exchanges.append(exchange)
         facts = read_request(exchange, load_description())
         if facts is None:
@@ -206,21 +196,10 @@ class DraftModel:
         if answer.redirect and answer.success:
             answer = replace(answer, status=200)  # it leads to the document that was saved
         step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
-        judged = []
-        for due in self.tracker.due(step):
-            blame, result = due.blame(), due.judge(step)
-            if result is not None:
-                judged.append((due, result))
-            if result is not None and blame is not None and result.outcome is CheckOutcome.HELD:
-                # What a contradiction would speak against holds, too.
-                judged.append((due, replace(result, clause=blame[0], operation=blame[1])))
-        return judged
+        return list(self._tracker.take(step))
 
 
-@dataclass(frozen=True)
-class _Document:
-    """A document of a sequence."""
-
+class _Document(NamedTuple):
     uid: str
     owner: Actor
 
@@ -255,19 +234,16 @@ class Life:
     def _call(self, call: Call) -> None:
         """Make one call; one that has nothing to act on, or whose family does not work, is passed over."""
         (action, name), players = call, self._players
-        if FAMILIES[action] in players.off or name not in self._documents:
+        family, operation = ACTIONS[action]
+        if family in players.off or name not in self._documents:
             return
         document, foreign = self._documents[name], action.startswith("foreign")
         uid, owner = document.uid, document.owner
-        others = [
-            actor
-            for actor in (players.world.author, players.other)
-            if actor is not None and actor is not owner
-        ]
-        if foreign and not (others and uid in self._model.of(owner)):
+        stranger = players.other if owner is players.world.author else players.world.author
+        if foreign and (stranger is None or uid not in self._model.of(owner)):
             return
         self._done.append(call)
-        actor = others[0] if foreign else owner
+        actor = stranger if foreign and stranger is not None else owner
         try:
             if action.endswith("save"):
                 self._save(name, document, actor, foreign=foreign)
@@ -277,13 +253,13 @@ class Life:
                 self._list(actor, action)
             else:
                 there = uid in self._model.of(actor)
-                answer = self._send(actor, _OPERATIONS[action], path={"uid": uid})
+                answer = self._send(actor, operation, path={"uid": uid})
                 if action == "delete" and there:
                     self._accepted("draft-delete-removes", "deleteDraft", answer)
                 if foreign and not answer.refusal:
                     self._renew(name, owner)  # what follows is not shown
         except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:
-            self._leave_out(FAMILIES[action], name, obstacle)
+            self._leave_out(family, name, obstacle)
 
     def _leave_out(self, family: str, name: str, obstacle: Exception) -> None:
         """Go on without a family of steps, or without the other account; without drafts there is nothing to run."""
@@ -334,12 +310,12 @@ class Life:
 
     def _list(self, actor: Actor, collection: str) -> None:
         """List a collection until it is as promised, which may be a few seconds later; then judge it."""
-        lister, told = drafts_of(actor, collection), list[tuple[SequenceCheck, Result]]()
+        lister, told = drafts_of(actor, collection), list[Told]()
         own = self._model.of(actor) if collection == "mydrafts" else []
         lost: list[str] = []
 
         def look() -> bool:
-            start = self._players.sent
+            start = len(self._players.attempt.exchanges)
             try:
                 lost[:] = [uid for uid in own if not lister.search(uid).found]
                 if not own:
@@ -349,14 +325,13 @@ class Life:
                 if own:
                     self._accepted(*_MINE, usable(self._model.exchanges[-1]))
                 raise
-            told[:] = [
-                found for sent in self._players.attempt.exchanges[start:] for found in self._model.due(sent)
-            ]
-            return not lost and all(result.outcome is CheckOutcome.HELD for _, result in told)
+            sent = self._players.attempt.exchanges[start:]
+            told[:] = [each for exchange in sent for each in self._model.take(exchange)]
+            return not lost and all(each.held for each in told)
 
         self._players.world.eventually(look)
-        for due, result in told:
-            self._judge(due, result)
+        for each in told:
+            self._judge(each)
         if own:
             self._players.worked.add(f"listDrafts by {actor.role}")
             seen = f"not there: {', '.join(lost)}"
@@ -369,14 +344,14 @@ class Life:
         return usable(exchange)
 
     def _take(self, exchange: Exchange) -> None:
-        for due, result in self._model.due(exchange):
-            self._judge(due, result)
+        for told in self._model.take(exchange):
+            self._judge(told)
 
-    def _judge(self, due: SequenceCheck, result: Result) -> None:
-        held = result.outcome is CheckOutcome.HELD
-        name = next((name for name, each in self._documents.items() if each.uid == due.subject), None)
-        key = result.key if held or name is None else self._refined(name, result)
-        self._hold(key, held, result.expected, str(result.seen))
+    def _judge(self, told: Told) -> None:
+        result = told.result
+        name = next((name for name, each in self._documents.items() if each.uid == told.subject), None)
+        key = result.key if told.held or name is None else self._refined(name, result)
+        self._hold(key, told.held, result.expected, str(result.seen))
 
     def _refined(self, name: str, result: Result) -> tuple[str, str]:
         """What a contradiction speaks against, asked by another operation: the one that tells it may be wrong alone."""

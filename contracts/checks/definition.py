@@ -25,6 +25,7 @@ Arguments = Mapping[str, Any]
 NONE: Final[Arguments] = {}
 
 
+@dataclass
 class Subject:
     """One exchange with what is known about its request.
 
@@ -34,20 +35,11 @@ class Subject:
         right: The sender knows that nothing is wrong about the request, its data and its account included.
     """
 
-    def __init__(
-        self,
-        exchange: Exchange,
-        response: Response,
-        facts: RequestFacts | None,
-        knows: Callable[[str], bool],
-        *,
-        right: bool = False,
-    ) -> None:
-        self.exchange = exchange
-        self.response = response
-        self.facts = facts
-        self.knows = knows
-        self.right = right
+    exchange: Exchange
+    response: Response
+    facts: RequestFacts | None
+    knows: Callable[[str], bool]
+    right: bool = False
 
     @cached_property
     def turned_down(self) -> bool:

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from contracts.checks.outcomes import Blocked, usable
+from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
+from contracts.exchanges.readers import Ambiguous
 
 MANDATORY: Final = "Error.Mandatory"
 INVALID_VALUE: Final = "Error.InvalidValue"
@@ -38,6 +40,19 @@ _STEPS: Final = re.compile(r"[^./\[\]\"'$#:\s]+")
 def turned_down(answer: Response) -> bool:
     """Whether a record was refused: 4xx, or an errors array with any status below 500 (design 4.2)."""
     return answer.refusal or (answer.status < 500 and bool(readers.errors(answer)))
+
+
+def accepted(answer: Response) -> bool:
+    """Whether a request was taken: a status of success, and no errors array that says something."""
+    return answer.success and not turned_down(answer)
+
+
+def was_taken(exchange: Exchange) -> bool:
+    """Whether the answer shows for sure that the service took what was sent."""
+    try:
+        return accepted(usable(exchange))
+    except (Blocked, EnvironmentFault, Ambiguous):
+        return False
 
 
 def elements(answer: Response) -> Iterator[tuple[str, str]]:

@@ -119,7 +119,7 @@ ACCEPTANCE: Final = Check("accepted", "accepted (2xx)", _accepts(lambda response
 TAKEN: Final = Check(
     "taken",
     "accepted (2xx), without errors",
-    _accepts(lambda response: response.success and not errors_array.turned_down(response)),
+    _accepts(errors_array.accepted),
     of_operation=lambda operation: operation.clauses.right_request,
     applies=_right_request,
 )
@@ -172,4 +172,3 @@ UNIVERSAL: Final = (
         of_form=True,
     ),
 )
-CHECKS: Final = (ACCEPTANCE, REFUSED, TURNED_DOWN, STATUS, EMPTY_OR_JSON, NO_CONTENT, TAKEN)

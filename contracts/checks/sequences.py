@@ -7,12 +7,10 @@ What is promised is all that a tracker knows: where the document is silent it fo
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from contracts.checks import errors_array
 from contracts.checks.definition import Arguments, Check
@@ -28,14 +26,13 @@ from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import PERMANENT_KINDS
 from contracts.settings.target import Pace
 
-#: How many records are followed at a time; the one that was quiet longest goes first.
+_PORTS: Final = {"http": ":80", "https": ":443"}
+#: How many records are followed at a time.
 FOLLOWED: Final = 2000
 #: How long a change may take to show in a list where no target says otherwise, in seconds.
 SETTLE_SECONDS: Final = Pace().settle_seconds
 
 State = TypeVar("State")
-#: A clause, and the operation that broke it.
-Blame = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -105,75 +102,46 @@ class Step:
             return True
 
 
-@dataclass(frozen=True)
-class SequenceCheck:
-    """A check of the table that is due because of an earlier exchange.
+class Told(NamedTuple):
+    """What an exchange tells of a record because of an earlier one, whose number is `because_of`."""
 
-    Attributes:
-        subject: The record it is about.
-        because_of: The number of the earlier exchange.
-        settled: Whether what happened there has had its time to show; before that the check can only hold.
-        held: Called where it holds.
-        blame: Clause and operation that a contradiction speaks against, where these are others.
-    """
-
-    clause: str
-    check: Check
+    result: Result
     subject: str
     because_of: int
-    expected: str = ""
-    arguments: Arguments = field(default_factory=dict)
-    settled: bool = True
-    held: Callable[[], None] = lambda: None
-    blame: Callable[[], Blame | None] = lambda: None
 
-    def judge(self, step: Step) -> Result | None:
-        """Run it on the later exchange; None where its answer cannot be judged, or came too early."""
-        clause = load_catalogue().clause(self.clause)
-        try:
-            result = self.check.judge(clause, step.operation, step.exchange, self.arguments, self.expected)
-        except (Ambiguous, Blocked, EnvironmentFault):
-            return None
-        if result.outcome is CheckOutcome.HELD:
-            self.held()
-            return result
-        clause_id, operation = self.blame() or (result.clause, result.operation)
-        return replace(result, clause=clause_id, operation=operation) if self.settled else None
+    @property
+    def held(self) -> bool:
+        """Whether it is as the earlier exchange makes it due."""
+        return self.result.outcome is CheckOutcome.HELD
 
 
-class RecentRecords(Generic[State]):
-    """What is known about records, the last ones that were spoken of."""
+def told(
+    step: Step, clause: str, check: Check, subject: str, because_of: int, expected: str = "", **arguments: Any
+) -> Iterator[Told]:
+    """Run a check of the table because of an earlier exchange; nothing where the answer cannot be judged."""
+    try:
+        found = load_catalogue().clause(clause)
+        result = check.judge(found, step.operation, step.exchange, arguments, expected)
+    except (Ambiguous, Blocked, EnvironmentFault):
+        return
+    yield Told(result, subject, because_of)
 
-    def __init__(self, most: int = FOLLOWED) -> None:
-        self._states: OrderedDict[tuple[str, ...], State] = OrderedDict()
-        self._most = most
 
-    def get(self, key: tuple[str, ...]) -> State | None:
-        """What is known about a record; None for nothing."""
-        if key in self._states:
-            self._states.move_to_end(key)
-        return self._states.get(key)
+class RecentRecords(dict[tuple[str, ...], State]):
+    """What is known about records; what was noted longest ago goes first."""
 
-    def put(self, key: tuple[str, ...], state: State) -> None:
+    def __setitem__(self, key: tuple[str, ...], state: State) -> None:
         """Remember something about a record."""
-        self._states[key] = state
-        self._states.move_to_end(key)
-        while len(self._states) > self._most:
-            self._states.popitem(last=False)
-
-    def forget(self, key: tuple[str, ...]) -> None:
-        """Know nothing about a record any more."""
-        self._states.pop(key, None)
-
-    def items(self) -> list[tuple[tuple[str, ...], State]]:
-        """Everything that is known."""
-        return list(self._states.items())
+        self.pop(key, None)
+        super().__setitem__(key, state)
+        if len(self) > FOLLOWED:
+            del self[next(iter(self))]
 
 
 def site_of(url: str) -> str:
-    """Scheme and host of an address, in small letters."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}".lower()
+    """Scheme and host of an address, in small letters and without the port that goes without saying."""
+    scheme, _, rest = url.lower().partition("://")
+    return f"{scheme}://{rest.partition('/')[0].removesuffix(_PORTS.get(scheme, '/'))}"
 
 
 CREATE: Final = "createWorkflowRecordWithIdentifier"
@@ -208,24 +176,19 @@ class DraftTracker:
 
     Args:
         settle_seconds: How long a change may take to show in a list.
+
+    Attributes:
+        drafts: What is known of each, by service, realm and uid.
     """
 
     def __init__(self, settle_seconds: float = SETTLE_SECONDS) -> None:
         self._settle = settle_seconds
-        self._drafts: RecentRecords[Draft] = RecentRecords()
+        self.drafts: RecentRecords[Draft] = RecentRecords()
         #: Operations that have shown a draft once that was there.
         self._shown_by: set[str] = set()
 
-    def never_saved(self, site: str, realm: str, uid: str, who: str) -> None:
-        """Note that nothing was ever saved under a uid, which traffic alone does not show."""
-        self._drafts.put((site, realm, uid), Draft(there=False, entry=0, at=None, who=who, content=None))
-
-    def of(self, who: str) -> list[str]:
-        """Uids of the drafts of an account that are there."""
-        return [uid for (*_, uid), draft in self._drafts.items() if draft.there and draft.who == who]
-
-    def due(self, step: Step) -> Iterator[SequenceCheck]:
-        """The checks that are due on the next step of the traffic."""
+    def take(self, step: Step) -> Iterator[Told]:
+        """What the next step of the traffic tells."""
         operation = step.facts.operation
         name = operation.identifier_parameter
         if operation.stores == "contact" and name is None:
@@ -244,59 +207,50 @@ class DraftTracker:
         """A contact may be created under the identifier in its header."""
         for value in readers.values(step.sent):
             if isinstance(value, str):
-                self._drafts.forget(_draft_key(step, value))
+                self.drafts.pop(_draft_key(step, value), None)
 
     def _submitted(self, step: Step, key: tuple[str, ...]) -> None:
         """What a submission is refused for in an errors array ends it before the draft is saved."""
-        draft, answer = self._drafts.get(key), step.judged
+        draft, answer = self.drafts.get(key), step.judged
         workflow = step.facts.operation.family == "workflow"
         if draft is not None and workflow and answer is not None and step.refused and readers.errors(answer):
-            self._drafts.put(key, replace(draft, refused=True))
+            self.drafts[key] = replace(draft, refused=True)
         else:
-            self._drafts.forget(key)
+            self.drafts.pop(key, None)
 
     def _written(self, step: Step, key: tuple[str, ...]) -> None:
         if step.vague or (step.taken and step.who is None):
-            self._drafts.forget(key)
+            self.drafts.pop(key, None)
             return
         if not step.taken:
             return
-        before, saved = self._drafts.get(key), step.facts.operation.stores == "draft"
+        before, saved = self.drafts.get(key), step.facts.operation.stores == "draft"
         sent = _without_nulls(step.sent) if step.right else None
         content = sent if saved else before.content if before else None
         number, ended = step.exchange.number, step.exchange.ended
         again = saved and before is not None and before.there
-        self._drafts.put(key, Draft(saved, number, ended, str(step.who), content, again, number))
+        self.drafts[key] = Draft(saved, number, ended, str(step.who), content, again, number)
 
-    def _read(self, step: Step, key: tuple[str, ...]) -> Iterator[SequenceCheck]:
-        draft, uid = self._drafts.get(key), key[-1]
+    def _read(self, step: Step, key: tuple[str, ...]) -> Iterator[Told]:
+        draft, uid = self.drafts.get(key), key[-1]
         if draft is None or draft.who != step.who:
             return
-        readable, get = isinstance(draft.content, dict), step.operation == "getDraft"
+        promised = _promised(step, draft)
+        if promised is None:
+            return
+        clause, check, expected, arguments = promised
+        blame = self._blame(key, draft, step.operation)
+        for each in told(step, clause, check, uid, draft.entry, expected, **arguments):
+            if each.held:
+                self._shown_by |= {step.operation} if draft.there else set()
+                self.drafts[key] = replace(draft, looked=step.exchange.number, refused=False)
+            if each.held or blame is None:
+                yield each
+            if blame is not None:  # what a contradiction would speak against holds with the read
+                yield each._replace(result=replace(each.result, clause=blame[0], operation=blame[1]))
 
-        def held() -> None:
-            self._shown_by |= {step.operation} if draft.there else set()
-            self._drafts.put(key, replace(draft, looked=step.exchange.number, refused=False))
-
-        def blame() -> Blame | None:
-            return self._blame(key, draft, step.operation)
-
-        due = partial(SequenceCheck, subject=uid, because_of=draft.entry, held=held, blame=blame)
-        clause, document = step.facts.operation.clauses.right_request, {"document": draft.content}
-        if draft.there and get and step.taken and readable:
-            yield due(clause, DOCUMENT, expected="the draft as it was saved", arguments=document)
-        elif draft.there:
-            yield due(clause, ACCEPTANCE, expected="the draft that was saved before")
-        elif step.operation == "draftExists" and draft.entry:
-            yield due("draft-delete-removes", GONE, expected="no draft, since it was deleted")
-        elif step.operation == "draftExists":
-            yield due("draft-exists-absent", GONE, expected="no draft, since none was saved")
-        elif get and readable:
-            expected = "not the content of the draft that was deleted"
-            yield due("draft-delete-content-gone", CONTENT_GONE, expected=expected, arguments=document)
-
-    def _blame(self, key: tuple[str, ...], draft: Draft, by: str) -> Blame | None:
-        """What a wrong draft speaks against: what happened to it since it was last seen as promised."""
+    def _blame(self, key: tuple[str, ...], draft: Draft, by: str) -> tuple[str, str] | None:
+        """Clause and operation that a wrong draft speaks against: what happened since it was last seen as promised."""
         updated = ("draft-save-updates", "getDraft") if draft.updated and by == "getDraft" else None
         if draft.there and draft.looked == draft.entry:
             return updated
@@ -309,24 +263,45 @@ class DraftTracker:
             (False, ("draft-delete-spares-others", "deleteDraft")),
             (True, ("draft-save-spares-others", "saveDraft")),
         ):
-            others = (other for at, other in self._drafts.items() if at[:-1] == key[:-1] and at != key)
+            others = (other for at, other in self.drafts.items() if at[:-1] == key[:-1] and at != key)
             if draft.there and any(one.there is there and one.entry > draft.looked for one in others):
                 return blame
         return updated
 
-    def _listed(self, step: Step) -> Iterator[SequenceCheck]:
+    def _listed(self, step: Step) -> Iterator[Told]:
         personal = dict(step.facts.query).get("collection") == "my"
-        for (site, realm, uid), draft in self._drafts.items():
+        for (site, realm, uid), draft in self.drafts.items():
             if (site, realm) != (step.site, step.realm) or not draft.entry:
                 continue
-            due = partial(SequenceCheck, subject=uid, because_of=draft.entry, arguments={"identifier": uid})
             if not draft.there and draft.who == step.who:
-                shown = settled(step, draft.at, self._settle)
                 expected = f"a list without {uid}, whose draft was deleted"
-                yield due("list-deleted-gone", LIST_WITHOUT, expected=expected, settled=shown)
+                for each in told(
+                    step, "list-deleted-gone", LIST_WITHOUT, uid, draft.entry, expected, identifier=uid
+                ):
+                    if each.held or settled(step, draft.at, self._settle):
+                        yield each
             elif draft.there and personal and _other_accounts(draft.who, str(step.who)):
                 expected = f"a personal list without {uid}, the draft of another account"
-                yield due("list-my-without-others", LIST_WITHOUT, expected=expected)
+                yield from told(
+                    step, "list-my-without-others", LIST_WITHOUT, uid, draft.entry, expected, identifier=uid
+                )
+
+
+def _promised(step: Step, draft: Draft) -> tuple[str, Check, str, Arguments] | None:
+    """The clause, the check, what is expected and the arguments that a read of a draft is held to."""
+    read = isinstance(draft.content, dict) and step.operation == "getDraft"
+    document = {"document": draft.content}
+    if draft.there:
+        clause = step.facts.operation.clauses.right_request
+        if read and step.taken:
+            return clause, DOCUMENT, "the draft as it was saved", document
+        return clause, ACCEPTANCE, "the draft that was saved before", {}
+    if step.operation == "draftExists" and draft.entry:
+        return "draft-delete-removes", GONE, "no draft, since it was deleted", {}
+    if step.operation == "draftExists":
+        return "draft-exists-absent", GONE, "no draft, since none was saved", {}
+    expected = "not the content of the draft that was deleted"
+    return ("draft-delete-content-gone", CONTENT_GONE, expected, document) if read else None
 
 
 def _without_nulls(value: Any) -> Any:

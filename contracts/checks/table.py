@@ -1,6 +1,6 @@
 """The table of checks: every comparison that cases, `check`, `proxy`, `call` and the page make.
 
-`Judge` runs it on one exchange: nothing is sent, and nothing is known but the exchange itself.
+`judge` runs it on one exchange: nothing is sent, and nothing is known but the exchange itself.
 """
 
 from __future__ import annotations
@@ -190,35 +190,27 @@ class Judgement:
         return [result for result in self.results if result.outcome is outcome]
 
 
-class Judge:
-    """Judges exchanges one by one.
+def judge(
+    exchange: Exchange, knows: Callable[[str], bool] | None = None, *, right: bool = False
+) -> Judgement:
+    """Judge an exchange by itself.
 
     Args:
         knows: Whether a text is a real secret, a token that the service issued or an account's password; None where
             that cannot be told. Then any token may be a good one, and echoes are not looked for.
+        right: The sender knows that nothing about it is wrong, its data and its account included, so that it has
+            to be accepted.
     """
-
-    def __init__(self, knows: Callable[[str], bool] | None = None) -> None:
-        self._knows = knows
-        self._description = load_description()
-
-    def judge(self, exchange: Exchange, *, right: bool = False) -> Judgement:
-        """Judge an exchange.
-
-        Args:
-            right: The sender knows that nothing about it is wrong, its data and its account included, so that it has
-                to be accepted.
-        """
-        facts = read_request(exchange, self._description, self._knows)
-        if facts is None:
-            return Judgement(None)
-        exchange.operation = exchange.operation or facts.operation.id
-        results = (
-            *universal_results(exchange, self._knows or (lambda _: False)),
-            *fault_results(exchange, facts),
-            *answer_results(exchange, facts, right=right),
-        )
-        return Judgement(facts, results)
+    facts = read_request(exchange, load_description(), knows)
+    if facts is None:
+        return Judgement(None)
+    exchange.operation = exchange.operation or facts.operation.id
+    results = (
+        *universal_results(exchange, knows or (lambda _: False)),
+        *fault_results(exchange, facts),
+        *answer_results(exchange, facts, right=right),
+    )
+    return Judgement(facts, results)
 
 
 def universal_results(exchange: Exchange, knows: Callable[[str], bool]) -> Iterator[Result]:

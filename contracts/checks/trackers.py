@@ -5,25 +5,24 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from contracts.checks.documents import LISTED, SAME_BYTES, digest_of
 from contracts.checks.http import ACCEPTANCE, TURNED_DOWN
-from contracts.checks.outcomes import Result
 from contracts.checks.sequences import (
     CREATE,
     SETTLE_SECONDS,
     UPDATE,
-    DraftTracker,
     RecentRecords,
-    SequenceCheck,
     Step,
+    Told,
     records_in,
     settled,
     site_of,
+    told,
 )
 from contracts.checks.sign_in import TOKEN_TAKEN, token_in
 from contracts.checks.workflow import RECORD_FOUND
@@ -48,20 +47,17 @@ class SignIns:
     """Follows tokens; keeps digests of them, and for echoes the secrets themselves, in memory only."""
 
     def __init__(self) -> None:
-        self._issued: RecentRecords[_Issued] = RecentRecords(500)
-        self._secrets: RecentRecords[str] = RecentRecords(500)
-        self._credentials: RecentRecords[bool] = RecentRecords(500)
+        self._issued: RecentRecords[_Issued] = RecentRecords()
+        #: Secrets by themselves, and e-mails with the passwords that signed them in.
+        self._known: RecentRecords[bool] = RecentRecords()
 
     def knows(self, secret: str) -> bool:
         """Whether a text is a token that was issued here, or a password that signed an account in."""
-        return self._secrets.get((secret,)) is not None
+        return (secret,) in self._known
 
     def signed_in_before(self, exchange: Exchange) -> bool:
         """Whether the same e-mail and password got a token from the same service earlier."""
-        email, password = _credentials_in(exchange.request_body.json)
-        if email is None or password is None:
-            return False
-        return self._credentials.get(_credentials_key(exchange.url, email, password)) is not None
+        return _credentials_key(exchange) in self._known
 
     def who(self, exchange: Exchange) -> str | None:
         """The account of a request where its sign-in was seen, else its token; None where unknown."""
@@ -81,19 +77,19 @@ class SignIns:
         until = read_timestamp(str(response.json.get("expiration")))
         good = until - _MARGIN if until is not None else None
         account, site = _digest(email.strip().lower()), site_of(exchange.url)
-        for key, earlier in self._issued.items():
+        for key, earlier in list(self._issued.items()):
             if key[0] == site and earlier.account == account:
                 # Whether a token stays good once another one was given is not shown.
-                self._issued.put(key, replace(earlier, good_until=None))
-        self._issued.put((site, _digest(token)), _Issued(account, exchange.number, good))
-        self._secrets.put((token,), token)
+                self._issued[key] = replace(earlier, good_until=None)
+        self._issued[site, _digest(token)] = _Issued(account, exchange.number, good)
+        self._known[(token,)] = True
         if password is not None:
-            self._credentials.put(_credentials_key(exchange.url, email, password), state=True)
+            self._known[_credentials_key(exchange)] = True
         # A password that is part of the e-mail may well be told.
         if password is not None and len(password) >= _SHORTEST_SECRET and password not in email:
-            self._secrets.put((password,), password)
+            self._known[(password,)] = True
 
-    def due(self, step: Step) -> Iterator[SequenceCheck]:
+    def take(self, step: Step) -> Iterator[Told]:
         """A token that ought to be good is taken."""
         token, started = credential(step.exchange), step.exchange.started
         issued = self._issued.get((step.site, _digest(token))) if token is not None else None
@@ -106,14 +102,9 @@ class SignIns:
             return
         away = TOKEN_TAKEN.contradiction(step.answer, realm=step.realm) is not None
         if step.taken or away:
-            yield SequenceCheck(
-                "token-opens-protected",
-                TOKEN_TAKEN,
-                issued.account,
-                issued.entry,
-                "the token is taken: it was issued before and has not expired",
-                {"realm": step.realm},
-            )
+            expected = "the token is taken: it was issued before and has not expired"
+            clause, realm = "token-opens-protected", step.realm
+            yield from told(step, clause, TOKEN_TAKEN, issued.account, issued.entry, expected, realm=realm)
 
 
 def _credentials_in(sent: Any) -> tuple[str | None, str | None]:
@@ -123,8 +114,10 @@ def _credentials_in(sent: Any) -> tuple[str | None, str | None]:
     return email, password
 
 
-def _credentials_key(url: str, email: str, password: str) -> tuple[str, str, str]:
-    return site_of(url), _digest(email), _digest(password)
+def _credentials_key(exchange: Exchange) -> tuple[str, ...]:
+    """The service, an e-mail and its password; None of either stands for nothing that signs in."""
+    email, password = _credentials_in(exchange.request_body.json)
+    return site_of(exchange.url), *(_digest(text) for text in (email, password) if text is not None)
 
 
 def _digest(text: str) -> str:
@@ -171,35 +164,33 @@ class AttachmentTracker:
         #: How many attachments a list that was asked for without options has shown at most, by site.
         self._longest: Counter[str] = Counter()
 
-    def due(self, step: Step) -> Iterator[SequenceCheck]:
-        """The checks that are due on the next step of the traffic."""
+    def take(self, step: Step) -> Iterator[Told]:
+        """What the next step of the traffic tells."""
         operation = step.facts.operation
         if operation.family != "attachment":
             return
         key = (step.site, step.path["uid"])
         uploads, answer = self._uploads.get(key) or (), step.judged
         if operation.stores:
-            self._uploads.put(key, (*uploads, *_uploaded(step)))
+            self._uploads[key] = (*uploads, *_uploaded(step))
         elif answer is not None and step.operation == "listAttachments" and step.taken:
             yield from self._listed(step, answer, uploads)
         elif answer is not None and step.operation in _OF_ONE:
             yield from self._own(step, answer, uploads)
 
-    def _own(self, step: Step, answer: Response, uploads: Sequence[_Upload]) -> Iterator[SequenceCheck]:
+    def _own(self, step: Step, answer: Response, uploads: Sequence[_Upload]) -> Iterator[Told]:
         upload = _upload_meant(step, uploads)
         if upload is None:
             return
         subject, whole = f"{step.path['uid']}/{upload.name}", not step.exchange.request_headers.get("Range")
         if step.operation == "attachmentExists" and (step.taken or step.refused):
             expected = f"{upload.name}, created before"
-            yield SequenceCheck("attachment-exists-present", ACCEPTANCE, subject, upload.entry, expected)
+            yield from told(step, "attachment-exists-present", ACCEPTANCE, subject, upload.entry, expected)
         elif step.operation == "getAttachment" and upload.digest and answer.status == 200 and whole:
-            arguments = {"size": upload.size, "digest": upload.digest}
-            yield SequenceCheck(
-                "attachment-download-same", SAME_BYTES, subject, upload.entry, arguments=arguments
-            )
+            clause, size, digest = "attachment-download-same", upload.size, upload.digest
+            yield from told(step, clause, SAME_BYTES, subject, upload.entry, size=size, digest=digest)
 
-    def _listed(self, step: Step, answer: Response, uploads: Sequence[_Upload]) -> Iterator[SequenceCheck]:
+    def _listed(self, step: Step, answer: Response, uploads: Sequence[_Upload]) -> Iterator[Told]:
         """What a list lacks that is known to be whole: one without options is a first page of any size.
 
         A page is no longer at one time than at another, so that what is shorter than one seen before is all there is.
@@ -210,17 +201,17 @@ class AttachmentTracker:
         longest = self._longest[step.site]
         self._longest[step.site] = max(longest, len(records))
         whole = not records or len(records) < longest
-        for upload in uploads:
-            if whole and upload.who == step.who and step.who is not None:
-                yield SequenceCheck(
-                    "attachment-create-listed",
-                    LISTED,
-                    f"{step.path['uid']}/{upload.name}",
-                    upload.entry,
-                    f"a list with {upload.name}, created before",
-                    {"filename": upload.name, "numbers": sorted(upload.numbers)},
-                    settled(step, upload.at, self._settle),
-                )
+        mine = [upload for upload in uploads if whole and upload.who == step.who and step.who is not None]
+        for upload in mine:
+            name, subject = upload.name, f"{step.path['uid']}/{upload.name}"
+            compared = {"filename": name, "numbers": sorted(upload.numbers)}
+            expected = f"a list with {name}, created before"
+            listed = told(
+                step, "attachment-create-listed", LISTED, subject, upload.entry, expected, **compared
+            )
+            for each in listed:
+                if each.held or settled(step, upload.at, self._settle):
+                    yield each
 
 
 def _upload_meant(step: Step, uploads: Sequence[_Upload]) -> _Upload | None:
@@ -259,11 +250,11 @@ class RecordTracker:
         #: Number of the exchange that created a record.
         self._created: RecentRecords[int] = RecentRecords()
 
-    def due(self, step: Step) -> Iterator[SequenceCheck]:
-        """The checks that are due on the next step of the traffic."""
+    def take(self, step: Step) -> Iterator[Told]:
+        """What the next step of the traffic tells."""
         if step.operation == "deleteDraft":
             # Whether a record is still there without its draft is not shown.
-            self._created.forget((step.site, step.realm, step.path["uid"]))
+            self._created.pop((step.site, step.realm, step.path["uid"]), None)
         if step.operation not in (CREATE, UPDATE):
             return
         identifier = step.path["identifier"]
@@ -273,29 +264,9 @@ class RecordTracker:
         if before is not None and answer is not None:
             if step.operation == CREATE and (step.taken or answer.refusal):
                 expected = f"refused: {identifier} was created before"
-                yield SequenceCheck("workflow-created-exists", TURNED_DOWN, identifier, before, expected)
+                yield from told(step, "workflow-created-exists", TURNED_DOWN, identifier, before, expected)
             elif step.operation == UPDATE and (step.taken or step.refused):
                 expected = f"an update finds {identifier}, which was created before"
-                yield SequenceCheck("workflow-created-known", RECORD_FOUND, identifier, before, expected)
+                yield from told(step, "workflow-created-known", RECORD_FOUND, identifier, before, expected)
         if step.operation == CREATE and step.taken and not step.exchange.overlapped:
-            self._created.put(key, step.exchange.number)
-
-
-class Sequences:
-    """Follows traffic, and runs the checks that are due."""
-
-    def __init__(self, sign_ins: SignIns, settle_seconds: float = SETTLE_SECONDS) -> None:
-        self._trackers: tuple[Callable[[Step], Iterator[SequenceCheck]], ...] = (
-            DraftTracker(settle_seconds).due,
-            AttachmentTracker(settle_seconds).due,
-            RecordTracker().due,
-            sign_ins.due,
-        )
-
-    def take(self, step: Step) -> Iterator[tuple[SequenceCheck, Result]]:
-        """The results of the checks that are due on the next exchange, each with its check."""
-        for tracker in self._trackers:
-            for due in tracker(step):
-                result = due.judge(step)
-                if result is not None:
-                    yield due, result
+            self._created[key] = step.exchange.number

@@ -17,7 +17,7 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.request_facts import RequestFacts
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.operations import is_valid_uid
-from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
+from contracts.settings.target import DEVELOPMENT_REALMS, REALMS
 
 
 class Row(StrEnum):
@@ -52,11 +52,6 @@ def _messages(clause: str, realm: str, given: str) -> tuple[str, ...]:
     stated = load_catalogue().clause(clause)
     spellings = (realm, realm.lower(), realm.upper(), realm.capitalize(), realm.title(), given or realm)
     return tuple(dict.fromkeys(stated.message_in(spelling) or "" for spelling in spellings))
-
-
-def carries_message_and_status(response: Response, row: Row, realm: str = "") -> bool:
-    """Whether an answer carries a row's message with its status."""
-    return response.status == load_catalogue().clause(row).status and carries_message(response, row, realm)
 
 
 def _stated(clause: str, realm: str) -> tuple[int, str]:
@@ -125,27 +120,9 @@ RECORD_FOUND: Final = Check(
 IN_USE: Final = Check(
     "identifier-in-use", "refused, since the identifier is in use", quoted_unless(_refused_as_in_use)
 )
-FREE: Final = Check(
-    "identifier-free",
-    "no record under the identifier of a refused submission",
-    quoted_unless(lambda response: carries_message(response, Row.UNKNOWN)),
-)
-NOT_IN_USE: Final = Check(
-    "identifier-not-in-use",
-    "an identifier that is not in use",
-    quoted_unless(
-        lambda response: not (carries_message(response, Row.TAKEN) or carries_message(response, Row.LOCKED))
-    ),
-)
-NOT_LOCKED: Final = Check(
-    "identifier-not-locked",
-    "no lock under the identifier of a refused submission",
-    quoted_unless(lambda response: not carries_message(response, Row.LOCKED)),
-)
-CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, FREE, NOT_IN_USE, NOT_LOCKED)
+CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE)
 
 _UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
-_REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 
 
 def misplaced_messages(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[Result, bool]]:
@@ -176,7 +153,7 @@ def _misplaced(
         yield clause, f"the realm {realm} of the request is found", True
     other = _UNCONFIGURED.search(response.text)
     named = {realm.lower(), (response.realm_given or realm).lower()}
-    if other is not None and realm in _REALMS and other["realm"].lower() not in named:
+    if other is not None and realm in REALMS and other["realm"].lower() not in named:
         yield str(Row.SCHEMA_UNKNOWN), f"the message names the realm of the request, {realm}", True
     creates = facts.operation.needs is None
     if Row.TAKEN in rows and not creates:
@@ -200,7 +177,7 @@ def row_or_outcome(exchange: Exchange, realm: str = "") -> str:
 
 def require_row(exchange: Exchange, row: Row, realm: str = "") -> None:
     """See to it that a row is given where its condition is the only fault, so that an order can be told."""
-    if not carries_message_and_status(usable(exchange), row, realm):
+    if _another_message(usable(exchange), clause=row, realm=realm) is not None:
         raise Blocked(
             exchange.operation or "", f"does not give the row of {row} where nothing else is at fault"
         )

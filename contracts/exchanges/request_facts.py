@@ -23,7 +23,7 @@ from contracts.interface.catalogue import Catalogue, Clause
 from contracts.interface.description import Description, Operation, load_description
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, follow, is_valid_uid, parameters_of
 from contracts.safe_text import cut
-from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
+from contracts.settings.target import REALMS
 
 _Validator = jsonschema_rs.Draft202012Validator
 #: Keyword of a schema that is not met → the catalogue's word.
@@ -35,7 +35,6 @@ _KINDS: Final = {
     "propertyNames": "pattern",
     "enum": "unknown-value",
 }
-_REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 #: Options that are numbers, though the document lists them as strings.
 _NUMBERS: Final = frozenset({"$top", "$skip", "top", "skip"})
 _JSON: Final = "application/json"
@@ -147,7 +146,7 @@ def _in_realm(operation: Operation, realm: str) -> Iterator[RequestFault]:
     if validator and faults and validator.is_valid(realm.lower()):
         why = f"{shown}; the document writes {realm.lower()!r}"
         yield RequestFault(f"{key}:letter-case", why, firm=False)
-    elif faults and realm.lower() in _REALMS:
+    elif faults and realm.lower() in REALMS:
         why = f"{shown}, which is listed for other operations"
         yield RequestFault(f"{key}:not-listed", why, firm=False)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from contracts.checks.table import Judge, Judgement
+from contracts.checks.table import Judgement, judge
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import curl
@@ -81,24 +81,24 @@ def call(
         UsageError: the options name what the operation does not have, or the request must not be sent.
         Blocked, EnvironmentFault: what it is about cannot be arranged.
     """
-    calls, judge = CallResults(), Judge(session.redactor.knows)
+    calls = CallResults()
     actor = session.actor(role, realm)
     for _ in range(times):
         prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(options)
         calls.notes += [note for note in prepared.notes if note not in calls.notes]
         refuse_foreign(session, operation, prepared.request.path)
-        calls.results.append(send(session, actor, prepared, judge))
+        calls.results.append(send(session, actor, prepared))
     return calls
 
 
-def send(session: ManualSession, actor: Actor, prepared: PreparedRequest, judge: Judge) -> CallResult:
+def send(session: ManualSession, actor: Actor, prepared: PreparedRequest) -> CallResult:
     """Send one prepared request, and judge the exchange.
 
     Raises:
         GuardViolation: the request must not be sent.
     """
     exchange = prepared.request.send(actor)
-    judged = judge.judge(exchange, right=prepared.right)
+    judged = judge(exchange, session.redactor.knows, right=prepared.right)
     recorded = session.notes.of(exchange)
     return CallResult(recorded, judged, curl(recorded))
 

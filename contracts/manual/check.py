@@ -39,7 +39,7 @@ from contracts.manual.traffic_findings import (
     TrafficVerdict,
     verdict_of,
 )
-from contracts.manual.traffic_watch import Watch, habits_of
+from contracts.manual.traffic_watch import Watch
 from contracts.safe_text import encodable, many, plain_line
 
 JSON_NAME: Final = "check.json"
@@ -219,7 +219,7 @@ def _lines_of(finding: TrafficFinding) -> Iterator[str]:
     after = f" after #{finding.because_of}" if finding.because_of else ""
     level = f" ({finding.level})" if finding.level else ""
     place = " ".join(word for word in (finding.operation, "in", finding.realm) if word)
-    name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
+    name = finding.fault or finding.what
     clause = f", clause {finding.clause}" if finding.side is Side.REQUEST and finding.clause else ""
     yield f"  {name}{level if not clause else ''}: {place}{clause}{level if clause else ''}, {listed}{more}{after}"
     if finding.side is Side.ANSWER:
@@ -234,7 +234,7 @@ def one_line(finding: TrafficFinding) -> str:
     sentence = (
         finding.seen if finding.side is Side.REQUEST else f"expected {finding.expected}; {finding.seen}"
     )
-    name = finding.fault if finding.side is Side.REQUEST and finding.fault else finding.what
+    name = finding.fault or finding.what
     where = where_in_words(finding.operation, [finding.realm])
     place = f"{finding.operation} {where}" if finding.operation else "no operation"
     return plain_line(f"#{finding.entries[0]} {whose}{weight}: {place}: {name}: {sentence}", 240)
@@ -281,10 +281,6 @@ def verdict_line(verdict: TrafficVerdict, judged: str) -> str:
     return f"verdict: {verdict.word} ({int(verdict.exit_code)}): {reason} (target: {plain_line(judged)})"
 
 
-#: Ports that go without saying.
-_PORTS: Final = {"http": ":80", "https": ":443"}
-
-
 def check_archive(path: Path, shown: str, asked: CheckFacts) -> tuple[Tally, TrafficVerdict, CheckFacts]:
     """Judge the exchanges of a HAR.
 
@@ -297,8 +293,8 @@ def check_archive(path: Path, shown: str, asked: CheckFacts) -> tuple[Tally, Tra
     """
     archive = read_har(path, shown)
     spans: dict[int, Span] = {}
-    habits = habits_of(_noting(archive, spans))
-    watch = Watch(TrafficRedactor(), alone=asked.alone, habits=habits)
+    watch = Watch(TrafficRedactor(), alone=asked.alone)
+    watch.look_through(_noting(archive, spans))
     if not spans:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
     unordered = archive.clock_turned or archive.lost > 0
@@ -318,7 +314,7 @@ def check_archive(path: Path, shown: str, asked: CheckFacts) -> tuple[Tally, Tra
         started=times[0].isoformat() if times else None,
         finished=times[-1].isoformat() if times else None,
         unreadable=len(archive) - len(spans),
-        notes=tuple(_notes(archive, spans.values(), habits.without_credentials)),
+        notes=tuple(_notes(archive, spans.values(), watch.without_credentials)),
     )
     return watch.tally, verdict_of(watch.tally), facts
 
@@ -333,15 +329,8 @@ def _noting(archive: Archive, spans: dict[int, Span]) -> Iterator[Exchange]:
 
 
 def _below(url: str, base_url: str) -> bool:
-    return _plain(url).startswith(_plain(base_url).rstrip("/") + "/")
-
-
-def _plain(url: str) -> str:
-    """An address with scheme and host in small letters, and without the port that goes without saying."""
-    scheme, _, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    scheme = scheme.lower()
-    return f"{scheme}://{host.lower().removesuffix(_PORTS.get(scheme, '/'))}{slash}{path}"
+    base = urlsplit(base_url).path.rstrip("/") + "/"
+    return site_of(url) == site_of(base_url) and urlsplit(url).path.startswith(base)
 
 
 def consumer_toml(tally: Tally, source: str) -> str:

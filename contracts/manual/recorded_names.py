@@ -11,30 +11,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from contracts.checks.errors_array import was_taken
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.readers import Ambiguous, errors
 from contracts.exchanges.request_facts import RequestFacts, scheme_fault
 from contracts.safe_text import many, plain_line
-from contracts.settings.target import BEARER, DEVELOPMENT_REALMS, PRODUCTION_REALMS, REALM_HEADER
+from contracts.settings.target import BEARER, REALM_HEADER, REALMS
 
-_REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 _LONGEST_SCHEME: Final = 20
-
-
-def taken(exchange: Exchange) -> bool:
-    """Whether the service took what was sent: success, and no content error."""
-    if exchange.response is None or exchange.fault or not exchange.response.success:
-        return False
-    try:
-        return not errors(exchange.response)
-    except Ambiguous:
-        return False
 
 
 def named_realm(text: str) -> str | None:
     """The realm that a text is, in the document's spelling; None for any other text."""
     plain = text.strip().lower()
-    return plain if plain in _REALMS else None
+    return plain if plain in REALMS else None
 
 
 def realms_named(exchange: Exchange, query: Iterable[tuple[str, str]]) -> set[str]:
@@ -66,7 +55,7 @@ class RecordedNames:
         self._places.update(
             f"the query parameter {plain_line(name)}" for name, value in facts.query if named_realm(value)
         )
-        if taken(exchange):
+        if was_taken(exchange):
             self._headers |= {name.lower(): name for name, value in headers if named_realm(value)}
             for name, _ in facts.query:
                 if name not in facts.operation.query_parameters:
@@ -80,8 +69,8 @@ class RecordedNames:
             own = scheme_fault(exchange.request_headers) is not None
             told = (scheme if token else "") if own else BEARER
             self._schemes[told] += 1
-            self._schemes_taken |= {told} if taken(exchange) else set()
-        elif facts.operation.protected and taken(exchange):
+            self._schemes_taken |= {told} if was_taken(exchange) else set()
+        elif facts.operation.protected and was_taken(exchange):
             self._unsigned += 1
 
     @property

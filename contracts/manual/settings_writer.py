@@ -10,13 +10,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from contracts.checks.errors_array import was_taken
 from contracts.checks.workflow import Row, carries_message
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.request_facts import RequestFacts, read_request
 from contracts.interface.description import load_description
 from contracts.interface.operations import is_valid_uid
-from contracts.manual.recorded_names import RecordedNames, realms_named, taken
+from contracts.manual.recorded_names import RecordedNames, realms_named
 from contracts.safe_text import json_text
 from contracts.session.shared_state import write_whole
 from contracts.settings.target import (
@@ -133,12 +134,12 @@ class _Learner:
         if facts.operation.stores == "draft" and exchange.response.refusal:
             self._refused_drafts.setdefault(realm, set()).add(dict(facts.query).get("schema", ""))
         settings = self._learned.realms.setdefault(realm, {})
-        if taken(exchange) and facts.realm == realm:
+        if was_taken(exchange) and facts.realm == realm:
             self._taken_as_documented.add(realm)
-        elif taken(exchange):
+        elif was_taken(exchange):
             settings.setdefault("sent_as", facts.realm)
         for name, value in (
-            _accepted(exchange, facts) if taken(exchange) else _refused(exchange, facts, realm)
+            _accepted(exchange, facts) if was_taken(exchange) else _refused(exchange, facts, realm)
         ):
             if name == "country_terms":
                 settings[name] = tuple(dict.fromkeys([*settings.get(name, ()), value]))

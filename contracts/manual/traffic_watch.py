@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import structs
 
 from contracts.checks import errors_array
-from contracts.checks.outcomes import Blocked, CheckOutcome, Result, usable
-from contracts.checks.sequences import SETTLE_SECONDS, RecentRecords, SequenceCheck, Step, site_of
+from contracts.checks.outcomes import Result
+from contracts.checks.sequences import SETTLE_SECONDS, DraftTracker, RecentRecords, Step, Told, site_of
 from contracts.checks.table import (
     TABLE,
     Judgement,
@@ -20,18 +21,18 @@ from contracts.checks.table import (
     fault_results,
     universal_results,
 )
-from contracts.checks.trackers import Sequences, SignIns
+from contracts.checks.trackers import AttachmentTracker, RecordTracker, SignIns
 from contracts.checks.workflow import Row, carries_message, misplaced_messages
-from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Body, Exchange, Response, in_utf8
-from contracts.exchanges.readers import Ambiguous, environment_fault
+from contracts.exchanges.readers import environment_fault
 from contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
 from contracts.exchanges.request_facts import (
     CLOSING_SLASH,
     RequestFacts,
     RequestFault,
     below_root,
+    body_schema,
     match_request,
     read_request,
     scheme_fault,
@@ -40,7 +41,7 @@ from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import BY_HAND, Seen, Side, Standing, Tally, TrafficFinding
-from contracts.settings.target import DEVELOPMENT_REALMS, PRODUCTION_REALMS
+from contracts.settings.target import PRODUCTION_REALMS, REALMS
 
 #: What programs send in place of a token that they do not have.
 _NO_TOKENS: Final = frozenset({"undefined", "null", "none", "nan", "[object object]", "<access_token>"})
@@ -88,18 +89,31 @@ def request_findings(
     """A finding for each fault of a request."""
     for fault in faults:
         clause = load_catalogue().for_fault(facts.operation.id, fault.key)
-        yield TrafficFinding(
-            side=Side.REQUEST,
-            standing=_standing(fault, clause),
-            clause=clause.id if clause else None,
-            level=str(clause.level) if clause else None,
-            fault=fault.key,
-            operation=facts.operation.id,
-            realm=exchange.realm,
-            expected=_expected(fault, clause),
-            seen=fault.says[:_LONGEST],
-            entries=(exchange.number,),
-        )
+        expected, seen = _expected(fault, clause), fault.says[:_LONGEST]
+        yield _finding(exchange, _standing(fault, clause), clause, expected, seen, fault.key)
+
+
+def _finding(
+    exchange: Exchange,
+    standing: Standing,
+    clause: Clause | None,
+    expected: str,
+    seen: str,
+    fault: str | None = None,
+) -> TrafficFinding:
+    """A finding about the request of an exchange where it has a fault, else about the answer."""
+    return TrafficFinding(
+        side=Side.REQUEST if fault else Side.ANSWER,
+        standing=standing,
+        clause=clause.id if clause else None,
+        level=str(clause.level) if clause else None,
+        fault=fault,
+        operation=exchange.operation,
+        realm=exchange.realm,
+        expected=expected,
+        seen=seen,
+        entries=(exchange.number,),
+    )
 
 
 def _standing(fault: RequestFault, clause: Clause | None) -> Standing:
@@ -169,7 +183,7 @@ def judge_answer(
         obstacles += Judgement(facts, tuple(results)).obstacles
     judged = Judgement(facts, tuple(results))
     about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
-    sure = _accepted(answer) or grounds.proven or about_token
+    sure = errors_array.accepted(answer) or grounds.proven or about_token
     findings = [
         of_service(
             result, exchange, firm=sure or TABLE[result.check].universal or TABLE[result.check].of_form
@@ -184,12 +198,11 @@ def judge_answer(
 
 def _is_unread(exchange: Exchange, operation: Operation) -> bool:
     """Whether the body of a request is not known, and its operation takes JSON."""
-    takes_json = operation.method in ("POST", "PUT") and not operation.id.endswith(("Attachment", "File"))
-    return takes_json and not exchange.request_body.whole
+    return body_schema(operation.id) is not None and not exchange.request_body.whole
 
 
 def _results(exchange: Exchange, answer: Response, facts: RequestFacts, grounds: Grounds) -> Iterator[Result]:
-    elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not _accepted(answer)
+    elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not errors_array.accepted(answer)
     # A refusal for something else than the content holds errors of whatever form.
     of_content = replace(facts, faults=()) if elsewhere else facts
     yield from answer_results(exchange, of_content, right=grounds.right)
@@ -198,13 +211,9 @@ def _results(exchange: Exchange, answer: Response, facts: RequestFacts, grounds:
         yield from fault_results(exchange, facts)
 
 
-def _accepted(answer: Response) -> bool:
-    return answer.success and not errors_array.turned_down(answer)
-
-
 def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> bool:
     """Whether a refusal plainly has another reason than the fault that shows."""
-    if _accepted(answer) or answer.status >= 500:
+    if errors_array.accepted(answer) or answer.status >= 500:
         return False
     fault = facts.faults[0]
     about_token = fault.key.startswith("header.Authorization")
@@ -226,50 +235,16 @@ def of_service(
         firm: Nothing but a broken promise explains it; else it is a remark.
         because_of: Number of the earlier exchange that it follows from.
     """
-    level = load_catalogue().clause(result.clause).level
-    standing = Standing.ADVICE if level is Level.SHOULD else Standing.FAULT
-    return TrafficFinding(
-        side=Side.ANSWER,
-        standing=standing if firm else Standing.REMARK,
-        clause=result.clause,
-        level=str(level),
-        fault=None,
-        operation=result.operation,
-        realm=exchange.realm,
-        expected=result.expected,
-        seen=result.seen[:_LONGEST_ANSWER],
-        entries=(exchange.number,),
-        because_of=because_of,
-    )
+    clause = load_catalogue().clause(result.clause)
+    standing = Standing.ADVICE if clause.level is Level.SHOULD else Standing.FAULT
+    seen = result.seen[:_LONGEST_ANSWER]
+    finding = _finding(exchange, standing if firm else Standing.REMARK, clause, result.expected, seen)
+    return structs.replace(finding, operation=result.operation, because_of=because_of)
 
 
-def worked(exchange: Exchange) -> bool:
-    """Whether an answer shows that the service took the request."""
-    try:
-        return _accepted(usable(exchange))
-    except (Blocked, EnvironmentFault, Ambiguous):
-        return False
-
-
-_REALMS: Final = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 #: A browser asks with it before it calls; the interface document does not list it.
 _PREFLIGHT: Final = "OPTIONS"
 _LONGEST_PATH: Final = 300
-
-
-@dataclass(frozen=True)
-class Habits:
-    """What a whole recording shows before its exchanges are judged one by one.
-
-    Attributes:
-        without_credentials: Sites whose requests have lost their Authorization headers: no request there carries one,
-            although protected operations succeed. So does a browser's sanitized export, or a tool that takes
-            credentials out.
-        unlabelled: Sites and operations where a request without the Content-Type that is listed was taken.
-    """
-
-    without_credentials: frozenset[str] = frozenset()
-    unlabelled: frozenset[tuple[str, str]] = frozenset()
 
 
 class Watch:
@@ -278,29 +253,46 @@ class Watch:
     Args:
         alone: No other client writes to the service meanwhile.
         settle_seconds: How long a change may take to show in a list.
-        habits: Of the whole recording, where there is one.
 
     Attributes:
         tally: Everything that was found so far.
+        without_credentials: Sites whose requests have lost their Authorization headers: no request there carries one,
+            although protected operations succeed. So does a browser's sanitized export, or a tool that takes
+            credentials out.
     """
 
     def __init__(
-        self,
-        redactor: TrafficRedactor,
-        *,
-        alone: bool = False,
-        settle_seconds: float = SETTLE_SECONDS,
-        habits: Habits = Habits(),
+        self, redactor: TrafficRedactor, *, alone: bool = False, settle_seconds: float = SETTLE_SECONDS
     ) -> None:
-        self._without_credentials = habits.without_credentials
-        self._unlabelled = set(habits.unlabelled)
+        self.without_credentials: frozenset[str] = frozenset()
+        #: Sites and operations where a request without the Content-Type that is listed was taken.
+        self._unlabelled: set[tuple[str, str]] = set()
         self._redactor = redactor
         self._sign_ins = SignIns()
-        self._sequences = Sequences(self._sign_ins, settle_seconds)
+        self._trackers = (
+            DraftTracker(settle_seconds).take,
+            AttachmentTracker(settle_seconds).take,
+            RecordTracker().take,
+            self._sign_ins.take,
+        )
         self._alone = alone
         self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         self._worked: RecentRecords[bool] = RecentRecords()
         self.tally = Tally()
+
+    def look_through(self, exchanges: Iterable[Exchange]) -> None:
+        """Learn what a whole recording shows, before its exchanges are judged one by one."""
+        succeeded, with_token = set[str](), set[str]()
+        for exchange in exchanges:
+            site = site_of(exchange.url)
+            matched = match_request(exchange.method, exchange.documented.url, load_description())
+            if (exchange.request_headers.first("Authorization") or "").strip():
+                with_token.add(site)
+            elif matched and matched.operation.protected and site not in with_token | succeeded:
+                succeeded |= {site} if errors_array.was_taken(exchange) else set()
+            if matched:
+                self._labelled(exchange, matched.operation)
+        self.without_credentials = frozenset(succeeded - with_token)
 
     def take(self, exchange: Exchange) -> Seen:
         """Take the next exchange.
@@ -346,18 +338,8 @@ class Watch:
             below = self._redactor.text(path)[:_LONGEST_PATH]
             self.tally.unknown(exchange.method, below)
             if exchange.fault is None and exchange.status in (404, 405, 501):
-                yield TrafficFinding(
-                    side=Side.REQUEST,
-                    standing=Standing.REMARK,
-                    clause=None,
-                    level=None,
-                    fault="path:unknown",
-                    operation=None,
-                    realm=ANY_REALM,
-                    expected="an operation of the interface",
-                    seen=f"{exchange.method} {below}",
-                    entries=(exchange.number,),
-                )
+                expected, seen = "an operation of the interface", f"{exchange.method} {below}"
+                yield _finding(exchange, Standing.REMARK, None, expected, seen, "path:unknown")
 
     def _judged(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[TrafficFinding]:
         response, site, operation = exchange.response, site_of(exchange.url), facts.operation
@@ -375,14 +357,14 @@ class Watch:
             record_known=not updates or self._worked.get(record) is not None,
         )
         faults = mistakes_of(exchange, facts)
-        if site in self._without_credentials:
+        if site in self.without_credentials:
             faults = tuple(fault for fault in faults if fault.key != _NO_TOKEN_SENT)
         findings, held_alone, obstacles = judge_answer(exchange, facts, faults, grounds, self._sign_ins.knows)
         readable = response is None or response.body.whole
-        if readable and worked(exchange):
+        if readable and errors_array.was_taken(exchange):
             known = [*([same_before] if who is not None else []), *([record] if updates else [])]
             for key in known:
-                self._worked.put(key, state=True)
+                self._worked[key] = True
         own = response if exchange.fault is None and response is not None and response.status < 500 else None
         right = self._labelled(exchange, operation) and not faults and not _is_unread(exchange, operation)
         right = right and readable and own is not None and not 300 <= own.status < 400
@@ -400,26 +382,28 @@ class Watch:
         Whether a service minds is not shown: what it refuses may be refused for that.
         """
         key = site_of(exchange.url), operation.id
-        if _unlabelled(exchange, operation) and worked(exchange):
+        if not operation.lists_content_type or exchange.request_headers.first("Content-Type"):
+            return True
+        if key not in self._unlabelled and errors_array.was_taken(exchange):
             self._unlabelled.add(key)
-        return key in self._unlabelled or not _unlabelled(exchange, operation)
+        return key in self._unlabelled
 
     def _of_sequences(self, step: Step) -> tuple[list[TrafficFinding], list[str]]:
         """What an exchange contradicts of earlier ones, and the clauses that held."""
         findings, held = [], []
-        for due, result in self._sequences.take(step):
-            if result.outcome is CheckOutcome.HELD:
-                held.append(result.clause)
+        for told in chain.from_iterable(tracker(step) for tracker in self._trackers):
+            if told.held:
+                held.append(told.result.clause)
             else:
-                findings.append(self._of_sequence(step, due, result))
+                findings.append(self._of_sequence(step, told))
         return findings, held
 
-    def _of_sequence(self, step: Step, due: SequenceCheck, result: Result) -> TrafficFinding:
-        subjects = self._subjects[result.clause, step.operation, step.realm]
+    def _of_sequence(self, step: Step, told: Told) -> TrafficFinding:
+        subjects = self._subjects[told.result.clause, step.operation, step.realm]
         if len(subjects) < ENOUGH:
-            subjects.add(due.subject)
+            subjects.add(told.subject)
         firm = self._alone or len(subjects) >= ENOUGH
-        return of_service(result, step.exchange, firm=firm, because_of=due.because_of)
+        return of_service(told.result, step.exchange, firm=firm, because_of=told.because_of)
 
     def _without_secrets(self, finding: TrafficFinding, *, hidden: bool) -> TrafficFinding:
         quotes = (finding.fault or "").rpartition(":")[2] not in _WITHOUT_QUOTES
@@ -435,32 +419,6 @@ def _on_purpose(finding: TrafficFinding) -> TrafficFinding:
 
 def _contact_key(exchange: Exchange, facts: RequestFacts) -> tuple[str, ...]:
     return site_of(exchange.url), facts.realm or "", "contact", facts.path.get("uid", "")
-
-
-def habits_of(exchanges: Iterable[Exchange]) -> Habits:
-    """What a whole recording shows."""
-    succeeded: set[str] = set()
-    with_token: set[str] = set()
-    unlabelled: set[tuple[str, str]] = set()
-    for exchange in exchanges:
-        site, matched = site_of(exchange.url), _matched(exchange)
-        if (exchange.request_headers.first("Authorization") or "").strip():
-            with_token.add(site)
-        elif matched and matched.protected and site not in with_token | succeeded and worked(exchange):
-            succeeded.add(site)
-        if matched and (site, matched.id) not in unlabelled:
-            taken = _unlabelled(exchange, matched) and worked(exchange)
-            unlabelled |= {(site, matched.id)} if taken else set()
-    return Habits(frozenset(succeeded - with_token), frozenset(unlabelled))
-
-
-def _matched(exchange: Exchange) -> Operation | None:
-    matched = match_request(exchange.method, exchange.documented.url, load_description())
-    return matched.operation if matched else None
-
-
-def _unlabelled(exchange: Exchange, operation: Operation) -> bool:
-    return operation.lists_content_type and not exchange.request_headers.first("Content-Type")
 
 
 def _readable(exchange: Exchange) -> Exchange:
@@ -490,4 +448,4 @@ def _looks_packed(content: bytes) -> bool:
 
 def _shown_realm(facts: RequestFacts | None) -> str:
     named = facts.realm if facts else None
-    return named if named in _REALMS else ANY_REALM
+    return named if named in REALMS else ANY_REALM

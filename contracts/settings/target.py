@@ -59,6 +59,7 @@ class Secret:
 DOCUMENT_REALMS = operations.DOCUMENT_REALMS
 DEVELOPMENT_REALMS = operations.WORKFLOW_REALMS
 PRODUCTION_REALMS = ("abs", "bch", "chm", "ort")
+REALMS = frozenset((*DEVELOPMENT_REALMS, *PRODUCTION_REALMS))
 ANY_REALM = operations.ANY_REALM
 
 AUTHOR = "author"

@@ -10,7 +10,7 @@ import pytest
 from contracts.checks.definition import Check
 from contracts.checks.documents import digest_of
 from contracts.checks.outcomes import CheckOutcome
-from contracts.checks.table import TABLE, Judge, Judgement
+from contracts.checks.table import TABLE, Judgement, judge
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import load_description
@@ -21,7 +21,6 @@ PIXEL = bytes.fromhex(
     "47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b"
 )
 UNKNOWN = "A document with the identifier does not exist, please provide correct 'identifier' to update."
-LOCKED = "The record is locked for workflow, cannot proceed."
 TAKEN = "A document with the identifier exists, please use a different 'identifier'."
 ANONYMOUS = "Authorization required, user is anonymous."
 NAMED = {"errors": [{"code": "Error.Mandatory", "property": "firstName"}]}
@@ -92,9 +91,6 @@ TWINS = {
     "any-identifier": Twins(answer(200, {"a": UID}), answer(200, {"a": "short"})),
     "record-found": Twins(answer(400, {"m": "locked"}), answer(400, {"m": UNKNOWN})),
     "identifier-in-use": Twins(answer(400, {"m": TAKEN}), answer(400, NAMED)),
-    "identifier-free": Twins(answer(400, {"m": UNKNOWN}), answer(200, {})),
-    "identifier-not-in-use": Twins(answer(201, {}), answer(400, {"m": TAKEN})),
-    "identifier-not-locked": Twins(answer(400, {"m": TAKEN}), answer(400, {"m": LOCKED})),
     "taken": Twins(answer(201), answer(200, NAMED)),
     "accepted": Twins(answer(201), answer(400)),
     "refused": Twins(answer(404), answer(200)),
@@ -135,7 +131,7 @@ def exchange(method: str, path: str, response: Response, body: Any = None, **hea
 
 
 def judged(*parts: Any, right: bool = False, **headers: Any) -> Judgement:
-    return Judge(lambda text: text == TOKEN).judge(exchange(*parts, **headers), right=right)
+    return judge(exchange(*parts, **headers), lambda text: text == TOKEN, right=right)
 
 
 def found(judgement: Judgement) -> list[str]:
@@ -180,7 +176,7 @@ def test_what_may_be_right_or_have_another_cause_is_not_held_against_a_service()
 def test_a_request_without_a_token_has_to_be_refused() -> None:
     assert found(judged("GET", DRAFT, answer(200, {}), Authorization="")) == ["draft-get-needs-token"]
     assert found(judged("GET", DRAFT, answer(200, {}), Authorization="Bearer x")) == ["token-invalid-refused"]
-    unknown = Judge().judge(exchange("GET", DRAFT, answer(200, {}), Authorization="Bearer x"))
+    unknown = judge(exchange("GET", DRAFT, answer(200, {}), Authorization="Bearer x"))
     assert (found(unknown), unknown.request_faults) == ([], ())
 
 
@@ -247,5 +243,5 @@ def test_what_is_no_operation_is_not_judged() -> None:
 def test_bad_weather_is_an_obstacle_and_no_finding() -> None:
     spoilt = exchange("GET", DRAFT, answer(200))
     spoilt.response, spoilt.fault = None, "the connection was refused"
-    seen = Judge().judge(spoilt)
+    seen = judge(spoilt)
     assert (seen.findings, bool(seen.obstacles)) == ((), True)
