@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -322,8 +323,11 @@ class Life:
                     lister.read()
             except Blocked:
                 self._model.exchanges += self._players.attempt.exchanges[start:]
-                if own:
-                    self._accepted(*_MINE, usable(self._model.exchanges[-1]))
+                # Of a page behind the first one, or a search by filter, no list need be given.
+                refused = usable(self._model.exchanges[-1])
+                first = not {"$skip", "$filter"} & {*parse_qs(urlsplit(self._model.exchanges[-1].url).query)}
+                if own and first and (refused.refusal or readers.records(refused) is None):
+                    self._accepted(*_MINE, refused)
                 raise
             sent = self._players.attempt.exchanges[start:]
             told[:] = [each for exchange in sent for each in self._model.take(exchange)]

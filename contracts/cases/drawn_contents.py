@@ -51,6 +51,8 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 _EXTRA: Final = "additional"
 #: Saves of one content, after which a refusal is not looked into any further.
 _MOST_SAVES: Final = 6
+#: Characters of a document that is not large.
+_ORDINARY: Final = 10_000
 
 #: Values that services tend to spoil, by sorts; each is lost, rounded or tidied somewhere.
 _NUMBERS: Final = (
@@ -273,7 +275,8 @@ class DrawnDrafts:
             document = record(uid, **members)
             sent = self._world.save(uid, document, by=by)
             if usable(sent).refusal or accepted_with_errors(sent):
-                if before:
+                # How much a draft and its versions may hold is not shown.
+                if before and max(len(str(before)), len(str(document))) < _ORDINARY:
                     self._claim_refused_anew(sent, record, members, by)
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}

@@ -229,7 +229,7 @@ class Questions:
         wrong += own if picks and surplus else ()
         for value, page in alone.items() if comparable else ():
             wrong += [value] if page.size >= 0 and page.names(value) != (value in shown) else []
-        if wrong or picks or comparable:
+        if wrong or comparable or (picks and several.size == len(own)):
             beside = plain, alone[(wrong or own)[0]]
             several.claim(self._judging("filter-meaning"), not wrong, own, ", and no other item", *beside)
 

@@ -14,6 +14,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.transcript import curl
 from contracts.file_formats import Count, Format
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.operations import ANY_REALM
 from contracts.session.authentication import ENDED_EARLY
 
 #: Fewer of one kind come by chance, …
@@ -25,9 +26,11 @@ _HIDDEN: Final = (
     (re.escape(ENDED_EARLY), "token-lasts-until-expiration"),
     ("status 429", "rate-limits"),
     ("status ", "no-server-error"),
-    ("an HTML page|the answer broke off in the middle|JSON in", "json-bodies"),
-    ("(?!content behind)", "answers-in-time"),
+    ("an HTML page|the answer broke off in the middle", "json-bodies"),
+    ("no answer|the answer (did not end|broke off)|the connection was (reset|closed)", "answers-in-time"),
 )
+#: What was told and read all the same; nothing was asked again for it.
+_NOT_REPAIRED: Final = ("content behind", "JSON in")
 _SHOWN: Final = 3
 
 
@@ -51,7 +54,8 @@ def _met(record: RunRecord) -> dict[str, list[Exchange]]:
     """The exchanges that met each kind of fault, each once, in their order."""
     met: dict[str, set[str]] = defaultdict(set)
     for fault in record.faults:
-        met[fault.fault].add(fault.exchange)
+        if not fault.fault.startswith(_NOT_REPAIRED):
+            met[fault.fault].add(fault.exchange)
     sent = record.exchanges.values()
     found = {kind: [each for each in sent if each.id in names] for kind, names in met.items()}
     return {kind: exchanges for kind, exchanges in found.items() if exchanges}
@@ -70,10 +74,10 @@ def unexplained(record: RunRecord) -> Iterator[Finding]:
         if clause is None or len(mended) < _OFTEN or not (places or kind == ENDED_EARLY):
             continue
         # At the operation that was always hit, or else the only one that the clause speaks of.
-        one, (own, *others) = (
-            len({each.operation for each in met}) == 1,
-            load_catalogue().clause(clause).operations,
-        )
+        hit_all, (own, *others) = {each.operation for each in met}, load_catalogue().clause(clause).operations
+        one = len(hit_all) == 1
+        if one and kind != ENDED_EARLY and not hit_all <= {own, *others}:
+            continue
         for realm in dict.fromkeys(each.realm for each in mended):
             here = [each for each in mended if each.realm == realm]
             shown, hit = here[-_SHOWN:], here[0].operation if one else None
@@ -107,7 +111,7 @@ def _always(met: Sequence[Exchange], times: int, sent: Sequence[Exchange]) -> It
 
     for words, of in (
         ("from {} alone", lambda each: each.operation),
-        ("in {} alone", lambda each: each.realm),
+        ("in {} alone", lambda each: "" if each.realm == ANY_REALM else each.realm),
         ("always behind another operation", changed("operation")),
         ("always behind another account", changed("role")),
         ("always behind another realm", changed("realm")),

@@ -294,27 +294,27 @@ def judge(
 
 
 def _seen_in_run(record: RunRecord) -> Iterator[Finding]:
-    """The contradictions of a run; what several cases saw alike, each on data of its own, they confirm together.
+    """The contradictions of a run; what several cases saw of one clause at one operation they confirm together.
 
-    Alike is what one check, or else one clause, saw at one operation. Its rate is that of all tries at it in the run.
-    Where the run met a fault of the environment nothing is confirmed so, which may come of it, and no list of drafts:
-    that holds those of other people, who may work in it at any moment.
+    Each by exchanges of its own. Its rate is that of all tries at it in the run. Where the run met a fault of the
+    environment nothing is confirmed so, which may come of it, and no list of drafts: that holds those of other people,
+    who may work in it at any moment.
     """
     alike: dict[tuple[str | None, str], list[Finding]] = defaultdict(list)
     for finding in record.findings:
-        alike[finding.operation, finding.check or finding.clause].append(finding)
-    shared = operations_with(answers="list", family="draft")
-    for (operation, _), group in alike.items():
-        cases, clauses = (
-            {case for each in group for case in each.cases},
-            {each.clause for each in group},
-        )
-        together = len(cases) >= _CASES_TOGETHER and operation not in shared and not record.faults
+        alike[finding.operation, finding.clause].append(finding)
+    lists = operations_with(answers="list", family="draft")
+    for (operation, clause), group in alike.items():
+        shown, cases = set[str](), set[str]()
+        for each in group:
+            cases |= set(each.cases) if shown.isdisjoint(each.exchanges) else set()
+            shown |= set(each.exchanges)
+        together = len(cases) >= _CASES_TOGETHER and operation not in lists and not record.faults
         looks = ((case, count) for case in record.cases for count in case.assertions)
         tries = {
             case.id: case.attempts
             for case, each in looks
-            if each.operation == operation and each.clause in clauses
+            if (each.operation, each.clause) == (operation, clause)
         }
         tries |= {case: each.rate[1] for each in group for case in each.cases}
         rate = (sum(each.rate[0] for each in group), sum(tries.values()))

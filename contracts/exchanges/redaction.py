@@ -36,8 +36,8 @@ UNKNOWN: Final = "[?]"
 KEPT_BODY: Final = 16 * 1024
 #: Texts of this length in the answer to signing in are taken for tokens, but for timestamps.
 SHORTEST_TOKEN: Final = 12
-#: So many secrets of a body are learned, since what is kept of it holds no more.
-_MOST_OF_A_BODY: Final = KEPT_BODY // SHORTEST_TOKEN
+#: So many different secrets of a body are learned; each costs a little for all that comes later.
+_MOST_OF_A_BODY: Final = 10_000
 #: Ends a text that was cut to fit a sentence; a shorter beginning of a secret in front of it tells nothing.
 _CUT = "…"
 _SHORTEST_BEGINNING = 4
@@ -474,7 +474,8 @@ def _secrets(exchange: Exchange) -> Iterator[str]:
             yield value
     for body in (request, *([response.body] if response else [])):
         if body.content.lstrip()[:1] in (b"{", b"["):
-            yield from islice(_members(body.text), _MOST_OF_A_BODY)
+            long = (value for value in _members(body.text) if len(value) >= _SHORTEST)
+            yield from islice(dict.fromkeys(long), _MOST_OF_A_BODY)
 
 
 def _of_header(name: str, value: str) -> Iterator[str]:

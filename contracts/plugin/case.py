@@ -43,6 +43,7 @@ class Case:
         deals: What it tries is dealt out among its realms in the run.
         title, doc: The words of its function.
         in_turn: A gate that asks it in one realm by turns asks it in this one.
+        only: The run has it in no other realm.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Case:
     title: str = ""
     doc: str = ""
     in_turn: bool = False
+    only: bool = False
 
     @cached_property
     def begun(self) -> CaseBegun:

@@ -83,7 +83,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         return True
     with worker.giving_up_where_broken(item.session):
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        worker.tokens.alone = worker.name == MAIN and worker.selection.profile is not Profile.SMOKE
+        if worker.name == MAIN and worker.selection.profile is not Profile.SMOKE:
+            worker.tokens.sign_in_again()
         # In case a worker dies in it.
         worker.journal.write("begin", case_of(item).begun)
         reports = _run(item, nextitem, worker)
@@ -118,7 +119,22 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
 
 
 def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[Try]:
-    """Run a case until it is judged, or its attempts are used up; all of them, in order."""
+    """Run a case until it is judged, or its attempts are used up; all of them, in order.
+
+    In the realm whose turn it is others disturb it; where there is no other realm it is tried in peace, and then so.
+    What it creates for good it creates once.
+    """
+    case = case_of(item)
+    disturbed = case.facts.unrest and case.in_turn and worker.selection.profile is not Profile.SMOKE
+    tries = _attempts(item, nextitem, worker, unrest=disturbed and not case.only)
+    passed = all(tried.ending.verdict is Verdict.PASS and not tried.attempt.keys for tried in tries)
+    if disturbed and case.only and passed and not case.facts.records:
+        again = _attempts(item, nextitem, worker, unrest=True)
+        return again if again[0].attempt.keys else [*tries, *again]
+    return tries
+
+
+def _attempts(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, *, unrest: bool) -> list[Try]:
     tries: list[Try] = []
     while True:
         clear = [tried.attempt for tried in tries if not tried.spoilt]
@@ -133,15 +149,9 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
         # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
         planned = not contradicted and bool(case_of(item).facts.records)
         attempt = Attempt(len(tries) + 1, replay=bool(contradicted), advisory=not must and not planned)
-        attempt.unrest = _in_unrest(case_of(item), attempt, worker)
+        # What was seen may show only so, or only in peace: it is looked for in the same way first.
+        attempt.unrest = unrest is not (attempt.replay and attempt.number == MOST_REPLAYS)
         tries.append(_run_attempt(item, nextitem, worker, attempt))
-
-
-def _in_unrest(case: Case, attempt: Attempt, worker: Worker) -> bool:
-    """Whether others disturb an attempt: what was seen may show only so, or only in peace."""
-    if attempt.number > 1:
-        return attempt.replay and not attempt.number % 2
-    return case.facts.unrest and case.in_turn and worker.selection.profile is not Profile.SMOKE
 
 
 def judged_by(tries: Sequence[Try]) -> list[Try]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,8 +14,6 @@ from contracts.session.shared_state import SharedState
 #: A token this close to its end is renewed before it is used.
 _MARGIN = timedelta(seconds=20)
 _SIGNED_IN = "last sign-in of a case"
-#: Uses of a token after which its role signs in again.
-_USES_OF_FIRST = 2
 
 
 @dataclass(frozen=True)
@@ -65,26 +62,20 @@ class Token:
 class TokenStore:
     """Tokens of a run by role, `issue`d by the service and shared by its workers.
 
-    `learn` is called with every token, so that it is blanked out of what is written. While one session is `alone` with
-    them, a role soon signs in again, once: what is promised is promised to later tokens, too. Elsewhere it might end a
-    token that another worker is using.
+    `learn` is called with every token, so that it is blanked out of what is written.
     """
 
     shared: SharedState
     issue: Callable[[str], Token]
     learn: Callable[[str], None]
-    alone: bool = False
     _tokens: dict[str, Token] = field(default_factory=dict)
     _refused: set[str] = field(default_factory=set)
-    _uses: Counter[str] = field(default_factory=Counter)
+    _again: set[str] = field(default_factory=set)
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
         """The role's token, issued on first use by any worker; `as_it_is` also when it ought to be renewed."""
         token = self._tokens.get(role)
-        self._uses[role] += self.alone and not as_it_is
-        if self.alone and token is not None and not as_it_is and self._uses[role] == _USES_OF_FIRST:
-            self.forget(role, token.value)
-        elif token is not None and (as_it_is or not token.ending):
+        if token is not None and (as_it_is or not token.ending):
             return token
         token = self.shared.renewed(
             _name(role),
@@ -94,6 +85,15 @@ class TokenStore:
         self.learn(token.value)
         self._tokens[role] = token
         return token
+
+    def sign_in_again(self) -> None:
+        """Let each role that has a token sign in again, once: what is promised is promised to later tokens, too.
+
+        For a moment when no request is under way and no other worker is there: it may end a token that is in use.
+        """
+        for role in self._tokens.keys() - self._again:
+            self.forget(role, self._tokens[role].value)
+            self._again.add(role)
 
     def forget(self, role: str, refused: str) -> None:
         """Drop a token that no longer works, unless another worker has renewed it already."""

@@ -169,22 +169,18 @@ def test_equal_contradictions_become_one_finding_with_the_best_evidence() -> Non
         # Something of the surroundings may have caused it, or other people's work.
         (3, {}, (FaultEvent("status 503"),), None),
         (3, {"operation": "listDrafts"}, (), None),
-        # One check saw it, under several clauses.
-        (3, {"check": "document"}, (), (3, 14)),
+        # All of them show one exchange.
+        (3, {"exchanges": ("main-1",)}, (), None),
     ],
 )
 def test_what_several_cases_saw_once_each_they_confirm_together(
-    cases: int, changes: dict[str, str], faults: tuple[FaultEvent, ...], rate: tuple[int, int] | None
+    cases: int, changes: dict[str, Any], faults: tuple[FaultEvent, ...], rate: tuple[int, int] | None
 ) -> None:
-    names = ["c", "d" if changes.get("check") else "c", "c"][:cases]
     saw = [case(f"saw it {number}", "pass", held=1, attempts=4) for number in range(cases)]
-    seen = [
-        finding(each, confirmed=False, reproduced=1, rate=(1, 4), clause=name, **changes)
-        for each, name in zip(saw, names, strict=True)
-    ]
+    seen = [finding(each, confirmed=False, reproduced=1, rate=(1, 4), **changes) for each in saw]
     elsewhere = structs.replace(PASSED, attempts=2)
     run = record(*saw, elsewhere, findings=tuple(seen), faults=faults)
-    verdict = judge(run, [clause(), clause("d")])
+    verdict = judge(run, [clause()])
     assert {each.standing for each in verdict.findings} == {Standing.FAIL if rate else Standing.UNCONFIRMED}
     assert {each.rate for each in verdict.findings} == {rate or (1, 4)}
     assert all(each.intermittent is bool(rate) for each in verdict.findings)
