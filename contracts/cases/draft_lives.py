@@ -41,27 +41,20 @@ Calls = tuple[Call, ...]
 
 #: The document of the other account; the others are the author's.
 THEIRS: Final = "Z"
-#: What each word does, and the family that is left out once one of its operations does not work.
-FAMILIES: Final[Mapping[str, str]] = {
-    "save": "drafts",
-    "read": "drafts",
-    "exists": "drafts",
-    "delete": "deletions",
-    "info": "infos",
-    "foreign_save": "other account",
-    "foreign_delete": "other account",
-    "my": "personal lists",
-    "mydrafts": "lists",
-    "submit_faulty": "submissions",
+#: What each word does: the family that is left out once one of its operations does not work, and the operation.
+ACTIONS: Final[Mapping[str, tuple[str, str]]] = {
+    "save": ("drafts", "saveDraft"),
+    "read": ("drafts", "getDraft"),
+    "exists": ("drafts", "draftExists"),
+    "delete": ("deletions", "deleteDraft"),
+    "info": ("infos", "getDraftInfo"),
+    "foreign_save": ("other account", "saveDraft"),
+    "foreign_delete": ("other account", "deleteDraft"),
+    "my": ("personal lists", "listDrafts"),
+    "mydrafts": ("lists", "listDrafts"),
+    "submit_faulty": ("submissions", ""),
 }
 _LOOKS: Final = ("read", "exists", "info", "my", "mydrafts")
-_OPERATIONS: Final = {
-    "read": "getDraft",
-    "exists": "draftExists",
-    "info": "getDraftInfo",
-    "delete": "deleteDraft",
-    "foreign_delete": "deleteDraft",
-}
 CLAUSES: Final = (
     "draft-save-creates",
     "draft-save-updates",
@@ -144,11 +137,6 @@ class Players:
     attempt: Attempt
     off: dict[str, str] = field(default_factory=dict)
     worked: set[str] = field(default_factory=set)
-
-    @property
-    def sent(self) -> int:
-        """Requests sent on behalf of the attempt."""
-        return len(self.attempt.exchanges)
 
 
 #: What is promised of the collection of an account's drafts.
@@ -246,7 +234,8 @@ class Life:
     def _call(self, call: Call) -> None:
         """Make one call; one that has nothing to act on, or whose family does not work, is passed over."""
         (action, name), players = call, self._players
-        if FAMILIES[action] in players.off or name not in self._documents:
+        family, operation = ACTIONS[action]
+        if family in players.off or name not in self._documents:
             return
         document, foreign = self._documents[name], action.startswith("foreign")
         uid, owner = document.uid, document.owner
@@ -264,13 +253,13 @@ class Life:
                 self._list(actor, action)
             else:
                 there = uid in self._model.of(actor)
-                answer = self._send(actor, _OPERATIONS[action], path={"uid": uid})
+                answer = self._send(actor, operation, path={"uid": uid})
                 if action == "delete" and there:
                     self._accepted("draft-delete-removes", "deleteDraft", answer)
                 if foreign and not answer.refusal:
                     self._renew(name, owner)  # what follows is not shown
         except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:
-            self._leave_out(FAMILIES[action], name, obstacle)
+            self._leave_out(family, name, obstacle)
 
     def _leave_out(self, family: str, name: str, obstacle: Exception) -> None:
         """Go on without a family of steps, or without the other account; without drafts there is nothing to run."""
@@ -326,7 +315,7 @@ class Life:
         lost: list[str] = []
 
         def look() -> bool:
-            start = self._players.sent
+            start = len(self._players.attempt.exchanges)
             try:
                 lost[:] = [uid for uid in own if not lister.search(uid).found]
                 if not own:
