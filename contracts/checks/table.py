@@ -192,7 +192,7 @@ def judge(
         right: The sender knows that nothing about it is wrong, its data and its account included, so that it has
             to be accepted.
     """
-    facts = read_request(exchange, load_description(), knows)
+    facts = read_request(exchange, knows)
     if facts is None:
         return Judgement(None)
     exchange.operation = exchange.operation or facts.operation.id
@@ -249,7 +249,7 @@ def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
     if not all_faults(facts):
         return
     blocked, operation = _unusable(exchange), facts.operation.id
-    spoken = list(clauses_of(facts, load_catalogue()))
+    spoken = list(clauses_of(facts))
     if exchange.response is not None and len(all_faults(facts)) == 1:
         for fault, clause in spoken:
             if clause.level is Level.SILENT:
