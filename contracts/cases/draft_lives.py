@@ -33,7 +33,6 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import read_request
-from contracts.interface.description import load_description
 from contracts.session.actor import Actor
 
 #: A step: what is done, and to which document; a list is that of the document's owner.
@@ -189,7 +188,7 @@ class DraftModel:
     def take(self, exchange: Exchange) -> list[Told]:
         """What the next exchange tells."""
         self.exchanges.append(exchange)
-        facts = read_request(exchange, load_description())
+        facts = read_request(exchange)
         if facts is None:
             return []
         numbered = replace(exchange, number=len(self.exchanges), overlapped=False)

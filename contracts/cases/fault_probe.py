@@ -22,7 +22,7 @@ from contracts.cases.world import World
 from contracts.checks import errors_array
 from contracts.checks.claims import Expect
 from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Blocked, Contradiction, Result, observed, usable
-from contracts.checks.table import refusal_due
+from contracts.checks.table import refused_for
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
@@ -233,8 +233,7 @@ class Probe:
             # How a refused sign-in is answered is not shown.
             expect(clause.id, self._operation).meets("no-token", exchange)
         elif not told:
-            due = refusal_due(clause, self._operation, fault.key)
-            expect(clause.id, self._operation).turned_down(exchange, due.expected)
+            expect(clause.id, self._operation).turned_down(exchange, refused_for(fault.key))
         else:
             self._reporting().claim_told(expect, clause.id, exchange, told, fault.key)
 

@@ -257,16 +257,13 @@ class DraftTracker:
         if draft.refused:
             kept, order = "workflow-refused-update-keeps-draft", "workflow-order-validation-before-save"
             return (kept, UPDATE) if draft.there else (order, CREATE)
-        if by not in self._shown_by:
+        if not draft.there or by not in self._shown_by:
             return updated  # what has shown no draft yet is wrong itself, whatever was done to others
-        for there, blame in (
-            (False, ("draft-delete-spares-others", "deleteDraft")),
-            (True, ("draft-save-spares-others", "saveDraft")),
-        ):
-            others = (other for at, other in self.drafts.items() if at[:-1] == key[:-1] and at != key)
-            if draft.there and any(one.there is there and one.entry > draft.looked for one in others):
-                return blame
-        return updated
+        others = self.drafts.items()
+        since = {one.there for at, one in others if one.entry > draft.looked and at[:-1] == key[:-1]}
+        if False in since:
+            return "draft-delete-spares-others", "deleteDraft"
+        return ("draft-save-spares-others", "saveDraft") if since else updated
 
     def _listed(self, step: Step) -> Iterator[Told]:
         personal = dict(step.facts.query).get("collection") == "my"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from contracts.checks.definition import Arguments, Check, Subject
@@ -13,6 +12,7 @@ from contracts.checks.outcomes import Blocked
 from contracts.checks.workflow import Row, carries_message
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Response, read_timestamp
+from contracts.session import tokens
 from contracts.session.tokens import sendable
 
 TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - a name, no secret
@@ -51,24 +51,16 @@ def moment_of(value: object) -> datetime | None:
     return read_timestamp(value.replace(",", ".")) if isinstance(value, str) else None
 
 
-def service_time(answer: Response) -> datetime:
-    """The service's own time by its Date header, or ours when it sends none that can be read."""
-    try:
-        date = parsedate_to_datetime(answer.headers.get("date", ""))
-    except ValueError:
-        return datetime.now(UTC)
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
-
-
 def seconds_ahead(moment: datetime | None, answer: Response) -> float:
-    """Seconds from the time of an answer to a moment; negative when it has passed.
+    """Seconds from the service's own time, by its Date header where that can be read, to a moment; negative once past.
 
     Raises:
         Blocked: the moment could not be read, which is a matter of the format's own clause.
     """
     if moment is None:
         raise Blocked("createToken", "the expiration cannot be read as a moment")
-    return (moment - service_time(answer)).total_seconds()
+    now = datetime.now(UTC)
+    return (moment - now).total_seconds() - (tokens.seconds_ahead(answer, now) or 0.0)
 
 
 def token_in(response: Response) -> str | None:

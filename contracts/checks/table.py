@@ -94,12 +94,14 @@ def _checks_due(
     fault, clause = min(firm, key=lambda pair: pair[1].level is not Level.MUST)
     if len(all_faults(facts)) > 1:
         if not subject.turned_down:
-            yield Due(TURNED_DOWN, clause, expected=_refused_for(fault.key))
+            yield Due(TURNED_DOWN, clause, expected=refused_for(fault.key))
         return
     if clause.message is not None and clause.status is not None:
         yield Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
+    elif facts.operation.id == "createToken":
+        yield Due(NO_TOKEN, clause)  # how a refused sign-in is answered is not shown
     else:
-        yield refusal_due(clause, facts.operation.id, fault.key)
+        yield Due(TURNED_DOWN, clause, expected=refused_for(fault.key))
     # It may be the caller who was refused, before the service looked at the content.
     for_rights = subject.exchange.role != AUTHOR and subject.response.status in (401, 403)
     if clause.id.startswith(_MANDATORY) and not for_rights:
@@ -108,17 +110,6 @@ def _checks_due(
     of_contact = fault.in_content and facts.operation.id.endswith("Contact")
     if of_contact and subject.turned_down and not for_rights:
         yield Due(ERRORS_ARRAY, load_catalogue().clause("errors-array"))
-
-
-def refusal_due(clause: Clause, operation: str, fault: str) -> Due:
-    """The check that decides whether a fault was turned down; how a refused sign-in is answered is not shown.
-
-    Args:
-        fault: Its key in the catalogue's notation.
-    """
-    if operation == "createToken":
-        return Due(NO_TOKEN, clause)
-    return Due(TURNED_DOWN, clause, expected=_refused_for(fault))
 
 
 #: The last word of a fault's key, in a sentence about its place.
@@ -133,8 +124,8 @@ _KINDS_IN_WORDS: Final = {
 }
 
 
-def _refused_for(fault: str) -> str:
-    """What is expected of a request with a fault, in words."""
+def refused_for(fault: str) -> str:
+    """What is expected of a request with a fault, by its key in the catalogue's notation, in words."""
     place, _, kind = fault.partition(":")
     return f"refused: {place} {_KINDS_IN_WORDS.get(kind, f'is {kind}')}"
 
@@ -201,7 +192,7 @@ def judge(
         right: The sender knows that nothing about it is wrong, its data and its account included, so that it has
             to be accepted.
     """
-    facts = read_request(exchange, load_description(), knows)
+    facts = read_request(exchange, knows)
     if facts is None:
         return Judgement(None)
     exchange.operation = exchange.operation or facts.operation.id
@@ -258,7 +249,7 @@ def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
     if not all_faults(facts):
         return
     blocked, operation = _unusable(exchange), facts.operation.id
-    spoken = list(clauses_of(facts, load_catalogue()))
+    spoken = list(clauses_of(facts))
     if exchange.response is not None and len(all_faults(facts)) == 1:
         for fault, clause in spoken:
             if clause.level is Level.SILENT:

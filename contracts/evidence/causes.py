@@ -246,7 +246,7 @@ class _Shown:
         if not self.exchanges:
             return ()
         request = self.exchanges[-1]
-        facts, token = read_request(request, load_description()), _token_fault(request)
+        facts, token = read_request(request), _token_fault(request)
         return (*(facts.faults if facts else ()), *([token] if token else []))
 
     @property

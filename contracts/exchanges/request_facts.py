@@ -19,8 +19,8 @@ import jsonschema_rs
 from contracts.exchanges.exchange import Exchange, Headers
 from contracts.exchanges.redaction import REDACTED
 from contracts.file_formats import json_value
-from contracts.interface.catalogue import Catalogue, Clause
-from contracts.interface.description import Description, Operation, load_description
+from contracts.interface.catalogue import Clause, load_catalogue
+from contracts.interface.description import Operation, load_description
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, follow, is_valid_uid, parameters_of
 from contracts.safe_text import cut
 from contracts.settings.target import REALMS
@@ -314,14 +314,14 @@ class MatchedRequest:
     slash: bool
 
 
-def match_request(method: str, url: str, description: Description) -> MatchedRequest | None:
+def match_request(method: str, url: str) -> MatchedRequest | None:
     """The operation of a request, by its method and its path; None where it is none.
 
     The base URL may have any prefix, letters of the path may be percent-encoded, and a closing slash may follow.
     """
     for base_url, path in _roots_in(url):
         for slash, below in enumerate(dict.fromkeys((path, path.removesuffix("/")))):
-            matched = description.match(method, below)
+            matched = load_description().match(method, below)
             if matched is not None:
                 return MatchedRequest(*matched, base_url, bool(slash))
     return None
@@ -380,15 +380,13 @@ class RequestFacts:
         return not self.faults
 
 
-def read_request(
-    exchange: Exchange, description: Description, knows: Callable[[str], bool] | None = None
-) -> RequestFacts | None:
+def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None) -> RequestFacts | None:
     """Read a request; None when it is no operation of the interface.
 
     `knows` says of a text whether it is a token that the service issued, where that is known.
     """
     exchange = exchange.documented
-    matched = match_request(exchange.method, exchange.url, description)
+    matched = match_request(exchange.method, exchange.url)
     if matched is None:
         return None
     operation, path = matched.operation, matched.path
@@ -453,9 +451,9 @@ def all_faults(facts: RequestFacts) -> tuple[RequestFault, ...]:
     return (*facts.faults, _NEVER_ISSUED) if made_up else facts.faults
 
 
-def clauses_of(facts: RequestFacts, catalogue: Catalogue) -> Iterator[tuple[RequestFault, Clause]]:
+def clauses_of(facts: RequestFacts) -> Iterator[tuple[RequestFault, Clause]]:
     """The faults of a request that a clause speaks about, each with the clause."""
     for fault in all_faults(facts):
-        clause = catalogue.for_fault(facts.operation.id, fault.key)
+        clause = load_catalogue().for_fault(facts.operation.id, fault.key)
         if clause is not None:
             yield fault, clause

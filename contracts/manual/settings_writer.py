@@ -15,7 +15,6 @@ from contracts.checks.workflow import Row, carries_message
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.request_facts import RequestFacts, read_request
-from contracts.interface.description import load_description
 from contracts.interface.operations import is_valid_uid
 from contracts.manual.recorded_names import RecordedNames, realms_named
 from contracts.safe_text import json_text
@@ -79,8 +78,8 @@ class _Learner:
         self._refused_drafts: dict[str, set[str]] = {}
 
     def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
-        learned, description = self._learned, load_description()
-        facts = ((exchange, read_request(exchange, description)) for exchange in exchanges)
+        learned = self._learned
+        facts = ((exchange, read_request(exchange)) for exchange in exchanges)
         requests = [(exchange, read) for exchange, read in facts if read is not None]
         for exchange, read in requests:
             self._names.read(exchange, read)

@@ -38,7 +38,7 @@ from contracts.exchanges.request_facts import (
     scheme_fault,
 )
 from contracts.interface.catalogue import Clause, Level, load_catalogue
-from contracts.interface.description import Operation, load_description
+from contracts.interface.description import Operation
 from contracts.interface.operations import ANY_REALM
 from contracts.manual.traffic_findings import BY_HAND, Seen, Side, Standing, Tally, TrafficFinding
 from contracts.settings.target import PRODUCTION_REALMS, REALMS
@@ -285,7 +285,7 @@ class Watch:
         succeeded, with_token = set[str](), set[str]()
         for exchange in exchanges:
             site = site_of(exchange.url)
-            matched = match_request(exchange.method, exchange.documented.url, load_description())
+            matched = match_request(exchange.method, exchange.documented.url)
             if (exchange.request_headers.first("Authorization") or "").strip():
                 with_token.add(site)
             elif matched and matched.operation.protected and site not in with_token | succeeded:
@@ -314,7 +314,7 @@ class Watch:
         findings: tuple[TrafficFinding, ...] = ()
         # Recorded traffic of any client meets every check: what a check may fail on cannot be listed.
         try:
-            facts = read_request(judged, load_description(), None)
+            facts = read_request(judged)
             judged.operation = facts.operation.id if facts else None
             judged.realm = _shown_realm(facts)
             hidden = self._redactor.withheld(judged) is not judged

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from contracts.exchanges.request_facts import below_root, match_request, read_request
-from contracts.interface.description import load_description
 from tests.meta.messages import exchange
 
 URL = "http://127.0.0.1/api/v2013/documents?schema=contact"
@@ -16,7 +15,7 @@ def test_a_member_whose_name_is_a_number_is_read(name: str) -> None:
     sent = {"organization": {name: 7, "en": ["no text"]}, "emails": ["a@example.test", 5]}
     body = json.dumps(sent).encode()
     seen = exchange(None, "createContact", {"Realm": "abs-dev"}, body, method="POST", url=URL)
-    facts = read_request(seen, load_description())
+    facts = read_request(seen)
     assert facts is not None
     assert {"body.organization.en:wrong-kind", "body.emails.1:wrong-kind"} <= {
         each.key for each in facts.faults
@@ -43,7 +42,7 @@ UID = "abcdefghijk"
 def test_a_request_is_matched_whatever_stands_before_and_behind_its_path(
     method: str, url: str, operation: str, slash: bool
 ) -> None:
-    matched = match_request(method, url, load_description())
+    matched = match_request(method, url)
     assert matched is not None
     assert (matched.operation.id, matched.slash) == (operation, slash)
     assert url.startswith(matched.base_url)
@@ -62,5 +61,5 @@ def test_a_request_is_matched_whatever_stands_before_and_behind_its_path(
 def test_what_is_no_operation_is_told_from_what_is_elsewhere(
     method: str, url: str, below: str | None
 ) -> None:
-    assert match_request(method, url, load_description()) is None
+    assert match_request(method, url) is None
     assert below_root(url) == below
