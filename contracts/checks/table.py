@@ -315,7 +315,7 @@ def _against_success(exchange: Exchange, knows: Callable[[str], bool]) -> Iterat
         or not exchange.response.success
     ):
         return
-    facts = read_request(exchange, load_description(), knows)
+    facts = read_request(exchange, knows)
     if facts is not None and facts.valid:
         results = answer_results(exchange, facts)
         yield from (result for result in results if result.outcome is CheckOutcome.CONTRADICTED)
