@@ -146,14 +146,10 @@ class WorkflowRecords:
             identifier: In the path of all of them, or for creates without one in the header.
         """
         if refused[-1].method == "POST":
-            found, expected = (
-                self._look_up(identifier),
-                "no record under the identifier of a refused submission",
-            )
-            claim.holds(ended_in(found, Row.UNKNOWN), refused[-1], found, expected=expected)
+            claim.meets("identifier-free", self._look_up(identifier), because_of=(refused[-1],))
             return
-        found, expected = self.try_faulty(identifier), "no lock under the identifier of a refused submission"
-        claim.holds(not ended_in(found, Row.LOCKED), refused[-1], found, expected=expected)
+        found = self.try_faulty(identifier)
+        claim.meets("identifier-not-locked", found, because_of=(refused[-1],))
 
     def claim_identifier_free(self, claim: Claim, identifier: str, *refused: Exchange) -> None:
         """Claim that creating under the identifier of refused creates is not refused because it is in use.
@@ -164,9 +160,8 @@ class WorkflowRecords:
         if refused[-1].operation != CREATE_NAMED:
             return
         found = self._world.try_creating(identifier)
-        in_use = ended_in(found, *IN_USE)
-        if not (in_use and self.keeps_refused_taken()):
-            claim.holds(not in_use, refused[-1], found, expected="an identifier that is not in use")
+        if not (ended_in(found, *IN_USE) and self.keeps_refused_taken()):
+            claim.meets("identifier-not-in-use", found, because_of=(refused[-1],))
 
     # -- records that exist
 

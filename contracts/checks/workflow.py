@@ -120,7 +120,24 @@ RECORD_FOUND: Final = Check(
 IN_USE: Final = Check(
     "identifier-in-use", "refused, since the identifier is in use", quoted_unless(_refused_as_in_use)
 )
-CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE)
+FREE: Final = Check(
+    "identifier-free",
+    "no record under the identifier of a refused submission",
+    quoted_unless(lambda response: carries_message(response, Row.UNKNOWN)),
+)
+NOT_IN_USE: Final = Check(
+    "identifier-not-in-use",
+    "an identifier that is not in use",
+    quoted_unless(
+        lambda response: not (carries_message(response, Row.TAKEN) or carries_message(response, Row.LOCKED))
+    ),
+)
+NOT_LOCKED: Final = Check(
+    "identifier-not-locked",
+    "no lock under the identifier of a refused submission",
+    quoted_unless(lambda response: not carries_message(response, Row.LOCKED)),
+)
+CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, FREE, NOT_IN_USE, NOT_LOCKED)
 
 _UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
 

@@ -21,6 +21,7 @@ PIXEL = bytes.fromhex(
     "47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b"
 )
 UNKNOWN = "A document with the identifier does not exist, please provide correct 'identifier' to update."
+LOCKED = "The record is locked for workflow, cannot proceed."
 TAKEN = "A document with the identifier exists, please use a different 'identifier'."
 ANONYMOUS = "Authorization required, user is anonymous."
 NAMED = {"errors": [{"code": "Error.Mandatory", "property": "firstName"}]}
@@ -91,6 +92,9 @@ TWINS = {
     "any-identifier": Twins(answer(200, {"a": UID}), answer(200, {"a": "short"})),
     "record-found": Twins(answer(400, {"m": "locked"}), answer(400, {"m": UNKNOWN})),
     "identifier-in-use": Twins(answer(400, {"m": TAKEN}), answer(400, NAMED)),
+    "identifier-free": Twins(answer(400, {"m": UNKNOWN}), answer(200, {})),
+    "identifier-not-in-use": Twins(answer(201, {}), answer(400, {"m": TAKEN})),
+    "identifier-not-locked": Twins(answer(400, {"m": TAKEN}), answer(400, {"m": LOCKED})),
     "taken": Twins(answer(201), answer(200, NAMED)),
     "accepted": Twins(answer(201), answer(400)),
     "refused": Twins(answer(404), answer(200)),
