@@ -90,9 +90,13 @@ def need_own_list(world: World) -> bool:
 def need_listing(world: World) -> bool:
     """Require that a document lists an attachment that was created, its only one, for claims about others."""
     single = world.shared_attachment()
-    records = attachments_of(world.author, single.uid).page().records or ()
-    listed = any(lists(each, single) for each in records)
-    return require(listed, "listAttachments", "does not list an attachment that was created")
+
+    def listed() -> bool:
+        records = attachments_of(world.author, single.uid).page().records or ()
+        return any(lists(each, single) for each in records)
+
+    cause = "does not list an attachment that was created"
+    return require(world.eventually(listed), "listAttachments", cause)
 
 
 def need_given_back(world: World, attachment: Attachment) -> bool:
