@@ -54,10 +54,12 @@ def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bo
     return actor.send("createAttachment", path=path, body=pieces if chunked else content)
 
 
-def attach(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Attachment:
-    """Create an attachment and find out its id; `chunked` as for `upload`."""
+def attach(
+    actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False, promise: str = ""
+) -> Attachment:
+    """Create an attachment and find out its id; `chunked` as for `upload`, `promise` as for `done`."""
     created = upload(actor, uid, filename, content, chunked=chunked)
-    done(created, "attachment-create-accepted" if filename.endswith((".txt", ".png")) else "")
+    done(created, promise)
     return found(actor, Attachment(uid, 0, filename, content), created, len(content))
 
 

@@ -391,4 +391,5 @@ def draft_with_file(world: World) -> Attachment:
     """An attachment of a draft."""
     if world.refusal_of_files() is not None:
         raise Untested("drafts take no attachments")
-    return attach(world.author, world.draft().uid, "note.txt", b"a note\n")
+    uid, promise = world.draft().uid, "attachment-create-accepted"
+    return attach(world.author, uid, "note.txt", b"a note\n", promise=promise)

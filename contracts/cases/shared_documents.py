@@ -92,8 +92,11 @@ def need_listing(world: World) -> bool:
     single = world.shared_attachment()
 
     def listed() -> bool:
-        records = attachments_of(world.author, single.uid).page().records or ()
-        return any(lists(each, single) for each in records)
+        attached = attachments_of(world.author, single.uid)
+        records = attached.page().records or ()
+        return any(lists(each, single) for each in records) or any(
+            lists(each, single) for each in attached.walk()
+        )
 
     cause = "does not list an attachment that was created"
     return require(world.eventually(listed), "listAttachments", cause)

@@ -118,11 +118,15 @@ class World:
         Args:
             plain: `uid` is one as the run makes them.
         """
-        plain = (plain or uid is None) and document is None and schema is None
+        plain = (plain or uid is None) and document is None and schema is None and by in (None, self.author)
         uid = uid or self.uid()
         document = document if document is not None else self.samples.draft(uid)
         exchange = self.save(uid, document, schema=schema, by=by)
-        done(exchange, "draft-save-creates" if plain else "")
+        # The first one may be refused for values that only the settings can tell.
+        known = plain and self.offered("plain draft") is not None
+        done(exchange, "draft-save-creates" if known else "")
+        if plain and not known:
+            self.offer("plain draft", value=True)
         return Draft(uid, document, exchange)
 
     def save(

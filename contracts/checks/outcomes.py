@@ -154,8 +154,9 @@ def done(exchange: Exchange, promise: str = "") -> Response:
     answer, operation = usable(exchange), exchange.operation or exchange.method
     if not taken(exchange):
         seen, shown = answer.quote(), (exchange.id,)
-        broken = contradicted(promise, operation, "accepted", seen, shown, exchange.role) if promise else None
-        raise Blocked(operation, f"answered {seen}", evidence=broken)
+        broken = contradicted(promise, operation, "accepted", seen, shown, exchange.role)
+        due = promise and answer.refusal
+        raise Blocked(operation, f"answered {seen}", evidence=broken if due else None)
     return answer
 
 

@@ -290,7 +290,7 @@ def _unusable(exchange: Exchange) -> Result | None:
 
 
 def note_universal(attempt: Attempt, knows: Callable[[str], bool]) -> None:
-    """Add to an attempt what its exchanges say by themselves: about the universal clauses, and against any other.
+    """Add to an attempt what its exchanges say about the universal clauses.
 
     Args:
         knows: Whether a text is a real secret: the password of an account, or a token that the service issued.
@@ -301,21 +301,3 @@ def note_universal(attempt: Attempt, knows: Callable[[str], bool]) -> None:
                 attempt.held[result.key] += 1
             else:
                 attempt.note(result)
-        for result in _against_success(exchange, knows):
-            if result.key not in attempt.keys:
-                attempt.note(result)
-
-
-def _against_success(exchange: Exchange, knows: Callable[[str], bool]) -> Iterator[Result]:
-    """What the success of a right request contradicts, whatever its case looks at."""
-    if (
-        exchange.operation is None
-        or exchange.fault
-        or exchange.response is None
-        or not exchange.response.success
-    ):
-        return
-    facts = read_request(exchange, knows)
-    if facts is not None and facts.valid:
-        results = answer_results(exchange, facts)
-        yield from (result for result in results if result.outcome is CheckOutcome.CONTRADICTED)

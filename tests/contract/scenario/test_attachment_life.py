@@ -72,7 +72,7 @@ def test_each_of_several_attachments_exists(world: World, expect: Expect) -> Non
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
     """A document takes a second attachment; the first is listed and keeps its bytes, however many follow it."""
     uid, count = world.document(), max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
-    first = attach(world.author, uid, "attachment-1.txt", b"1")
+    first = attach(world.author, uid, "attachment-1.txt", b"1", promise="attachment-create-accepted")
     expect("attachment-several", "createAttachment").accepted(
         upload(world.author, uid, "attachment-2.txt", b"2")
     )
