@@ -26,7 +26,8 @@ class Facts:
         nightly: About how many it sends in each realm from the profile `nightly` on, where these are others.
         faults: The case also covers every clause that speaks about generated faults of its operation.
         unrest: In the realm whose turn it is, each request of the author's on drafts and files comes behind a refused
-            one of another account, and a submission names the realm in its query and is one of a batch.
+            one of another account, and a submission names the realm in its query and is one of a batch; in a run of
+            one realm that is a second try, for a case that creates no records.
         last: The case uses up what others need, or builds on what they leave, so they run before it.
         turns: A gate asks each case of it in one realm by turns, as other cases judge its clauses in the others.
         records: Contacts and submissions that the case creates when it passes; their places in the budget of permanent

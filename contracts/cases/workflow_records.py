@@ -21,17 +21,7 @@ from contracts.cases.submissions import (
 from contracts.cases.world import World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
-from contracts.checks.outcomes import (
-    Attempt,
-    Blocked,
-    Untested,
-    contradicted,
-    done,
-    missing,
-    require,
-    taken,
-    usable,
-)
+from contracts.checks.outcomes import Attempt, Blocked, Untested, done, missing, require, taken, usable
 from contracts.checks.workflow import Row, ended_in, require_row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
@@ -129,14 +119,9 @@ class WorkflowRecords:
 
     def given(self, exchange: Exchange, sent: Any) -> str:
         """The identifier that an accepted submission was given."""
-        answer, operation = done(exchange), exchange.operation or ""
-        named = list(named_identifiers(answer, sent))
-        known = self.comes_to_know(named)
+        known = self.comes_to_know(named_identifiers(done(exchange), sent))
         if known is None:
-            shown = (answer.quote(), (exchange.id,), exchange.role)
-            none = contradicted("workflow-identifier-returned", operation, "an identifier", *shown)
-            cause = "the answer names no identifier that works"
-            raise Blocked(operation, cause, evidence=None if named else none)
+            raise Blocked(exchange.operation or "", "the answer names no identifier that works")
         return known
 
     def claim_nothing_came_of(self, claim: Claim, identifier: str, *refused: Exchange) -> None:

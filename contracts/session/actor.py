@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 from msgspec import UNSET, UnsetType
 
 from contracts.exchanges.exchange import Exchange
+from contracts.interface.operations import UID_SHORTEST
 from contracts.session.authentication import SIGN_IN, NoTokenError
 from contracts.session.layers import Request, encoded, listed_headers
 from contracts.session.session import Session
@@ -25,7 +26,7 @@ from contracts.settings.target import ANONYMOUS
 #: Where a request names the record it is about.
 _NAMES: Final = ("uid", "identifier")
 #: Characters of an identifier that the rule refuses.
-TOO_SHORT: Final = 10
+TOO_SHORT: Final = UID_SHORTEST - 1
 #: A realm that does not exist, in any environment.
 _NO_REALM: Final = "rc-no-such-realm"
 #: Families of operations that may be refused to another account just before; what the others accept stays for good.

@@ -53,6 +53,12 @@ ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
         6,
         {GET: "inconclusive"},
     ),
+    "a plain save is refused after one was taken": (
+        lambda method, _, before: NOT_FOUND if method == "PUT" and before > 1 else None,
+        "test_many",
+        1,
+        {GET: "inconclusive", SAVE: "fail"},
+    ),
     "a server error blocks the rest": (
         lambda method, *_: (500, JSON, b"{}") if method == "PUT" else None,
         "test_content or test_save",
